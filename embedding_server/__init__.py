@@ -1,0 +1,1 @@
+"""OpenAI-compatible embeddings over HTTP: texts in, unit-length vectors out."""

@@ -1,0 +1,58 @@
+"""create_app(): opens the model, wires the routes. The only place where the parts meet."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import Depends, FastAPI
+
+from embedding_server import embeddings, health, models
+from embedding_server.access import check_key
+from embedding_server.encoders.opening import open_encoder
+from embedding_server.problems import install_problems
+from embedding_server.protocol import ErrorBody
+from embedding_server.serving import OpenEncoder, ReportFailure, ServedModel
+from embedding_server.settings import Settings
+
+FAILURES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": ErrorBody, "description": "The request cannot be answered"},
+    "5XX": {"model": ErrorBody, "description": "The model cannot answer"},
+}
+
+
+def create_app(
+    settings: Settings | None = None,
+    open_model: OpenEncoder = open_encoder,
+    report_failure: ReportFailure = lambda _reason: None,
+) -> FastAPI:
+    """Return the app; its lifespan loads the model behind the already open port.
+
+    `report_failure` is told why the model could not be loaded. The app goes on then, and answers
+    503 to everything.
+    """
+    settings = settings or Settings()
+    model = ServedModel(settings, open_model, report_failure)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        model.start()
+        yield
+        model.stop()
+
+    app = FastAPI(
+        title="graph-memory embeddings",
+        summary="OpenAI-compatible embeddings",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.state.model = model
+    install_problems(app)
+    for router in (embeddings.router, models.router):
+        guard = [Depends(check_key)]
+        app.include_router(router, prefix="/v1", dependencies=guard, responses=FAILURES)
+        # Clients whose base URL has no /v1.
+        app.include_router(router, dependencies=guard, include_in_schema=False)
+    app.include_router(health.router)
+    return app

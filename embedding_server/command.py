@@ -1,0 +1,151 @@
+"""The command graph-memory-embeddings: opens the port and serves until a signal."""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from textwrap import fill
+
+import uvicorn
+from pydantic import ValidationError
+
+from embedding_server.app import create_app
+from embedding_server.errors import CannotStart
+from embedding_server.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+PROGRAM = "graph-memory-embeddings"
+# Requests that run when the signal comes get so long; a batch of eight long texts takes seconds.
+STOP_SECONDS = 30
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until SIGINT or SIGTERM; end with status 1 and one line if that is not possible."""
+    _make_parser().parse_args(arguments)
+    try:
+        settings = _read_settings()
+        listener = _open_port(settings)
+    except CannotStart as error:
+        sys.exit(f"{PROGRAM}: {error}")
+    _configure_logging(settings)
+    failures: list[str] = []
+    is_thread_alive = _serve(settings, listener, failures)
+    status = f"{PROGRAM}: {failures[0]}" if failures else 0
+    if is_thread_alive:
+        _leave_at_once(status)
+    sys.exit(status)
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=PROGRAM,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Serve embeddings over HTTP as OpenAI does: POST /v1/embeddings,\n"
+        "GET /v1/models, GET /health. It is configured by environment variables\n"
+        "or a .env file in the working directory.",
+        epilog=_list_settings(),
+    )
+
+
+def _list_settings() -> str:
+    lines = ["settings:"]
+    for name, knob in Settings.model_fields.items():
+        default = "" if knob.default is None else f" [{knob.default}]"
+        indent = " " * 6
+        lines.append(f"  EMBEDDING_{name.upper()}{default}")
+        lines.append(
+            fill(knob.description or "", 78, initial_indent=indent, subsequent_indent=indent)
+        )
+    return "\n".join(lines)
+
+
+def _read_settings() -> Settings:
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = [
+            f"EMBEDDING_{'_'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}"
+            for fault in error.errors()
+        ]
+        raise CannotStart("; ".join(faults)) from error
+
+
+def _open_port(settings: Settings) -> socket.socket:
+    """Listen at once, so that a taken port is known before a model is loaded for nothing."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+        family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        listener = socket.create_server(address[:2], family=family)
+    except OSError as error:
+        # The reason alone: Python appends the address once more.
+        reason = str(error.strerror).partition(" (")[0]
+        raise CannotStart(
+            f"cannot listen on {settings.host}:{settings.port}: {reason}; "
+            "set EMBEDDING_HOST or EMBEDDING_PORT"
+        ) from error
+    # Connections inherit it. asyncio sets it only on sockets it opened itself, and without it
+    # every answer waits 40 ms for the client's delayed acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def _configure_logging(settings: Settings) -> None:
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    if settings.log_level != "debug":
+        for library in ("httpx", "sentence_transformers", "transformers", "uvicorn"):
+            logging.getLogger(library).setLevel(logging.WARNING)
+
+
+def _serve(settings: Settings, listener: socket.socket, failures: list[str]) -> bool:
+    """Serve until a signal, or until the model turns out not to load.
+
+    Returns whether the model thread still runs.
+    """
+
+    def stop(reason: str) -> None:
+        failures.append(reason)
+        server.should_exit = True
+
+    app = create_app(settings, report_failure=stop)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            lifespan="on",
+            log_config=None,
+            access_log=settings.log_level == "debug",
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
+    )
+    _end_quietly(server)
+    host, port = listener.getsockname()[:2]
+    logger.info("Listening on %s:%d; loading %s", host, port, settings.model or "the default model")
+    server.run(sockets=[listener])
+    return bool(app.state.model.is_thread_alive)
+
+
+def _end_quietly(server: uvicorn.Server) -> None:
+    """Make both signals end the process with status 0.
+
+    uvicorn stops in order on either, and raises the signal again when it is done; what it meets
+    then is the function given here.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+
+
+def _leave_at_once(status: str | int) -> None:
+    """End although the model thread runs: a download or a load cannot be interrupted.
+
+    The interpreter would wait for the thread, which may take minutes.
+    """
+    if isinstance(status, str):
+        sys.stderr.write(f"{status}\n")
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(1 if isinstance(status, str) else 0)

@@ -1,0 +1,1 @@
+"""The memory service: ingest, search and recall over HTTP."""

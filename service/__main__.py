@@ -1,0 +1,5 @@
+"""`python -m service`: the same as the command `graph-memory`."""
+
+from service.command import app
+
+app()

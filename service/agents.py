@@ -1,0 +1,55 @@
+"""Agents: who owns memories, who may read whose, and how large each one's memory is."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.database import Database, record
+from service.errors import AgentNotReadable, AgentUnknown
+from service.queries import load_query
+
+DEFAULT_AGENT: Final = "main"
+GRANTS: Final = load_query(__package__, "grants")
+AGENT_SIZES: Final = load_query(__package__, "agent_sizes")
+
+
+async def readable_agents(db: Database, agent: str, read_from: Sequence[str]) -> tuple[str, ...]:
+    """Return `agent` and those of `read_from` that granted it to read; others raise."""
+    asked = [owner for owner in dict.fromkeys(read_from) if owner != agent]
+    if asked:
+        ids = [record("grant", [agent, owner]) for owner in asked]
+        granted = set(await db.run(GRANTS, ids=ids))
+        for owner in asked:
+            if owner not in granted:
+                msg = f"Agent {agent!r} has no grant to read the memories of {owner!r}."
+                raise AgentNotReadable(msg)
+    return (agent, *asked)
+
+
+async def agent_sizes(db: Database, agents: Sequence[str]) -> dict[str, int]:
+    """Return the number of memories of each agent; one without any counts 0."""
+    ids = [record("meta", ["dictionary", agent]) for agent in agents]
+    rows = await db.run(AGENT_SIZES, ids=ids)
+    sizes = {row["id"][1]: row["memories"] for row in rows}
+    return {agent: sizes.get(agent, 0) for agent in agents}
+
+
+def hub_caps(
+    sizes: dict[str, int], most_memories: int, largest_share: float
+) -> dict[str, int]:
+    """Return, for each agent, above how many memories a concept links nothing.
+
+    A share alone would silence every concept of a small store: below 10 memories of that share
+    it is not applied.
+    """
+    return {
+        agent: min(most_memories, max(10, int(size * largest_share)))
+        for agent, size in sizes.items()
+    }
+
+
+async def refuse_unknown(db: Database, agent: str) -> None:
+    """Raise AgentUnknown for an agent that has never stored anything; `main` always exists."""
+    if agent == DEFAULT_AGENT or await db.meta(["dictionary", agent]):
+        return
+    msg = f"Agent {agent!r} has never stored a memory. Check the name, or store one first."
+    raise AgentUnknown(msg)

@@ -1,0 +1,112 @@
+"""The service put together: opens the parts, mounts the rooms. The only place where all meet."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.routing import APIRoute
+
+from service import health
+from service.concepts import route as concepts
+from service.dependencies import Parts
+from service.documents import route as documents
+from service.errors import ServiceError
+from service.hooks import route as hooks
+from service.ingest import route as ingest
+from service.ingest.declared import declare_concepts
+from service.ingest.pending import keep_embedding
+from service.limits import RequestSizeLimit
+from service.memories import route as memories
+from service.opening import open_parts
+from service.problems import PROBLEM_RESPONSES, install_problems, request_id
+from service.recall import route as recall
+from service.search import route as search
+from service.settings import Settings
+from service.stats import route as stats
+from service.version import VERSION
+
+log = logging.getLogger(__name__)
+
+DESCRIPTION = """Memory for AI agents: markdown notes, tool results and transcripts go in; the few memories
+that matter come out, with the path that led to them. No LLM call anywhere.
+
+Times are ISO 8601 with a zone, ids are opaque strings, errors are `application/problem+json`
+(RFC 9457)."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Build the service; nothing is opened before its lifespan begins."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_parts(settings) as parts:
+            app.state.parts = parts
+            async with background(parts):
+                yield
+
+    app = FastAPI(
+        title="graph-memory",
+        version=VERSION,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        responses=PROBLEM_RESPONSES,
+        generate_unique_id_function=_operation_id,
+    )
+    install_problems(app)
+    app.middleware("http")(_name_request)
+    app.add_middleware(RequestSizeLimit, max_bytes=settings.max_request_bytes)
+    for room in (search, recall, memories, ingest, hooks, documents, concepts, stats, health):
+        app.include_router(room.router)
+    return app
+
+
+@asynccontextmanager
+async def background(parts: Parts) -> AsyncIterator[None]:
+    """Run what goes on beside requests: waiting jobs, waiting vectors, the user's concepts."""
+    await _declare(parts)
+    tasks = [
+        asyncio.create_task(_supervised("jobs", parts.jobs.run)),
+        asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
+    ]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _declare(parts: Parts) -> None:
+    """Take over the concepts file; a mistake in it is told, and the store stays as it was."""
+    try:
+        await declare_concepts(
+            parts.pipeline, parts.settings.concepts_file, parts.settings.agent
+        )
+    except (ServiceError, OSError) as error:
+        log.error("concepts file: %s", error)  # noqa: TRY400 - the sentence says all there is
+
+
+async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Keep background work going: an unexpected failure is logged, and it starts again."""
+    while True:
+        try:
+            await work()
+        except Exception:  # a defect in one job must not end all later ones
+            log.exception("background work %r failed; it starts again in 5 s", name)
+            await asyncio.sleep(5)
+        else:
+            return
+
+
+async def _name_request(
+    request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    response = await call_next(request)
+    response.headers["X-Request-ID"] = request_id(request)
+    return response
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.operation_id or route.name

@@ -1,0 +1,1 @@
+"""GET /concepts: what the memories talk about."""

@@ -1,0 +1,107 @@
+"""The door of /concepts."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from service.agents import refuse_unknown
+from service.cursors import decode_cursor, encode_cursor
+from service.database import record
+from service.dependencies import TheParts
+from service.errors import ConceptNotFound, InvalidRequest
+from service.fields import AgentName
+from service.queries import load_query
+
+router = APIRouter(prefix="/concepts", tags=["concepts"])
+
+LIST = load_query(__package__, "list")
+CONCEPT = load_query(__package__, "concept")
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptFields:
+    """Something memories talk about; `memories` counts those that mention it.
+
+    `kind` is a declared concept's own kind, or how a learned one was met: tag, link, title,
+    heading or proper (a proper noun that two memories used).
+    """
+
+    id: str
+    name: str
+    aliases: list[str]
+    kind: str
+    memories: int
+    is_declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptPage:
+    """One page of concepts, those in the most memories first."""
+
+    concepts: list[ConceptFields]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedConcept:
+    """A concept that stands beside this one in `weight` memories, or was declared related."""
+
+    id: str
+    weight: int
+    is_declared: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConceptDetail(ConceptFields):
+    """A concept with its neighbours."""
+
+    related_to: list[RelatedConcept]
+    is_a: list[str]
+    narrower: list[str]
+
+
+@router.get("", operation_id="list_concepts")
+async def get_concepts(
+    parts: TheParts,
+    agent: AgentName = "main",
+    q: Annotated[str | None, Query(max_length=200, description="Part of a name.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    cursor: Annotated[str | None, Query(max_length=1000)] = None,
+) -> ConceptPage:
+    """List what an agent's memories talk about."""
+    memories, after = None, None
+    if cursor:
+        count, slug = decode_cursor(cursor, 2)
+        if not isinstance(count, int):
+            raise InvalidRequest("The cursor is not one of ours.")
+        memories, after = count, record("concept", [agent, str(slug)])
+    rows = await parts.db.run(
+        LIST, agent=agent, contains=q.lower() if q else None, memories=memories, after=after,
+        limit=limit + 1,
+    )  # fmt: skip
+    if not rows and not cursor:
+        await refuse_unknown(parts.db, agent)
+    page = [ConceptFields(**_fields(row)) for row in rows[:limit]]
+    more = len(rows) > limit
+    return ConceptPage(page, encode_cursor(page[-1].memories, page[-1].id) if more else None)
+
+
+@router.get("/{id}", operation_id="read_concept")
+async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> ConceptDetail:  # noqa: A002 - the contract's name
+    """Read one concept with the concepts around it."""
+    row = await parts.db.run(CONCEPT, id=record("concept", [agent, id]))
+    if row is None:
+        raise ConceptNotFound(f"Agent {agent!r} has no concept {id!r}.")
+    related = [RelatedConcept(r["id"][1], r["weight"], r["is_declared"]) for r in row["related"]]
+    return ConceptDetail(
+        **_fields(row),
+        related_to=sorted(related, key=lambda r: (-r.weight, r.id)),
+        is_a=sorted(key[1] for key in row["is_a"]),
+        narrower=sorted(key[1] for key in row["narrower"]),
+    )
+
+
+def _fields(row: dict[str, Any]) -> dict[str, Any]:
+    same = {name: row[name] for name in ("name", "aliases", "kind", "memories", "is_declared")}
+    return {"id": row["id"][1], **same}

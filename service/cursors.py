@@ -1,0 +1,34 @@
+"""Cursors: opaque marks of where a list goes on."""
+
+import base64
+import binascii
+from datetime import datetime
+
+import orjson
+
+from service.errors import FieldError, InvalidRequest
+
+
+def encode_cursor(*parts: str | int | datetime) -> str:
+    """Return an opaque, URL-safe mark that `decode_cursor` reads back."""
+    return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, length: int) -> list[str | int]:
+    """Return the parts of a cursor; anything else than one of ours raises InvalidRequest."""
+    try:
+        parts = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError):
+        parts = None
+    if not isinstance(parts, list) or len(parts) != length:
+        detail = "Take the cursor from `next_cursor` of the page before, unchanged."
+        raise InvalidRequest(f"The cursor is not one of ours. {detail}", (FieldError("?cursor", detail),))
+    return parts
+
+
+def cursor_moment(part: str | int) -> datetime:
+    """Read a cursor's moment; a broken one raises InvalidRequest."""
+    try:
+        return datetime.fromisoformat(str(part))
+    except ValueError as error:
+        raise InvalidRequest("The cursor is not one of ours.") from error

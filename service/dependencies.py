@@ -1,0 +1,32 @@
+"""What a route may ask for: the parts that the lifespan opened, by type."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from service.database import Database
+from service.ingest.jobs import JobRunner
+from service.ingest.sync import Pipeline
+from service.settings import Settings
+from service.vectors import Vectors
+
+
+@dataclass(slots=True)
+class Parts:
+    """Everything that lives as long as the service, opened and closed by the lifespan."""
+
+    settings: Settings
+    db: Database
+    vectors: Vectors
+    pipeline: Pipeline
+    jobs: JobRunner
+
+
+def parts(request: Request) -> Parts:
+    """Return the parts of the running service."""
+    found: Parts = request.app.state.parts
+    return found
+
+
+TheParts = Annotated[Parts, Depends(parts)]

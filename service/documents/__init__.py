@@ -1,0 +1,1 @@
+"""GET /documents: the text of a source, by line range."""

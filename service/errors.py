@@ -1,0 +1,176 @@
+"""Every failure the service can name; an HTTP status is all it knows of the web.
+
+ServiceError
+├── QueryFailed              500   (a defect of ours)
+├── NotFound                 404
+│   ├── MemoryNotFound
+│   ├── DocumentNotFound
+│   ├── ConceptNotFound
+│   ├── JobNotFound
+│   └── AgentUnknown
+├── Refused                  422   (well-formed JSON, but not something we can do)
+│   ├── InvalidRequest
+│   ├── PathOutsideSources
+│   ├── NoSources
+│   └── NotText
+├── AgentNotReadable         403
+├── SourceTooLarge           413
+├── RequestTooLarge          413
+├── WriteConflict            409
+├── Unavailable              503   (with Retry-After)
+│   ├── StoreUnavailable
+│   └── EmbedderUnavailable
+├── EmbedderRefused          502
+├── FingerprintMismatch      503
+└── CannotStart              –     (start-up only: one line on stderr and exit status 1)
+    ├── StoreInUse
+    ├── StoreNotWritable
+    └── StoreRefused
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One wrong field: where it stands (a JSON pointer) and what to do about it."""
+
+    pointer: str
+    detail: str
+
+
+class ServiceError(Exception):
+    """Something went wrong inside."""
+
+    status: ClassVar[int] = 500
+    retry_after_seconds: ClassVar[int | None] = None
+
+    def __init__(self, detail: str = "", errors: tuple[FieldError, ...] = ()) -> None:
+        self.detail = detail or self.title()
+        self.errors = errors
+        super().__init__(self.detail)
+
+    @classmethod
+    def title(cls) -> str:
+        """Return the first line of the class's docstring: the problem's title."""
+        return (cls.__doc__ or cls.__name__).strip().splitlines()[0].rstrip(".")
+
+
+class QueryFailed(ServiceError):
+    """The database refused a query."""
+
+
+class NotFound(ServiceError):
+    """There is nothing with this name."""
+
+    status = 404
+
+
+class MemoryNotFound(NotFound):
+    """There is no memory with this id."""
+
+
+class DocumentNotFound(NotFound):
+    """No document with this path was ever ingested."""
+
+
+class ConceptNotFound(NotFound):
+    """There is no concept with this id."""
+
+
+class JobNotFound(NotFound):
+    """There is no job with this id."""
+
+
+class AgentUnknown(NotFound):
+    """This agent has never stored a memory."""
+
+
+class Refused(ServiceError):
+    """The request is well-formed but cannot be carried out."""
+
+    status = 422
+
+
+class InvalidRequest(Refused):
+    """The request does not fit the contract."""
+
+
+class PathOutsideSources(Refused):
+    """The path lies outside the configured folders."""
+
+
+class NoSources(Refused):
+    """No folder is configured to scan."""
+
+
+class NotText(Refused):
+    """The file is not a text file in UTF-8."""
+
+
+class AgentNotReadable(ServiceError):
+    """This agent may not read the memories of the other."""
+
+    status = 403
+
+
+class SourceTooLarge(ServiceError):
+    """The text is larger than this service takes."""
+
+    status = 413
+
+
+class RequestTooLarge(ServiceError):
+    """The request is larger than this service takes."""
+
+    status = 413
+
+
+class WriteConflict(ServiceError):
+    """Another writer changed the same memories at the same time."""
+
+    status = 409
+
+
+class Unavailable(ServiceError):
+    """Something the service depends on does not answer."""
+
+    status = 503
+    retry_after_seconds = 2
+
+
+class StoreUnavailable(Unavailable):
+    """The database cannot be reached."""
+
+
+class EmbedderUnavailable(Unavailable):
+    """The embedding server cannot be reached."""
+
+
+class EmbedderRefused(ServiceError):
+    """The embedding server answered something that cannot be used."""
+
+    status = 502
+
+
+class FingerprintMismatch(ServiceError):
+    """The stored vectors were made by another embedding model."""
+
+    status = 503
+
+
+class CannotStart(ServiceError):
+    """The service cannot start."""
+
+
+class StoreInUse(CannotStart):
+    """Another process holds this store."""
+
+
+class StoreNotWritable(CannotStart):
+    """The store's folder cannot be written."""
+
+
+class StoreRefused(CannotStart):
+    """The database refused the user or the schema."""

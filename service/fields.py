@@ -1,0 +1,167 @@
+"""The fields that requests and responses share: names, bounds, filters, memories as JSON."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from service.records import Filters, Memory
+
+Kind = Literal[
+    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation", "summary"
+]  # fmt: skip
+Type = Literal["episodic", "semantic", "procedural"]
+TrustTier = Literal["trusted", "untrusted", "quarantined"]
+
+
+def _encodable(text: str) -> str:
+    """Refuse what cannot be stored: lone surrogates and NUL."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        msg = f"holds half a character (a lone surrogate) at position {error.start}; send valid Unicode"
+        raise ValueError(msg) from error
+    if "\x00" in text:
+        msg = "holds a NUL character; leave it out"
+        raise ValueError(msg)
+    return text
+
+
+def _telling(text: str) -> str:
+    if not text.strip():
+        msg = "is empty; send at least one word"
+        raise ValueError(msg)
+    return text
+
+
+def _zoned(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _end_of_day(value: Any) -> Any:
+    """Read a bare date as its last moment, so that `until` a day includes that day."""
+    if isinstance(value, str) and len(value.strip()) == 10:
+        return datetime.combine(datetime.fromisoformat(value.strip()), time.max, UTC)
+    return value
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Moment = Annotated[datetime, AfterValidator(_zoned)]
+EndMoment = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_zoned)]
+AgentName = Annotated[Text, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
+Label = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
+Question = Annotated[
+    Text, StringConstraints(max_length=10_000), AfterValidator(_telling),
+    Field(description="The question, in plain words; up to 10,000 characters.",
+          examples=["what happened with the RTX 5070 Ti VRAM issue?"]),
+]  # fmt: skip
+MemoryText = Annotated[
+    Text, StringConstraints(max_length=200_000), AfterValidator(_telling),
+    Field(description="What to remember; markdown is welcome. Up to 200,000 characters.",
+          examples=["JR's code phrase is blue bunny."]),
+]  # fmt: skip
+Tags = Annotated[list[Label], Field(max_length=100)]
+
+
+class Strict(BaseModel):
+    """A request body: unknown fields are refused, so that a misspelt filter never widens an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FilterFields(Strict):
+    """Who asks, and what an answer must satisfy; every given filter must hold."""
+
+    agent: AgentName = Field("main", description="The agent that asks; it sees its own memories.")
+    read_from: list[AgentName] = Field(
+        [], max_length=20, description="Other agents to read as well; each must have granted it."
+    )
+    scope: Label | None = Field(None, description="Only memories with exactly this scope.")
+    kinds: list[Kind] | None = Field(None, description="Only memories of one of these kinds.")
+    types: list[Type] | None = Field(None, description="Only memories of one of these types.")
+    tags: Tags | None = Field(None, description="Only memories that carry all of these tags.")
+    since: Moment | None = Field(None, description="Not older than this (occurred_at, inclusive).")
+    until: EndMoment | None = Field(
+        None, description="Not newer than this (occurred_at, inclusive); a bare date means its end."
+    )
+    as_of: Moment | None = Field(
+        None, description="See memories as they held at this moment (valid_from, valid_until)."
+    )
+    session: Label | None = Field(None, description="Only memories of this session.")
+    include_archived: bool = Field(False, description="Archived memories too.")
+    trust: list[TrustTier] = Field(
+        ["trusted", "untrusted"], min_length=1, description="Only memories of these trust tiers."
+    )
+
+    def filters(self, agents: tuple[str, ...]) -> Filters:
+        """Return the filters for these readable agents."""
+        lists = {
+            name: tuple(value) if value is not None else None
+            for name, value in (("kinds", self.kinds), ("types", self.types), ("tags", self.tags))
+        }
+        return Filters(
+            agents=agents, scope=self.scope, since=self.since, until=self.until,
+            as_of=self.as_of, session=self.session, include_archived=self.include_archived,
+            trust=tuple(self.trust), **lists,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFields:
+    """Where a memory was read from: a document's lines, or a caller's own reference."""
+
+    uri: str | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFields:
+    """A memory as every answer shows it; `content` is null where only an index was asked for."""
+
+    id: str
+    title: str
+    content: str | None
+    kind: str
+    type: str
+    agent: str
+    scope: str | None
+    tags: list[str]
+    heading_path: list[str]
+    session: str | None
+    source: SourceFields
+    occurred_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    importance: float
+    trust_tier: str
+    sensitivity: str
+    archived_at: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+
+
+def memory_fields(memory: Memory, *, with_content: bool = True) -> dict[str, Any]:
+    """Return the fields of MemoryFields for a memory."""
+    source = memory.source
+    return {
+        **{n: getattr(memory, n) for n in _SAME},
+        "title": title_of(memory.title, memory.content),
+        "content": memory.content if with_content else None,
+        "tags": list(memory.tags),
+        "heading_path": list(memory.heading_path),
+        "source": SourceFields(source.uri, source.line_start, source.line_end, source.ref),
+    }
+
+
+_SAME = tuple(
+    set(MemoryFields.__dataclass_fields__) - {"content", "title", "tags", "heading_path", "source"}
+)
+
+
+def title_of(title: str, content: str) -> str:
+    """Return a memory's title, or the beginning of its text when it was given none."""
+    first = next((line.strip(" #*->`\t") for line in content.splitlines() if line.strip()), "")
+    return title or (first if len(first) <= 80 else f"{first[:79].rstrip()}…")

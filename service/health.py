@@ -1,0 +1,89 @@
+"""The doors of /health: is the process alive, and can it do its work."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fastapi import APIRouter, Response
+
+from service.database import SCHEMA_VERSION
+from service.dependencies import Parts, TheParts
+from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError
+
+router = APIRouter(prefix="/health", tags=["operations"])
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The process answers."""
+
+    status: Literal["alive"] = "alive"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the service needs; `detail` says what is there, or what to do."""
+
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """`ready`; `degraded`: words and graph answer, meaning does not; `unavailable`: nothing does."""
+
+    status: Literal["ready", "degraded", "unavailable"]
+    checks: dict[str, Check]
+    reasons: list[str]
+
+
+@router.get("/live", operation_id="live")
+async def get_live() -> Alive:
+    """Say that the process answers."""
+    return Alive()
+
+
+@router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
+async def get_ready(parts: TheParts, response: Response) -> Readiness:
+    """Check database, schema, embedder, fingerprint and engine; 503 with reasons unless all is well."""
+    checks = {
+        "database": await _database(parts),
+        "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
+        "embedder": await _embedder(parts),
+        "fingerprint": _fingerprint(parts),
+        "engine": Check(ok=True, detail=parts.settings.search_engine),
+    }
+    reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
+    if not reasons:
+        return Readiness("ready", checks, [])
+    response.status_code = 503
+    response.headers["Retry-After"] = "2"
+    status: Literal["degraded", "unavailable"] = (
+        "degraded" if checks["database"].ok else "unavailable"
+    )
+    return Readiness(status, checks, reasons)
+
+
+async def _database(parts: Parts) -> Check:
+    try:
+        await parts.db.ping()
+    except ServiceError as error:
+        return Check(ok=False, detail=error.detail)
+    return Check(ok=True, detail=parts.db.address.url)
+
+
+async def _embedder(parts: Parts) -> Check:
+    """Ask the embedding server itself: what it said at start may no longer be true."""
+    try:
+        model = await parts.vectors.check()
+    except ServiceError as error:
+        is_ours = isinstance(error, EmbedderUnavailable | EmbedderRefused)
+        return Check(ok=not is_ours, detail=error.detail if is_ours else "not asked")
+    return Check(ok=True, detail=f"{model.name}, {model.dimensions} dimensions")
+
+
+def _fingerprint(parts: Parts) -> Check:
+    problem = parts.vectors.problem
+    if problem is None:
+        return Check(ok=True, detail=parts.vectors.fingerprint)
+    is_mismatch = not isinstance(problem, EmbedderUnavailable | EmbedderRefused)
+    return Check(ok=not is_mismatch, detail=problem.detail if is_mismatch else "not known yet")

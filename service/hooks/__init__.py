@@ -1,0 +1,1 @@
+"""POST /hooks/…: what agents call at the turns of their sessions."""

@@ -1,0 +1,60 @@
+"""The door of /hooks: an agent's session begins, so the notes are brought up to date.
+
+A hook never fails an agent's session: whatever goes wrong inside is logged, and the agent is
+told 200 `{}`.
+"""
+
+import logging
+from typing import Any, Final
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from service.dependencies import Parts, TheParts
+from service.errors import ServiceError
+from service.ingest.route import accepted
+
+log = logging.getLogger(__name__)
+
+router = APIRouter(prefix="/hooks", tags=["hooks"])
+
+# Claude Code and Codex send `hook_event_name` and refuse a reply with keys they do not know.
+_OWN_REPLY_KEY: Final = "hook_event_name"
+
+
+@router.post("/session-start", operation_id="session_start", status_code=202)
+async def post_session_start(parts: TheParts, request: Request) -> Response:
+    """Scan the folders because a session begins: 202 at once, with a job that survives a crash.
+
+    Takes any JSON body and knows those of OpenClaw (`agent_id`, `workspace_dir`), Claude Code
+    and Codex (`hook_event_name`); the latter two get `{}` and the job in the header `X-Job`.
+    """
+    body = _read(await request.body())
+    try:
+        job = await parts.jobs.submit(_agent(parts, body))
+    except ServiceError as error:
+        log.warning("session-start hook: %s", error.detail)
+        return Response(b"{}", 200, media_type="application/json")
+    if _OWN_REPLY_KEY in body:
+        return Response(b"{}", 202, {"X-Job": job}, "application/json")
+    return accepted(job)
+
+
+def _read(content: bytes) -> dict[str, Any]:
+    try:
+        body = orjson.loads(content) if content.strip() else {}
+    except orjson.JSONDecodeError as error:
+        log.warning("session-start hook: the body is not JSON (%s); scanning anyway", error)
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _agent(parts: Parts, body: dict[str, Any]) -> str:
+    """Return the agent whose folders are scanned: the configured one, whoever woke us.
+
+    The folders belong to one agent; a body's `agent_id` must not copy its notes to another.
+    """
+    told = body.get("agent_id")
+    if told not in {None, parts.settings.agent}:
+        log.info("session-start hook of agent %r: scanning for %r", told, parts.settings.agent)
+    return parts.settings.agent

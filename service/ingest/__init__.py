@@ -1,0 +1,1 @@
+"""Ingest: markdown comes in, is cut into sections and stored as memories."""

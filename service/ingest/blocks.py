@@ -1,0 +1,146 @@
+"""The block structure of a markdown text: headings, paragraphs, lists, fences, by line."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+# Characters given to the parser at once: its tokens take up to 500 bytes a character, and where a
+# top-level block begins does not depend on the ones before, so the windows add up to the same
+# blocks. 60,000 is as fast as more.
+_WINDOW_CHARACTERS = 60_000
+_LISTS = frozenset({"bullet_list", "ordered_list"})
+_CONTAINERS = _LISTS | {"list_item", "blockquote"}
+
+
+def _make_block_parser() -> MarkdownIt:
+    # Link definitions stay text: nobody resolves links here, and text must not vanish.
+    parser = MarkdownIt("commonmark").enable("table").disable("reference")
+    parser.core.ruler.enableOnly(["block"])
+    return parser
+
+
+_BLOCKS = _make_block_parser()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block, its kind in the parser's words; lines count from 0, `line_end` is the one after.
+
+    Only lists, list items and quotes have children; only headings have a level and a text.
+    """
+
+    kind: str
+    line_start: int
+    line_end: int
+    level: int = 0
+    text: str = ""
+    children: tuple["Block", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A run of text outside code that may hold a wikilink or a tag."""
+
+    line_start: int
+    line_end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The top-level blocks of a text and its passages with marks, both in order."""
+
+    blocks: list[Block] = field(default_factory=list)
+    passages: list[Passage] = field(default_factory=list)
+
+
+def read_blocks(lines: Sequence[str], window_characters: int = _WINDOW_CHARACTERS) -> Outline:
+    """Read the blocks of a text given as lines without their ends.
+
+    The text is parsed in windows; a list longer than one may come as several lists, cut between
+    two items.
+    """
+    offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    outline = Outline()
+    start, size = 0, window_characters
+    while start < len(lines):
+        end = min(bisect_left(offsets, offsets[start] + size), len(lines))
+        found = _parse(lines[start:end], start)
+        if end < len(lines):
+            unfinished = _pop_unfinished(found.blocks, start)
+            if unfinished == start:
+                size *= 4  # one block fills the window: its end is still to be seen
+                continue
+            end = unfinished or end
+        outline.blocks.extend(found.blocks)
+        outline.passages.extend(item for item in found.passages if item.line_start < end)
+        start, size = end, window_characters
+    return outline
+
+
+def _pop_unfinished(blocks: list[Block], start: int) -> int | None:
+    """Take off the last block, or the last item of a list: it may go on behind the window."""
+    if not blocks:
+        return None
+    last = blocks.pop()
+    if len(blocks) == 0 and len(last.children) > 1 and last.kind in _LISTS:
+        *whole, unfinished = last.children
+        blocks.append(replace(last, line_end=unfinished.line_start, children=tuple(whole)))
+        return unfinished.line_start
+    return last.line_start if blocks else start
+
+
+def _parse(lines: Sequence[str], first_line: int) -> Outline:
+    reader = _TokenReader(first_line)
+    for token in _BLOCKS.parse("\n".join(lines)):
+        reader.read(token)
+    return Outline(reader.levels[0], reader.passages)
+
+
+class _TokenReader:
+    """Folds the parser's flat list of opening and closing tokens into blocks."""
+
+    def __init__(self, first_line: int) -> None:
+        self.levels: list[list[Block]] = [[]]
+        self.passages: list[Passage] = []
+        self._first_line = first_line
+        self._opened: list[Token] = []
+        self._inline_text = ""
+
+    def read(self, token: Token) -> None:
+        if token.nesting > 0:
+            self._opened.append(token)
+            self.levels.append([])
+        elif token.nesting < 0:
+            children = self.levels.pop()
+            self._add(self._opened.pop(), children)
+        elif token.type == "inline":
+            self._note_passage(token)
+        else:
+            self._add(token, [])
+
+    def _note_passage(self, token: Token) -> None:
+        self._inline_text = token.content
+        if token.map and ("[[" in token.content or "#" in token.content):
+            start, end = token.map
+            passage = Passage(start + self._first_line, end + self._first_line, token.content)
+            self.passages.append(passage)
+
+    def _add(self, token: Token, children: list[Block]) -> None:
+        if not token.map:
+            return
+        kind = token.type.removesuffix("_open")
+        is_heading = kind == "heading"
+        block = Block(
+            kind,
+            token.map[0] + self._first_line,
+            token.map[1] + self._first_line,
+            level=int(token.tag[1:]) if is_heading else 0,
+            text=self._inline_text if is_heading else "",
+            children=tuple(children) if kind in _CONTAINERS else (),
+        )
+        self.levels[-1].append(block)

@@ -1,0 +1,23 @@
+"""Chains: which memory follows which, in the order of time; pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """One memory's place in its chain; the order of the fields is the order of the chain."""
+
+    occurred_at: datetime
+    uri: str
+    position: int
+    key: str
+
+
+def expected_edges(links: Iterable[Link]) -> set[tuple[str, str]]:
+    """Return the (later, earlier) pairs that a chain of these memories has."""
+    ordered = sorted(links)
+    return {
+        (later.key, earlier.key) for earlier, later in zip(ordered, ordered[1:], strict=False)
+    }

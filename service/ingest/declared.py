@@ -1,0 +1,132 @@
+"""The user's own concepts: concepts.toml, kept in the store beside the learned ones."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from service.database import Database, record
+from service.errors import InvalidRequest
+from service.ingest import stored
+from service.ingest.linking import Change
+from service.ingest.names import Name, declared_name
+from service.ingest.sync import Pipeline, commit
+from service.ingest.writing import Declared, concept_row
+from service.queries import load_query
+from service.words import query_words
+
+DECLARED_EDGES: Final = load_query(__package__, "declared_edges")
+MEMORIES_OF: Final = load_query(__package__, "memories_of")
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptFile:
+    """What a concepts file says: names with their aliases, and the edges between them."""
+
+    names: Mapping[str, Name]
+    aliases: Mapping[str, tuple[str, ...]]
+    related: frozenset[Pair]
+    isa: frozenset[Pair]
+
+
+def parse_concepts(text: str) -> ConceptFile:
+    """Read a concepts file (TOML, `[[concept]]` tables); raises InvalidRequest with the line.
+
+    Names that stand only in `is_a` or `related_to` become concepts too. Pairs of `related` are
+    in ascending order, those of `isa` read (narrower, broader).
+    """
+    try:
+        tables = tomllib.loads(text).get("concept", [])
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRequest(f"The concepts file is not TOML: {error}.") from error
+    names: dict[str, Name] = {}
+    aliases: dict[str, tuple[str, ...]] = {}
+    edges: dict[str, set[Pair]] = {"related_to": set(), "is_a": set()}
+    for table in tables:
+        name = _name(table.get("name"), str(table.get("kind") or "declared"))
+        names[name.slug] = name
+        aliases[name.slug] = tuple(_strings(table, "aliases"))
+        for edge, pairs in edges.items():
+            for other in _strings(table, edge):
+                pairs.add((name.slug, _name(other, "declared").slug))
+                names.setdefault(_name(other, "declared").slug, _name(other, "declared"))
+    related = {(min(pair), max(pair)) for pair in edges["related_to"] if pair[0] != pair[1]}
+    return ConceptFile(names, aliases, frozenset(related), frozenset(edges["is_a"]))
+
+
+async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) -> None:
+    """Bring an agent's declared concepts in line with the file; nothing happens when they are.
+
+    Memories that mention a changed concept, by its old or its new spellings, are linked anew.
+    """
+    text = path.expanduser().read_text(encoding="utf-8") if path else ""
+    file = parse_concepts(text)
+    rows = {row["id"][1]: row for row in await stored.dictionary_rows(pipeline.db, agent)}
+    changed = {slug for slug in file.names if not _is_stored(file, slug, rows.get(slug))}
+    undeclared = {
+        slug for slug, row in rows.items() if row["is_declared"] and slug not in file.names
+    }
+    edges = await _edge_changes(pipeline.db, agent, file)
+    if not changed and not undeclared and edges == Declared():
+        return
+    concepts = [
+        concept_row(agent, file.names[slug], file.aliases.get(slug, ()), is_declared=True)
+        for slug in sorted(changed)
+    ]
+    concepts += [
+        concept_row(agent, Name(slug, rows[slug]["name"], "heading", rows[slug]["is_cased"]))
+        for slug in sorted(undeclared)
+    ]
+    relink = await _affected(pipeline.db, agent, file, changed, undeclared)
+    declared = replace(edges, concepts=tuple(concepts))
+    await commit(pipeline, Change(agent, relink=frozenset(relink)), declared=declared)
+
+
+def _is_stored(file: ConceptFile, slug: str, row: Mapping[str, Any] | None) -> bool:
+    name = file.names[slug]
+    return row is not None and (row["is_declared"], row["name"], tuple(row["aliases"])) == (
+        True, name.name, file.aliases.get(slug, ()),
+    )  # fmt: skip
+
+
+async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared:
+    now = await db.run(DECLARED_EDGES, agent=agent)
+    related = {(pair[1], pair[2]) for pair in now["related"]}
+    isa = {(pair[1], pair[2]) for pair in now["isa"]}
+    return Declared(
+        related=tuple(sorted(file.related - related)),
+        isa=tuple(sorted(file.isa - isa)),
+        gone_related=tuple(sorted(related - file.related)),
+        gone_isa=tuple(sorted(isa - file.isa)),
+    )
+
+
+async def _affected(
+    db: Database, agent: str, file: ConceptFile, changed: Iterable[str], undeclared: Iterable[str]
+) -> set[str]:
+    """Return the memories that mention, or may mention, these concepts."""
+    slugs = [*changed, *undeclared]
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    linked = set(await db.run(MEMORIES_OF, ids=ids))
+    spellings = [file.names[slug].name for slug in slugs if slug in file.names]
+    spellings += [alias for slug in slugs for alias in file.aliases.get(slug, ())]
+    return linked | await stored.mentioning(db, agent, [query_words(s) for s in spellings])
+
+
+def _name(value: object, kind: str) -> Name:
+    name = declared_name(value, kind) if isinstance(value, str) else None
+    if name is None:
+        msg = f"The concepts file has no usable name in {value!r}: give at least two letters."
+        raise InvalidRequest(msg)
+    return name
+
+
+def _strings(table: Mapping[str, Any], key: str) -> list[str]:
+    values = table.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        msg = f"In the concepts file, {key} of {table.get('name')!r} must be a list of strings."
+        raise InvalidRequest(msg)
+    return values

@@ -1,0 +1,160 @@
+"""Durable jobs: a scan that was asked for is done, even if the process dies in between."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+from uuid import uuid4
+
+from service.database import Database, record
+from service.errors import JobNotFound, ServiceError, StoreUnavailable, Unavailable
+from service.ingest.scan import Failure, ScanCounts, scan, scan_request
+from service.ingest.sync import Pipeline
+from service.queries import load_query
+from service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+CREATE_JOB: Final = load_query(__package__, "create_job")
+UPDATE_JOB: Final = load_query(__package__, "update_job")
+READ_JOB: Final = load_query(__package__, "read_job")
+WAITING_JOBS: Final = load_query(__package__, "waiting_jobs")
+FORGET_JOBS: Final = load_query(__package__, "forget_jobs")
+
+# Progress is stored at most this often: each time is a write to the database.
+_PROGRESS_SECONDS: Final = 0.5
+# The database may be away when a job's turn comes; it is tried again.
+_REST_SECONDS: Final = 2.0
+
+
+@dataclass(slots=True)
+class Job:
+    """One scan that was asked for; `request` holds its agent and paths."""
+
+    id: str
+    state: str
+    request: Mapping[str, Any]
+    counts: Mapping[str, Any]
+    detail: str | None = None
+
+
+@dataclass(slots=True)
+class JobRunner:
+    """Runs the stored jobs one after another; those a crash interrupted run again at start."""
+
+    db: Database
+    pipeline: Pipeline
+    settings: Settings
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _finished: dict[str, asyncio.Future[ScanCounts]] = field(default_factory=dict)
+
+    async def submit(self, agent: str | None, paths: tuple[str, ...] = ()) -> str:
+        """Store a scan to be done and return its job's id; an equal one that waits is shared.
+
+        Raises what `scan_request` raises, before anything is stored.
+        """
+        request = scan_request(self.settings, agent, paths)
+        wish = {"agent": request.agent, "paths": [str(path) for path in request.paths]}
+        for job in await self._waiting():
+            if job.state == "queued" and dict(job.request) == wish:
+                return job.id
+        key = uuid4().hex
+        await self.db.run(CREATE_JOB, id=record("job", key), request=wish)
+        self._wake.set()
+        return key
+
+    async def run_and_wait(self, agent: str | None, paths: tuple[str, ...] = ()) -> ScanCounts:
+        """Submit a scan and wait for its counts; its failure is raised here."""
+        key = await self.submit(agent, paths)
+        future = self._finished.setdefault(key, asyncio.get_running_loop().create_future())
+        return await asyncio.shield(future)
+
+    async def run(self) -> None:
+        """Run jobs for ever: first those found waiting, then each as it comes."""
+        while True:
+            try:
+                await self.db.run(FORGET_JOBS)
+                for job in await self._waiting():
+                    await self._run(job)
+                await self._wake.wait()
+                self._wake.clear()
+            except Unavailable as error:
+                log.warning("jobs wait: %s", error.detail)
+                await asyncio.sleep(_REST_SECONDS)
+
+    async def read(self, key: str) -> Job:
+        """Return a job; raises JobNotFound."""
+        row = await self.db.run(READ_JOB, id=record("job", key))
+        if row is None:
+            raise JobNotFound(f"There is no job with id {key!r}.")
+        return _job(row)
+
+    async def _waiting(self) -> list[Job]:
+        return [_job(row) for row in await self.db.run(WAITING_JOBS)]
+
+    async def _run(self, job: Job) -> None:
+        """Run one job to its end; only a database that is away leaves it to run again."""
+        await self._update(job.id, "running", ScanCounts())
+        outcome: ScanCounts | ServiceError = StoreUnavailable("The service failed; see its log.")
+        is_over = False
+        try:
+            outcome = await self._scan(job)
+            is_over = True
+        except Unavailable as error:
+            outcome = error
+            raise
+        except ServiceError as error:
+            outcome, is_over = error, True
+            await self._update(job.id, "failed", ScanCounts(), error.detail)
+        finally:
+            future = self._finished.pop(job.id, None)
+            if future is not None and not future.done():
+                _resolve(future, outcome)
+            if not is_over:
+                log.warning("job %s was interrupted; it runs again", job.id)
+
+    async def _scan(self, job: Job) -> ScanCounts:
+        reports: list[asyncio.Future[None]] = []
+        last = 0.0
+
+        def on_progress(counts: ScanCounts) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= _PROGRESS_SECONDS:
+                last = now
+                reports.append(asyncio.ensure_future(self._update(job.id, "running", counts)))
+
+        request = scan_request(self.settings, job.request["agent"], tuple(job.request["paths"]))
+        counts = await scan(self.pipeline, self.settings, request, on_progress)
+        await asyncio.gather(*reports)
+        await self._update(job.id, "done", counts)
+        return counts
+
+    async def _update(
+        self, key: str, state: str, counts: ScanCounts, detail: str | None = None
+    ) -> None:
+        await self.db.run(
+            UPDATE_JOB, id=record("job", key), state=state, counts=asdict(counts), detail=detail
+        )
+
+
+def _resolve(
+    future: "asyncio.Future[ScanCounts]", outcome: ScanCounts | ServiceError
+) -> None:
+    if isinstance(outcome, ScanCounts):
+        future.set_result(outcome)
+    else:
+        future.set_exception(outcome)
+
+
+def counts_from(stored: Mapping[str, Any]) -> ScanCounts:
+    """Read a job's counts back."""
+    values = {n: stored[n] for n in ScanCounts.__dataclass_fields__ if n in stored}
+    failed = [Failure(**failure) for failure in values.pop("failed", [])]
+    return ScanCounts(**values, failed=failed)
+
+
+def _job(row: Mapping[str, Any]) -> Job:
+    return Job(row["id"], row["state"], row["request"], row["counts"], row.get("detail"))

@@ -1,0 +1,203 @@
+"""Which concepts the memories of a change mention, and which older memories are touched by it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from service.database import Database
+from service.ingest import stored
+from service.ingest.chains import Link, expected_edges
+from service.ingest.dictionary import Dictionary
+from service.ingest.drafts import Draft, names_in, text_of
+from service.ingest.names import Name, proper_names
+from service.ingest.relations import LinkChange, link_change
+from service.ingest.stored import StoredMemory
+from service.words import query_words
+
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One agent's memories to write and to remove, before they are linked.
+
+    `relink` names existing memories whose links must be found anew because the dictionary
+    changed; `names` the concepts that come in by themselves (declared by the user).
+    """
+
+    agent: str
+    drafts: tuple[Draft, ...] = ()
+    gone: tuple[StoredMemory, ...] = ()
+    replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
+    relink: frozenset[str] = frozenset()
+    names: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What a change does to concepts and edges; slugs and memory ids throughout."""
+
+    new_concepts: tuple[Name, ...]
+    orphans: frozenset[str]
+    references: LinkChange
+    zero_pairs: frozenset[tuple[str, str]]
+    candidates: Mapping[str, tuple[str, str]]
+    gone_candidates: frozenset[str]
+    concepts_of: Mapping[str, frozenset[str]]
+
+
+async def find_links(db: Database, dictionary: Dictionary, change: Change) -> Links:
+    """Work out all links of `change`; `dictionary` learns the new concepts on the way.
+
+    Reads only. The caller holds the agent's turn to write, so that what is read here still
+    stands when it is written.
+    """
+    new = _given_names(dictionary, change)
+    for name in new:
+        dictionary.add(name)
+    proper = await _proper_names(db, dictionary, change)
+    for name in proper.promoted.values():
+        dictionary.add(name)
+    touched = await _touched(db, change, new) | proper.touched | change.relink
+    older = await stored.memories_by_id(db, touched - {d.key for d in change.drafts})
+    after = {d.key: _concepts_of(dictionary, d) for d in change.drafts}
+    after |= {m.id: _concepts_of(dictionary, m) for m in older.values() if m.agent == change.agent}
+    existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
+    before = await stored.linked_concepts(db, existing)
+    references = link_change(before, after)
+    new_concepts = (*new, *proper.promoted.values())
+    return Links(
+        new_concepts=new_concepts,
+        orphans=await _orphans(db, change.agent, references, new_concepts),
+        references=references,
+        zero_pairs=await _zero_pairs(db, change.agent, references),
+        candidates=proper.waiting,
+        gone_candidates=frozenset(proper.promoted),
+        concepts_of=after,
+    )
+
+
+async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edge]]:
+    """Return the `follows` edges (later, earlier) to add and to drop for this change."""
+    leaving: dict[str, set[Link]] = defaultdict(set)
+    coming: dict[str, set[Link]] = defaultdict(set)
+    for memory in (*change.gone, *change.replaced.values()):
+        if memory.chain:
+            leaving[memory.chain].add(memory.link)
+    for draft in change.drafts:
+        if draft.chain:
+            coming[draft.chain].add(
+                Link(draft.occurred_at, draft.source.uri or "", draft.position, draft.key)
+            )
+    wanted: set[Edge] = set()
+    now: set[Edge] = set()
+    for chain in sorted(leaving.keys() | coming.keys()):
+        if leaving[chain] != coming[chain] and not _is_lone(chain, coming[chain], leaving[chain]):
+            members, known = await _around(db, change, chain, leaving[chain], coming[chain])
+            wanted |= expected_edges(members)
+            edges = await stored.chain_edges(db, known - _brand_new(change))
+            # An edge that leads out of the span is none of this change's business.
+            now |= {edge for edge in edges if edge[1] in known}
+    gone = {memory.id for memory in change.gone}
+    return wanted - now, {edge for edge in now - wanted if not gone & set(edge)}
+
+
+async def _around(
+    db: Database, change: Change, chain: str, leaving: set[Link], coming: set[Link]
+) -> tuple[set[Link], set[str]]:
+    """Return a chain's memories around a change as they will be, and every id seen there."""
+    touched = leaving | coming
+    times = [link.occurred_at for link in touched]
+    span = await stored.chain_span(db, change.agent, chain, min(times), max(times))
+    moved = {link.key for link in touched}
+    members = {link for link in span if link.key not in moved} | coming
+    return members, {link.key for link in span | touched}
+
+
+def _is_lone(chain: str, coming: set[Link], leaving: set[Link]) -> bool:
+    """Say whether a document's own chain never had a second memory: nothing to query for."""
+    return chain.startswith("source:") and len(coming) < 2 and len(leaving) < 2
+
+
+def _brand_new(change: Change) -> set[str]:
+    return {d.key for d in change.drafts if d.key not in change.replaced}
+
+
+def _given_names(dictionary: Dictionary, change: Change) -> list[Name]:
+    """Return the names given on purpose that no concept has yet, each once."""
+    given = [*change.names, *(name for d in change.drafts for name in names_in(d))]
+    new: dict[str, Name] = {}
+    for name in given:
+        if dictionary.resolve(name) is None:
+            new.setdefault(name.slug, name)
+    return list(new.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Proper:
+    promoted: dict[str, Name]
+    waiting: dict[str, tuple[str, str]]
+    touched: frozenset[str]
+
+
+async def _proper_names(db: Database, dictionary: Dictionary, change: Change) -> _Proper:
+    """Sort the proper nouns of new texts: used by a second memory → concept; else they wait."""
+    names: dict[str, Name] = {}
+    users: dict[str, set[str]] = defaultdict(set)
+    for draft in change.drafts:
+        for slug, name in proper_names(draft.content).items():
+            if slug not in dictionary:
+                names.setdefault(slug, name)
+                users[slug].add(draft.key)
+    earlier = await stored.candidate_memories(db, change.agent, names)
+    leaving = {memory.id for memory in change.gone} | {d.key for d in change.drafts}
+    others = {slug: key for slug, key in earlier.items() if key not in leaving}
+    promoted = {
+        slug: name for slug, name in names.items() if len(users[slug]) + (slug in others) > 1
+    }
+    waiting = {
+        slug: (name.name, next(iter(users[slug])))
+        for slug, name in names.items()
+        if slug not in promoted
+    }
+    return _Proper(promoted, waiting, frozenset(others[s] for s in promoted if s in others))
+
+
+async def _touched(db: Database, change: Change, new: Iterable[Name]) -> set[str]:
+    """Return older memories that may mention a concept which has just come up."""
+    leaving = {memory.id for memory in change.gone}
+    phrases = [query_words(name.name) for name in new]
+    return await stored.mentioning(db, change.agent, phrases) - leaving
+
+
+def _concepts_of(dictionary: Dictionary, memory: Draft | StoredMemory) -> frozenset[str]:
+    given = (dictionary.resolve(name) for name in names_in(memory))
+    text = text_of(memory.heading_path, memory.title, memory.content)
+    return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)
+
+
+async def _orphans(
+    db: Database, agent: str, references: LinkChange, new: Iterable[Name]
+) -> frozenset[str]:
+    """Return the concepts that no memory mentions any more and nobody declared."""
+    fewer = [slug for slug, by in references.counts.items() if by < 0]
+    counts = await stored.concept_counts(db, agent, fewer)
+    empty = {
+        slug
+        for slug, (memories, is_declared) in counts.items()
+        if memories + references.counts[slug] <= 0 and not is_declared
+    }
+    return frozenset(empty - {name.slug for name in new})
+
+
+async def _zero_pairs(
+    db: Database, agent: str, references: LinkChange
+) -> frozenset[tuple[str, str]]:
+    fewer = [pair for pair, by in references.weights.items() if by < 0]
+    weights = await stored.pair_weights(db, agent, fewer)
+    return frozenset(
+        pair
+        for pair, (weight, is_declared) in weights.items()
+        if weight + references.weights[pair] <= 0 and not is_declared
+    )

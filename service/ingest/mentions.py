@@ -1,0 +1,74 @@
+"""What a passage of markdown names by a mark of its own: wikilinks and inline tags."""
+
+import re
+from dataclasses import dataclass
+
+_BACKTICKS = re.compile(r"`+")
+# 200: no name is longer, and the bound keeps a row of unclosed brackets linear.
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{1,200})\]\]")
+_MEDIA = re.compile(r"\.(?!md$)\w{1,5}$", re.IGNORECASE)
+# After white space only: neither "C#", "page.html#part" nor "[text](#part)" is a tag; and not
+# before a bracket: "#map(&:id)" is a method.
+_TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d_][\w/-]{1,99})(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
+_COLOUR = re.compile(r"(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Wikilink:
+    """One [[target]], with the characters it begins with in the text."""
+
+    target: str
+    opening: str
+
+
+def find_wikilinks(text: str) -> list[Wikilink]:
+    """Find the targets of [[target]], [[target|label]] and [[target#heading]], outside code.
+
+    Embedded media (![[plan.png]]) are not links; an embedded note is one.
+    """
+    links = []
+    for match in _WIKILINK.finditer(_blank_code_spans(text)):
+        reference = match[2].split("|", 1)[0].removesuffix("\\")  # a table escapes its "|"
+        target = reference.split("#", 1)[0].strip()
+        if target and not (match[1] and _MEDIA.search(target)):
+            links.append(Wikilink(target, f"[[{reference}"))
+    return links
+
+
+def find_tags(text: str) -> list[str]:
+    """Find inline #tags outside code: a letter first, at least two characters, no colour."""
+    found = (match[1].rstrip("/-") for match in _TAG.finditer(_blank_code_spans(text)))
+    return [tag for tag in found if len(tag) > 1 and not _COLOUR.fullmatch(tag)]
+
+
+def read_heading_text(text: str) -> str:
+    """Write each wikilink of a heading as a reader sees it: its label, else its target."""
+    return _WIKILINK.sub(lambda match: match[2].rsplit("|", 1)[-1].strip(), text)
+
+
+def _blank_code_spans(text: str) -> str:
+    """Replace each code span by a space: from a run of backticks to the next of equal length."""
+    runs = list(_BACKTICKS.finditer(text))
+    if not runs:
+        return text
+    closing = _match_runs([len(run[0]) for run in runs])
+    kept, position, index = [], 0, 0
+    while index < len(runs):
+        is_escaped = text[runs[index].start() - 1 : runs[index].start()] == "\\"
+        end = None if is_escaped else closing[index]
+        if end is None:
+            index += 1
+            continue
+        kept.append(text[position : runs[index].start()])
+        position, index = runs[end].end(), end + 1
+    return " ".join([*kept, text[position:]])
+
+
+def _match_runs(lengths: list[int]) -> list[int | None]:
+    """Give for each run the index of the next one as long, in one pass from the right."""
+    nearest: dict[int, int] = {}
+    closing: list[int | None] = []
+    for index in range(len(lengths) - 1, -1, -1):
+        closing.append(nearest.get(lengths[index]))
+        nearest[lengths[index]] = index
+    return closing[::-1]

@@ -1,0 +1,174 @@
+"""What a text names: titles, headings, tags, links and proper nouns, as candidates for concepts."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from service.words import STOP_WORDS, fold
+
+_TOKEN: Final = re.compile(r"[^\W_]+")
+# Names do not run across the end of a sentence, a line break after one, a table cell or a bracket.
+_BREAK: Final = re.compile(r"[.!?:;]\s|\n\s*\n|[|()\[\]{}<>\"“”]|\n\s*[-*+#>]|\s[-–—]\s")
+_FENCE: Final = re.compile(r"^(```|~~~).*?^\1[`~]*\s*$", re.M | re.S)
+_CODE: Final = re.compile(r"`[^`\n]*`")
+_CLOCK: Final = re.compile(r"^\W*\d{1,2}:\d{2}(?::\d{2})?\W*")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_BRACKET: Final = re.compile(r"\s*\([^)]*\)\s*$")
+_LONGEST_TOKENS: Final = 6
+# A title is given on purpose and may be long: "List of mayors of Little Rock, Arkansas".
+_LONGEST_TITLE_TOKENS: Final = 12
+_PARTICLES: Final = frozenset("of the de da di du la le van von der den del for".split())
+# Capitalised by grammar or calendar, not because they name something.
+_NO_NAMES: Final = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december today yesterday tomorrow yes okay ok todo done
+    note notes also however although since while if when then this that these those it we you he she
+    they there here what why how who where which mr mrs ms dr st""".split()
+)
+# Headings that every note may have: they say what a section is for, not what it is about.
+_SECTION_WORDS: Final = frozenset(
+    """notes note summary todo todos overview introduction usage example examples background context
+    decision decisions result results links references reference next steps setup installation status
+    log logs misc morning evening afternoon done plan plans question questions readme memory index
+    changes changelog why what how consequences alternatives problem solution open facts people
+    preferences projects general other learned lessons today tomorrow week people steps step""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that can become a concept.
+
+    `kind` says where it was met: declared, tag, link, given, title, heading or proper. A cased
+    name (one plain capitalised word, such as Rush) is matched in that spelling only: the same
+    letters in lower case are a common word.
+    """
+
+    slug: str
+    name: str
+    kind: str
+    is_cased: bool = False
+
+
+def tokens_of(text: str) -> list[str]:
+    """Split into whole tokens, in the folded spelling but with the text's capitals."""
+    return _TOKEN.findall(fold(text))
+
+
+def key_of(tokens: list[str]) -> str:
+    """Return the spelling under which tokens are looked up: case-folded, GPUs as gpu."""
+    return "_".join(_singular(token).casefold() for token in tokens)
+
+
+def slug_of(name: str) -> str:
+    """Return the id of the concept called `name`: `hardware constraints` → hardware_constraints."""
+    return key_of(tokens_of(name))
+
+
+def declared_name(name: str, kind: str = "declared") -> Name | None:
+    """Make a name that a person or agent gave on purpose (a tag, a link, a dictionary entry)."""
+    tokens = tokens_of(name)
+    slug = key_of(tokens)
+    if not 2 <= len(slug) <= 120 and not _is_wide(slug):
+        return None
+    if not tokens or len(tokens) > 2 * _LONGEST_TOKENS or slug in STOP_WORDS:
+        return None
+    return Name(slug, " ".join(name.split()), kind)
+
+
+def heading_name(heading: str, kind: str = "heading") -> Name | None:
+    """Make a name from a title or heading; None when it tells nothing (a time, `Notes`, a sentence)."""
+    bare = _BRACKET.sub("", _CLOCK.sub("", heading.replace("`", "")))
+    tokens = tokens_of(bare)
+    longest = _LONGEST_TITLE_TOKENS if kind == "title" else _LONGEST_TOKENS
+    if _DATE.search(bare) or not 1 <= len(tokens) <= longest or not _tells(tokens):
+        return None
+    is_cased = len(tokens) == 1 and _is_plain_capitalised(tokens[0])
+    # One short common word links by accident; GPU and v2 are told apart by their capitals or digits.
+    if len(tokens) == 1 and len(tokens[0]) < 5 and not _is_code_like(tokens[0]) and not _is_wide(bare):
+        return None
+    return Name(key_of(tokens), " ".join(bare.split()), kind, is_cased)
+
+
+def proper_names(text: str) -> dict[str, Name]:
+    """Return the proper nouns of `text` by slug: runs of capitalised words outside code.
+
+    A single capitalised word counts only where grammar does not ask for the capital, or when it
+    is code-like (VRAM, SurrealDB, E1234).
+    """
+    found: dict[str, Name] = {}
+    prose = _CODE.sub(" . ", _FENCE.sub("\n\n", text))
+    for piece in _BREAK.split(fold(prose)):
+        for run, starts_piece in _capitalised_runs(_TOKEN.findall(piece)):
+            name = _proper_name(run, starts_piece=starts_piece)
+            if name is not None:
+                found.setdefault(name.slug, name)
+    return found
+
+
+def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[list[str], bool]]:
+    """Yield runs of capitalised tokens (particles allowed inside) and whether one opens the piece."""
+    start = 0
+    while start < len(tokens):
+        end = start
+        while end < len(tokens) and _may_continue(tokens, start, end):
+            end += 1
+        while end > start and tokens[end - 1].casefold() in _PARTICLES:
+            end -= 1
+        if end > start:
+            yield tokens[start:end], start == 0
+        start = max(end, start + 1)
+
+
+def _may_continue(tokens: list[str], start: int, at: int) -> bool:
+    token = tokens[at]
+    if token[0].isupper() or _is_code_like(token):
+        return True
+    inside = at > start and at + 1 < len(tokens) and tokens[at + 1][0].isupper()
+    return inside and (token.casefold() in _PARTICLES or token.isdigit())
+
+
+def _proper_name(run: list[str], *, starts_piece: bool) -> Name | None:
+    while run and (run[0].casefold() in STOP_WORDS or run[0].casefold() in _NO_NAMES):
+        run, starts_piece = run[1:], False
+    if not run or len(run) > _LONGEST_TOKENS or not _tells(run):
+        return None
+    if len(run) == 1:
+        word = run[0]
+        if len(word) < 3 or word.isdigit() or (starts_piece and not _is_code_like(word)):
+            return None
+    return Name(key_of(run), " ".join(run), "proper", len(run) == 1 and _is_plain_capitalised(run[0]))
+
+
+def _tells(tokens: list[str]) -> bool:
+    """Say whether the tokens name something: not only numbers, stop words and section words."""
+    return any(
+        not t.isdigit()
+        and t.casefold() not in STOP_WORDS
+        and t.casefold() not in _NO_NAMES
+        and t.casefold() not in _SECTION_WORDS
+        and (len(t) > 1 or _is_wide(t))
+        for t in tokens
+    )
+
+
+def _singular(token: str) -> str:
+    return token[:-1] if re.fullmatch(r"[A-Z]{2,}s", token) else token
+
+
+def _is_plain_capitalised(token: str) -> bool:
+    return token[0].isupper() and token[1:].islower() and token.isalpha()
+
+
+def _is_code_like(token: str) -> bool:
+    """Say whether a token's own letters mark it: GPU, SurrealDB, E1234, but not Rush or 1234."""
+    if token.isdigit() or len(token) < 2:
+        return False
+    has_digit = any(c.isdigit() for c in token)
+    return (has_digit and any(c.isalpha() for c in token)) or any(c.isupper() for c in token[1:])
+
+
+def _is_wide(text: str) -> bool:
+    """Say whether the text is Korean, Chinese or Japanese, where one or two letters are a name."""
+    return any("\u3040" <= c <= "\ud7af" for c in text)

@@ -1,0 +1,64 @@
+"""Memories that were stored while no embedder answered: embedded as soon as one does."""
+
+import asyncio
+import logging
+from typing import Final
+
+from service.database import record
+from service.errors import EmbedderRefused, FingerprintMismatch, Unavailable
+from service.ingest.drafts import text_of
+from service.ingest.sync import Pipeline
+from service.queries import load_query
+
+log = logging.getLogger(__name__)
+
+PENDING: Final = load_query(__package__, "pending")
+EMBED_PENDING: Final = load_query(__package__, "embed_pending")
+
+_PAGE: Final = 64
+_FIRST_REST_SECONDS: Final = 0.5
+_LONGEST_REST_SECONDS: Final = 15.0
+
+
+async def embed_pending(pipeline: Pipeline) -> int:
+    """Embed one page of waiting memories; returns how many there were.
+
+    A memory that was changed meanwhile keeps waiting: its vector would be of the old text.
+    """
+    rows = await pipeline.db.run(PENDING, limit=_PAGE)
+    if not rows:
+        return 0
+    texts = [text_of(row["heading_path"], row["title"], row["content"]) for row in rows]
+    vectors = await pipeline.vectors.embed_documents(texts)
+    await pipeline.db.run(
+        EMBED_PENDING,
+        embedded=[
+            {
+                "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
+                "content_hash": row["content_hash"], "vector": vector.tolist(),
+            }
+            for row, vector in zip(rows, vectors, strict=True)
+        ],
+        fingerprint=pipeline.vectors.fingerprint,
+    )  # fmt: skip
+    return len(rows)
+
+
+async def keep_embedding(pipeline: Pipeline) -> None:
+    """Wait for the embedder, embed what waits, and again whenever something new must wait."""
+    rest_seconds = _FIRST_REST_SECONDS
+    while True:
+        try:
+            await pipeline.vectors.prepare()
+            while count := await embed_pending(pipeline):
+                log.info("embedded %d memories that had waited", count)
+            rest_seconds = _FIRST_REST_SECONDS
+            pipeline.has_pending.clear()
+            await pipeline.has_pending.wait()
+        except FingerprintMismatch as error:
+            log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+            return
+        except (Unavailable, EmbedderRefused) as error:
+            log.debug("vectors wait: %s", error.detail)
+        await asyncio.sleep(rest_seconds)
+        rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)

@@ -1,0 +1,54 @@
+"""What links change when memories come, change and go: edges to add and drop, counts; pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+# A memory's first 12 concepts by slug are paired: at most 66 pairs, a function of the set alone,
+# so that what one version of a memory added, the next can take back exactly.
+_MOST_PAIRED: Final = 12
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """The difference between two states of `references`, with what follows from it.
+
+    `counts` is by how much each concept's number of memories changes, `weights` the same for
+    each pair of concepts (slugs in ascending order) that memories mention together.
+    """
+
+    added: frozenset[tuple[str, str]]
+    dropped: frozenset[tuple[str, str]]
+    counts: Mapping[str, int]
+    weights: Mapping[Pair, int]
+
+
+def link_change(
+    before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]
+) -> LinkChange:
+    """Compare the concepts of each memory (key → slugs) before and after."""
+    old = {(key, slug) for key, slugs in before.items() for slug in slugs}
+    new = {(key, slug) for key, slugs in after.items() for slug in slugs}
+    counts: Counter[str] = Counter()
+    counts.update(slug for _, slug in new)
+    counts.subtract(slug for _, slug in old)
+    weights: Counter[Pair] = Counter()
+    for slugs in after.values():
+        weights.update(pairs(slugs))
+    for slugs in before.values():
+        weights.subtract(pairs(slugs))
+    return LinkChange(
+        frozenset(new - old),
+        frozenset(old - new),
+        {slug: by for slug, by in counts.items() if by},
+        {pair: by for pair, by in weights.items() if by},
+    )
+
+
+def pairs(slugs: Iterable[str]) -> list[Pair]:
+    """Return the pairs of concepts that one memory ties together, each in ascending order."""
+    return list(combinations(sorted(slugs)[:_MOST_PAIRED], 2))

@@ -1,0 +1,184 @@
+"""The door of /ingest: push a document, scan the folders, look at a job."""
+
+import re
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from pydantic import AfterValidator, Field, StringConstraints
+
+from service.dependencies import TheParts
+from service.errors import SourceTooLarge
+from service.fields import AgentName, Kind, Label, Moment, Strict, Text
+from service.ingest.drafts import DocumentText
+from service.ingest.scan import ScanCounts
+from service.ingest.sync import sync_documents
+
+router = APIRouter(prefix="/ingest", tags=["ingest"])
+
+
+def _relative(source: str) -> str:
+    """Refuse names that look like a way out of a folder; separators become slashes."""
+    parts = source.replace("\\", "/").split("/")
+    if ".." in parts or source.startswith(("/", "~")) or re.match(r"[A-Za-z]:", source):
+        msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
+        raise ValueError(msg)
+    if any(ord(c) < 32 for c in source):
+        msg = "holds a control character; send a plain path"
+        raise ValueError(msg)
+    return "/".join(part for part in parts if part not in {"", "."})
+
+
+SourceName = Annotated[
+    Text, StringConstraints(min_length=1, max_length=500), AfterValidator(_relative),
+    Field(description="The document's name: a relative path.", examples=["memory/2026-02-13.md"]),
+]  # fmt: skip
+
+
+class IngestRequest(Strict):
+    """A markdown document to store; the same `source` again replaces what it gave before."""
+
+    source: SourceName
+    text: Text = Field(
+        description="The whole document.",
+        examples=["# 2026-02-13\n\n## 09:15 Smoke test\n\nJR's code phrase is blue bunny.\n"],
+    )
+    agent: AgentName = "main"
+    scope: Label | None = None
+    occurred_at: Moment | None = Field(None, description="Unset: front matter, name, else now.")
+    kind: Kind | None = Field(None, description="Unset: what the path implies.")
+
+
+class ScanBody(Strict):
+    """What to scan."""
+
+    paths: list[Text] = Field(
+        [], max_length=1000, description="Files or folders below the configured ones; none: all."
+    )
+    agent: AgentName | None = None
+    wait: bool = Field(True, description="false answers at once, with a job to look at.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of a document's sections."""
+
+    source: str
+    created: int
+    updated: int
+    unchanged: int
+    removed: int
+    concepts_linked: int
+    embedded: int
+    warnings: list[str]
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSource:
+    """A file that could not be taken in, and why."""
+
+    source: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What a scan did; sections are counted, but for `files`."""
+
+    files: int
+    created: int
+    updated: int
+    unchanged: int
+    removed: int
+    concepts_linked: int
+    embedded: int
+    failed: list[FailedSource]
+    warnings: list[str]
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class JobAccepted:
+    """The job that will do it."""
+
+    job: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """How far a job has come: `done` of `files` files so far, and the counts of a scan."""
+
+    id: str
+    state: str
+    detail: str | None
+    files: int = 0
+    done: int = 0
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    concepts_linked: int = 0
+    embedded: int = 0
+    failed: list[FailedSource]
+    warnings: list[str]
+    took_ms: float = 0.0
+
+
+@router.post("", operation_id="ingest")
+async def post_ingest(parts: TheParts, request: IngestRequest) -> Ingested:
+    """Store a document; answers after everything is durable and searchable."""
+    size, most = len(request.text.encode()), parts.settings.max_source_bytes
+    if size > most:
+        msg = f"{size:,} bytes; the largest text taken is {most:,} (MEMORY_MAX_SOURCE_BYTES)."
+        raise SourceTooLarge(msg)
+    started = time.perf_counter()
+    document = DocumentText(
+        request.source, request.text, request.agent, request.scope, request.kind,
+        request.occurred_at, datetime.now(UTC),
+    )  # fmt: skip
+    [synced] = await sync_documents(parts.pipeline, [document])
+    counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
+    took_ms = round((time.perf_counter() - started) * 1000, 1)
+    return Ingested(
+        **counts | {"warnings": list(synced.warnings)}, source=request.source, took_ms=took_ms
+    )
+
+
+@router.post(
+    "/scan", operation_id="scan", response_model=Scanned, responses={202: {"model": JobAccepted}}
+)
+async def post_scan(
+    parts: TheParts, request: ScanBody = ScanBody()  # noqa: B008 - a frozen default
+) -> Any:
+    """Bring the store in line with the configured folders."""
+    paths = tuple(request.paths)
+    if request.wait:
+        return _scanned(await parts.jobs.run_and_wait(request.agent, paths))
+    return accepted(await parts.jobs.submit(request.agent, paths))
+
+
+@router.get("/jobs/{id}", operation_id="read_job")
+async def get_job(parts: TheParts, id: str) -> JobStatus:  # noqa: A002 - the contract's name
+    """Look at a job: its state (queued, running, done or failed) and its counts so far."""
+    job = await parts.jobs.read(id)
+    counts = {n: v for n, v in job.counts.items() if n in JobStatus.__dataclass_fields__}
+    return JobStatus(
+        id=job.id, state=job.state, detail=job.detail,
+        **{"failed": [], "warnings": []} | counts,
+    )  # fmt: skip
+
+
+def accepted(job: str) -> Response:
+    """Answer 202 with the job that will do it."""
+    return Response(
+        f'{{"job":"{job}"}}', 202, {"Location": f"/ingest/jobs/{job}"}, "application/json"
+    )
+
+
+def _scanned(counts: ScanCounts) -> Scanned:
+    values = asdict(counts)
+    failed = [FailedSource(**failure) for failure in values.pop("failed")]
+    return Scanned(failed=failed, **{n: values[n] for n in values if n != "done"})

@@ -1,0 +1,177 @@
+"""Scanning: bring the store in line with the configured folders, one small group after another."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from service.errors import NoSources, ServiceError
+from service.ingest import stored
+from service.ingest.declared import declare_concepts
+from service.ingest.drafts import DocumentText
+from service.ingest.folders import (
+    Folder,
+    Found,
+    configured_folders,
+    files_in,
+    modified_at,
+    paths_inside,
+    read_text,
+)
+from service.ingest.sync import Pipeline, Synced, remove_documents, sync_documents
+from service.settings import Settings
+
+# One transaction for this many changed files: a commit costs 5–10 ms, a lost group little work.
+_GROUP_FILES: Final = 32
+_GROUP_CHARACTERS: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that could not be taken in, and why."""
+
+    source: str
+    detail: str
+
+
+@dataclass(slots=True)
+class ScanCounts:
+    """What a scan has done so far; sections are counted, but for `files`."""
+
+    files: int = 0
+    done: int = 0
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    concepts_linked: int = 0
+    embedded: int = 0
+    failed: list[Failure] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    took_ms: float = 0.0
+
+    def add(self, synced: Synced) -> None:
+        """Add what became of one document."""
+        self.done += 1
+        for name in ("created", "updated", "unchanged", "removed", "concepts_linked", "embedded"):
+            setattr(self, name, getattr(self, name) + getattr(synced, name))
+        self.warnings += [w for w in synced.warnings if w not in self.warnings][:20]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """Which folders to scan for which agent; `paths` narrows it to places below them."""
+
+    folders: tuple[Folder, ...]
+    agent: str = "main"
+    paths: tuple[Path, ...] = ()
+
+
+def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = ()) -> ScanRequest:
+    """Check a wish to scan against the configured folders; raises NoSources, PathOutsideSources."""
+    folders = configured_folders(settings.sources)
+    if not folders:
+        raise NoSources("No folder is configured: set MEMORY_SOURCES to the folders of your notes.")
+    return ScanRequest(
+        tuple(folders), agent or settings.agent, tuple(paths_inside(folders, paths))
+    )
+
+
+async def scan(
+    pipeline: Pipeline,
+    settings: Settings,
+    request: ScanRequest,
+    on_progress: Callable[[ScanCounts], None] = lambda _: None,
+) -> ScanCounts:
+    """Store what is new or changed, remove what vanished; files that fail are told, not fatal.
+
+    Unchanged files are known by the hash of their text and cost one read. A folder that is not
+    there is a failure and removes nothing: an unmounted disk is not an empty one.
+    """
+    started, counts = time.perf_counter(), ScanCounts()
+    await declare_concepts(pipeline, settings.concepts_file, request.agent)
+    present = [folder for folder in request.folders if folder.path.is_dir()]
+    missing = [folder for folder in request.folders if not folder.path.is_dir()]
+    counts.failed += [Failure(str(f.path), "the folder does not exist.") for f in missing]
+    found = await asyncio.to_thread(lambda: list(files_in(present, request.paths)))
+    counts.files = len(found)
+    known = await stored.documents(pipeline.db, request.agent)
+    on_progress(counts)
+    changed = _Group()
+    for file in found:
+        document = await asyncio.to_thread(_read, file, settings, request.agent, counts)
+        if document is None:
+            counts.done += 1
+        elif (old := known.get(file.uri)) and old.text_hash == document.text_hash(
+            settings.section_tokens
+        ):
+            counts.done, counts.unchanged = counts.done + 1, counts.unchanged + old.sections
+        else:
+            changed.add(document)
+        if changed.is_full:
+            await changed.sync(pipeline, counts)
+            on_progress(counts)
+    await changed.sync(pipeline, counts)
+    vanished = _vanished(request, present, {file.uri for file in found}, known)
+    for start in range(0, len(vanished), _GROUP_FILES):
+        part = vanished[start : start + _GROUP_FILES]
+        counts.removed += await remove_documents(pipeline, request.agent, part)
+    counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
+    on_progress(counts)
+    return counts
+
+
+@dataclass(slots=True)
+class _Group:
+    documents: list[DocumentText] = field(default_factory=list)
+    characters: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.documents) >= _GROUP_FILES or self.characters >= _GROUP_CHARACTERS
+
+    def add(self, document: DocumentText) -> None:
+        self.documents.append(document)
+        self.characters += len(document.text)
+
+    async def sync(self, pipeline: Pipeline, counts: ScanCounts) -> None:
+        if self.documents:
+            for synced in await sync_documents(pipeline, self.documents):
+                counts.add(synced)
+        self.documents, self.characters = [], 0
+
+
+def _read(file: Found, settings: Settings, agent: str, counts: ScanCounts) -> DocumentText | None:
+    """Read one file; a failure is noted in `counts` and gives None."""
+    if file.problem:
+        counts.failed.append(Failure(file.uri, file.problem))
+        return None
+    try:
+        text = read_text(file.path, settings.max_source_bytes)
+        return DocumentText(
+            file.uri, text, agent, folder=file.folder, modified_at=modified_at(file.path)
+        )
+    except ServiceError as error:
+        counts.failed.append(Failure(file.uri, error.detail))
+    except OSError as error:
+        counts.failed.append(Failure(file.uri, f"cannot be read: {error.strerror}."))
+    return None
+
+
+def _vanished(
+    request: ScanRequest, present: Sequence[Folder], seen: set[str],
+    known: dict[str, stored.StoredDocument],
+) -> list[str]:  # fmt: skip
+    """Return the documents whose file is gone from a folder that was walked."""
+    walked = {str(folder.path): folder for folder in present}
+    vanished = []
+    for uri, document in sorted(known.items()):
+        folder = walked.get(document.folder or "")
+        if folder is None or uri in seen:
+            continue
+        path = folder.path / uri.removeprefix(folder.prefix)
+        if not request.paths or any(path.is_relative_to(start) for start in request.paths):
+            vanished.append(uri)
+    return vanished

@@ -1,0 +1,176 @@
+"""What the store holds of documents, memories and their links: typed calls of the queries here."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from service.database import Database, record
+from service.ingest.chains import Link
+from service.queries import load_query
+
+SOURCE_ROWS: Final = load_query(__package__, "source_rows")
+MEMORY_ROWS: Final = load_query(__package__, "memory_rows")
+DOCUMENT_HASHES: Final = load_query(__package__, "document_hashes")
+CONCEPT_COUNTS: Final = load_query(__package__, "concept_counts")
+CANDIDATES: Final = load_query(__package__, "candidates")
+MENTIONING: Final = load_query(__package__, "mentioning")
+LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
+PAIR_WEIGHTS: Final = load_query(__package__, "pair_weights")
+CHAIN_SPAN: Final = load_query(__package__, "chain_span")
+CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
+DICTIONARY: Final = load_query(__package__, "dictionary")
+
+# Queries in flight at once: the embedded engine runs them on its own threads, 2 cores here.
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """What is compared and linked of a stored memory; `content` is empty unless asked by id."""
+
+    id: str
+    agent: str
+    content_hash: str
+    is_embedded: bool
+    created_at: datetime
+    occurred_at: datetime
+    chain: str | None
+    position: int
+    kind: str
+    type: str
+    scope: str | None
+    title: str
+    heading_path: tuple[str, ...]
+    tags: tuple[str, ...]
+    concepts: tuple[str, ...]
+    content: str
+    uri: str
+    lines: tuple[int | None, int | None]
+    importance: float
+    trust_tier: str
+    sensitivity: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+
+    @property
+    def link(self) -> Link:
+        """Its place in its chain."""
+        return Link(self.occurred_at, self.uri, self.position, self.id)
+
+
+def _stored(row: Mapping[str, Any], agent: str = "") -> StoredMemory:
+    source = row.get("source") or {}
+    return StoredMemory(
+        **{n: row[n] for n in ("id", "content_hash", "is_embedded", "created_at", "occurred_at")},
+        **{n: row.get(n) for n in ("chain", "position", "kind", "type", "scope", "title")},
+        **{n: row.get(n) for n in ("importance", "trust_tier", "sensitivity")},
+        **{n: row.get(n) for n in ("valid_from", "valid_until")},
+        agent=row.get("agent") or agent,
+        heading_path=tuple(row["heading_path"]),
+        tags=tuple(row["tags"]),
+        concepts=tuple(row["concepts"]),
+        content=row.get("content") or "",
+        uri=source.get("uri") or "",
+        lines=(source.get("line_start"), source.get("line_end")),
+    )
+
+
+async def memories_of_document(db: Database, agent: str, uri: str) -> dict[str, StoredMemory]:
+    """Return the memories that a document gave so far, by id."""
+    rows = await db.run(SOURCE_ROWS, agent=agent, uri=uri)
+    return {row["id"]: _stored(row, agent) for row in rows}
+
+
+async def memories_by_id(db: Database, keys: Iterable[str]) -> dict[str, StoredMemory]:
+    """Return the memories that exist among `keys`, with their content."""
+    ids = [record("memory", key) for key in keys]
+    rows = await db.run(MEMORY_ROWS, ids=ids) if ids else []
+    return {row["id"]: _stored(row) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """What is known of a document without its text; `sections` counts its memories."""
+
+    uri: str
+    text_hash: str
+    folder: str | None
+    sections: int
+
+
+async def documents(db: Database, agent: str) -> dict[str, StoredDocument]:
+    """Return every document of an agent, by uri."""
+    rows = await db.run(DOCUMENT_HASHES, agent=agent)
+    return {
+        row["uri"]: StoredDocument(row["uri"], row["text_hash"], row.get("folder"), row["sections"])
+        for row in rows
+    }
+
+
+async def concept_counts(
+    db: Database, agent: str, slugs: Iterable[str]
+) -> dict[str, tuple[int, bool]]:
+    """Return (number of memories, is declared) of the concepts that exist among `slugs`."""
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    rows = await db.run(CONCEPT_COUNTS, ids=ids) if ids else []
+    return {row["id"][1]: (row["memories"], row["is_declared"]) for row in rows}
+
+
+async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> dict[str, str]:
+    """Return the one memory that used each proper noun so far, by slug."""
+    ids = [record("candidate", [agent, slug]) for slug in slugs]
+    rows = await db.run(CANDIDATES, ids=ids) if ids else []
+    return {row["id"][1]: row["memory"] for row in rows}
+
+
+async def mentioning(db: Database, agent: str, phrases: Iterable[str]) -> set[str]:
+    """Return the ids of memories that hold all words of at least one of the phrases."""
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(words: str) -> list[str]:
+        async with limit:
+            return list(await db.run(MENTIONING, agent=agent, words=words))
+
+    found = await asyncio.gather(*[one(words) for words in phrases if words])
+    return {key for keys in found for key in keys}
+
+
+async def linked_concepts(db: Database, keys: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the concepts (slugs) that existing memories reference, by memory id."""
+    ids = [record("memory", key) for key in keys]
+    rows = await db.run(LINKED_CONCEPTS, ids=ids) if ids else []
+    return {row["id"]: frozenset(concept[1] for concept in row["concepts"]) for row in rows}
+
+
+async def pair_weights(
+    db: Database, agent: str, pairs: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[int, bool]]:
+    """Return (weight, is declared) of the related_to edges that exist among `pairs`."""
+    ids = [record("related_to", [agent, *pair]) for pair in pairs]
+    rows = await db.run(PAIR_WEIGHTS, ids=ids) if ids else []
+    return {(r["id"][1], r["id"][2]): (r["weight"], r["is_declared"]) for r in rows}
+
+
+async def chain_span(
+    db: Database, agent: str, chain: str, start: datetime, end: datetime
+) -> set[Link]:
+    """Return a chain's memories from `start` to `end` inclusive, and one more on each side."""
+    rows = await db.run(CHAIN_SPAN, agent=agent, chain=chain, **{"from": start, "to": end})
+    return {
+        Link(row["occurred_at"], row.get("uri") or "", row["position"], row["id"]) for row in rows
+    }
+
+
+async def chain_edges(db: Database, keys: Iterable[str]) -> set[tuple[str, str]]:
+    """Return the (later, earlier) edges that start at these memories."""
+    ids = [record("memory", key) for key in keys]
+    rows = await db.run(CHAIN_EDGES, ids=ids) if ids else []
+    return {(row["id"], earlier) for row in rows for earlier in row["earlier"]}
+
+
+async def dictionary_rows(db: Database, agent: str) -> list[dict[str, Any]]:
+    """Return every concept of an agent as rows, those with the most memories first."""
+    rows: list[dict[str, Any]] = await db.run(DICTIONARY, agent=agent)
+    return sorted(rows, key=lambda row: (-row["memories"], row["id"][1]))

@@ -1,0 +1,211 @@
+"""One change to the store as one transaction: drafts, vectors, links and documents together."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from service.database import Database, record
+from service.embedder import Vector
+from service.ingest.linking import Change, Edge, Links
+from service.ingest.names import Name
+from service.queries import load_query
+
+WRITE: Final = load_query(__package__, "write")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document as it is stored."""
+
+    uri: str
+    text: str
+    text_hash: str
+    sections: int
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the user's concept file says: rows to write and edges between concepts.
+
+    Pairs of `related` are in ascending order, those of `isa` read (narrower, broader).
+    """
+
+    concepts: tuple[Mapping[str, Any], ...] = ()
+    related: tuple[Edge, ...] = ()
+    isa: tuple[Edge, ...] = ()
+    gone_related: tuple[Edge, ...] = ()
+    gone_isa: tuple[Edge, ...] = ()
+
+
+NOTHING_DECLARED: Final = Declared()
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Everything one transaction writes; `vectors` by memory id, those left out wait for later."""
+
+    change: Change
+    links: Links
+    follows: set[Edge]
+    gone_follows: set[Edge]
+    vectors: Mapping[str, Vector]
+    fingerprint: str
+    dictionary_version: int
+    documents: tuple[DocumentRow, ...] = ()
+    gone_documents: tuple[str, ...] = ()
+    declared: Declared = NOTHING_DECLARED
+    audit: str | None = None
+
+
+async def write(db: Database, writing: Writing) -> None:
+    """Write it all, or nothing; raises what Database.run raises."""
+    params = {name: [] for name in WRITE.takes}
+    params |= _memories(writing) | _documents(writing) | _concepts(writing) | _edges(writing)
+    agent = writing.change.agent
+    params["dictionary"] = record("meta", ["dictionary", agent])
+    params["added"] = _growth(writing.change)
+    params["dictionary_version"] = writing.dictionary_version
+    await db.run(WRITE, **params)
+
+
+def _growth(change: Change) -> int:
+    """Return by how many memories the agent's store grows."""
+    new = sum(draft.key not in change.replaced for draft in change.drafts)
+    return new - len(change.gone)
+
+
+def _memories(writing: Writing) -> dict[str, Any]:
+    now, change = datetime.now(UTC), writing.change
+    memories, unembedded = [], []
+    for draft in change.drafts:
+        old = change.replaced.get(draft.key)
+        is_unchanged = old is not None and old.content_hash == draft.content_hash
+        is_embedded = draft.key in writing.vectors or (is_unchanged and old.is_embedded)  # type: ignore[union-attr]
+        created_at = old.created_at if old else now
+        memories.append(
+            {
+                **draft.row(), "id": draft.key, "is_embedded": is_embedded,
+                "created_at": created_at, "updated_at": now,
+            }
+        )  # fmt: skip
+        if old is not None and not is_embedded:
+            unembedded.append(record("embedding", draft.key))
+    gone = [memory.id for memory in change.gone]
+    return {
+        "memories": memories,
+        "gone": [record(table, key) for key in gone for table in ("memory", "embedding")],
+        "cleared": [record("memory", key) for key in [*gone, *change.replaced]],
+        "unembedded": unembedded,
+        "embeddings": [
+            {"id": key, "vector": vector.tolist(), "fingerprint": writing.fingerprint}
+            for key, vector in writing.vectors.items()
+        ],
+        "audit": [
+            {"action": writing.audit, "agent": change.agent, "subject": key, "at": now}
+            for key in gone
+            if writing.audit
+        ],
+    }
+
+
+def _documents(writing: Writing) -> dict[str, Any]:
+    agent, now = writing.change.agent, datetime.now(UTC)
+    return {
+        "documents": [
+            {
+                "id": record("document", [agent, d.uri]), "agent": agent, "uri": d.uri,
+                "folder": d.folder, "text": d.text, "text_hash": d.text_hash,
+                "sections": d.sections, "updated_at": now,
+            }
+            for d in writing.documents
+        ],
+        "gone_documents": [record("document", [agent, uri]) for uri in writing.gone_documents],
+    }  # fmt: skip
+
+
+def _concepts(writing: Writing) -> dict[str, Any]:
+    agent, links = writing.change.agent, writing.links
+    declared = {row["id"].id[1] for row in writing.declared.concepts}
+    learned = [concept_row(agent, n) for n in links.new_concepts if n.slug not in declared]
+    return {
+        "concepts": [*learned, *map(dict, writing.declared.concepts)],
+        "orphans": _records("concept", agent, links.orphans),
+        "counts": [
+            {"id": record("concept", [agent, slug]), "by": by}
+            for slug, by in sorted(links.references.counts.items())
+        ],
+        "candidates": [
+            {
+                "id": record("candidate", [agent, slug]), "name": name,
+                "memory": record("memory", key),
+            }
+            for slug, (name, key) in sorted(links.candidates.items())
+        ],
+        "gone_candidates": _records("candidate", agent, links.gone_candidates),
+    }  # fmt: skip
+
+
+def concept_row(
+    agent: str, name: Name, aliases: Iterable[str] = (), *, is_declared: bool = False
+) -> dict[str, Any]:
+    """Return a row of table `concept` that nothing references yet."""
+    return {
+        "id": record("concept", [agent, name.slug]), "agent": agent, "name": name.name,
+        "aliases": list(aliases), "kind": name.kind, "memories": 0,
+        "is_declared": is_declared, "is_cased": name.is_cased,
+    }  # fmt: skip
+
+
+def _edges(writing: Writing) -> dict[str, Any]:
+    agent, references, declared = writing.change.agent, writing.links.references, writing.declared
+    leaving = {memory.id for memory in writing.change.gone}
+    weights = {pair: (by, False) for pair, by in references.weights.items()}
+    weights |= {pair: (references.weights.get(pair, 0), True) for pair in declared.related}
+    return {
+        "references": [
+            {
+                "id": record("references", [key, slug]), "in": record("memory", key),
+                "out": record("concept", [agent, slug]),
+            }
+            for key, slug in sorted(references.added)
+        ],
+        "gone_references": [
+            record("references", [key, slug])
+            for key, slug in sorted(references.dropped)
+            if key not in leaving
+        ],
+        "related": [
+            {
+                "id": record("related_to", [agent, *pair]),
+                "in": record("concept", [agent, pair[0]]),
+                "out": record("concept", [agent, pair[1]]),
+                "weight": by, "is_declared": is_declared,
+            }
+            for pair, (by, is_declared) in sorted(weights.items())
+            if pair not in writing.links.zero_pairs
+        ],
+        "unrelated": [record("related_to", [agent, *p]) for p in sorted(writing.links.zero_pairs)],
+        "undeclared": [record("related_to", [agent, *p]) for p in declared.gone_related],
+        "isa": [
+            {
+                "id": record("is_a", [agent, *pair]), "in": record("concept", [agent, pair[0]]),
+                "out": record("concept", [agent, pair[1]]),
+            }
+            for pair in declared.isa
+        ],
+        "gone_isa": [record("is_a", [agent, *pair]) for pair in declared.gone_isa],
+        "follows": [
+            {
+                "id": record("follows", list(edge)), "in": record("memory", edge[0]),
+                "out": record("memory", edge[1]),
+            }
+            for edge in sorted(writing.follows)
+        ],
+        "gone_follows": [record("follows", list(edge)) for edge in sorted(writing.gone_follows)],
+    }  # fmt: skip
+
+
+def _records(table: str, agent: str, slugs: Iterable[str]) -> list[Any]:
+    return [record(table, [agent, slug]) for slug in sorted(slugs)]

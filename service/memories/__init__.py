@@ -1,0 +1,1 @@
+"""/memories: store, read, list, change and delete single memories."""

@@ -1,0 +1,287 @@
+"""The door of /memories."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field, ValidationError
+
+from service.agents import readable_agents, refuse_unknown
+from service.cursors import cursor_moment, decode_cursor, encode_cursor
+from service.database import record
+from service.dependencies import TheParts
+from service.fields import (
+    AgentName,
+    EndMoment,
+    FilterFields,
+    Kind,
+    Label,
+    MemoryFields,
+    MemoryText,
+    Moment,
+    Strict,
+    Tags,
+    TrustTier,
+    Type,
+    memory_fields,
+    title_of,
+)
+from service.memories.storing import Pushed, change, find, remove, store
+from service.queries import load_query
+from service.records import Memory
+
+router = APIRouter(prefix="/memories", tags=["memories"])
+
+LIST = load_query(__package__, "list")
+SURROUNDINGS = load_query(__package__, "surroundings")
+
+SourceKind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
+
+
+class StoreRequest(Strict):
+    """A memory to store. The same `source_ref` again updates the memory in place."""
+
+    text: MemoryText
+    title: Annotated[str, Field(max_length=200)] | None = None
+    kind: Kind = "note"
+    type: Type | None = Field(None, description="Unset: what the kind implies.")
+    agent: AgentName = "main"
+    scope: Label | None = None
+    tags: Tags = []
+    concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
+    importance: float = Field(0.5, ge=0, le=1)
+    occurred_at: Moment | None = Field(None, description="Unset: now.")
+    session: Label | None = Field(None, description="Memories of one session follow each other.")
+    source_ref: Annotated[Label, Field(max_length=500)] | None = Field(
+        None, description="Your own id for this memory; the same one again updates it."
+    )
+    source_kind: SourceKind = "push"
+    trust_tier: TrustTier = "trusted"
+    sensitivity: Label = "normal"
+    valid_from: Moment | None = None
+    valid_until: EndMoment | None = None
+
+    def pushed(self) -> Pushed:
+        """Return the memory this request describes."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return Pushed(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+
+
+class BatchRequest(Strict):
+    """Up to 1,000 memories; each is checked by itself."""
+
+    memories: list[dict[str, Any]] = Field(
+        min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
+    )
+
+
+class ChangeRequest(Strict):
+    """The fields to change; those left out stay as they are."""
+
+    text: MemoryText | None = None
+    title: Annotated[str, Field(max_length=200)] | None = None
+    kind: Kind | None = None
+    type: Type | None = None
+    scope: Label | None = None
+    tags: Tags | None = None
+    concepts: Tags | None = None
+    importance: float | None = Field(None, ge=0, le=1)
+    occurred_at: Moment | None = None
+    trust_tier: TrustTier | None = None
+    sensitivity: Label | None = None
+    valid_from: Moment | None = None
+    valid_until: EndMoment | None = None
+    archived: bool | None = Field(None, description="true archives, false takes back out.")
+
+
+class ListParameters(FilterFields):
+    """The filters of /search, and a page."""
+
+    limit: int = Field(50, ge=1, le=1000, description="Memories a page, 1 to 1,000.")
+    cursor: Annotated[str, Field(max_length=1000)] | None = Field(
+        None, description="`next_cursor` of the page before."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of one memory."""
+
+    id: str
+    action: Literal["created", "duplicate", "updated"]
+    concepts: list[str]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchError:
+    """Why one memory of a batch was not stored; `index` counts from 0."""
+
+    index: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStored:
+    """What became of a batch; `ids` in the order sent, null where there is an error."""
+
+    created: int
+    updated: int
+    duplicates: int
+    ids: list[str | None]
+    errors: list[BatchError]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """One page of memories, newest first; `next_cursor` is null on the last one."""
+
+    memories: list[MemoryFields]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptMention:
+    """A concept that a memory mentions, and in how many memories it stands."""
+
+    id: str
+    name: str
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory just before or just after."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """Something that happened to a memory."""
+
+    at: datetime
+    action: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDetail(MemoryFields):
+    """A memory with what surrounds it."""
+
+    source_kind: str
+    access_count: int
+    concepts: list[ConceptMention]
+    before: list[Neighbour]
+    after: list[Neighbour]
+    history: list[HistoryEntry]
+
+
+@router.post("", status_code=201, operation_id="store_memory")
+async def post_memory(parts: TheParts, request: StoreRequest) -> Stored:
+    """Store one memory; it is searchable when this answers."""
+    [key], synced = await store(parts.pipeline, [request.pushed()])
+    return Stored(key, synced.actions[0], sorted(synced.concepts), list(synced.warnings))  # type: ignore[arg-type]
+
+
+@router.post("/batch", operation_id="store_memories")
+async def post_batch(parts: TheParts, request: BatchRequest) -> BatchStored:
+    """Store up to 1,000 memories at once; those of one session are chained in time order."""
+    good: dict[int, Pushed] = {}
+    errors = []
+    for index, item in enumerate(request.memories):
+        try:
+            good[index] = StoreRequest.model_validate(item).pushed()
+        except ValidationError as error:
+            errors.append(BatchError(index, _first_error(error)))
+    ids: list[str | None] = [None] * len(request.memories)
+    if not good:
+        return BatchStored(0, 0, 0, ids, errors, [])
+    keys, synced = await store(parts.pipeline, list(good.values()))
+    for index, key in zip(good, keys, strict=True):
+        ids[index] = key
+    count = synced.actions.count
+    return BatchStored(
+        count("created"), count("updated"), count("duplicate"), ids, errors, list(synced.warnings)
+    )
+
+
+@router.get("", operation_id="list_memories")
+async def get_memories(
+    parts: TheParts, parameters: Annotated[ListParameters, Query()]
+) -> MemoryPage:
+    """List memories, newest first, with the filters of /search."""
+    agents = await readable_agents(parts.db, parameters.agent, parameters.read_from)
+    before, before_id = None, None
+    if parameters.cursor:
+        moment, key = decode_cursor(parameters.cursor, 2)
+        before, before_id = cursor_moment(moment), record("memory", str(key))
+    rows = await parts.db.run(
+        LIST, before=before, before_id=before_id, limit=parameters.limit + 1,
+        **parameters.filters(agents).params(),
+    )  # fmt: skip
+    if not rows and not parameters.cursor:
+        await refuse_unknown(parts.db, parameters.agent)
+    memories = [Memory.from_row(row) for row in rows[: parameters.limit]]
+    has_more = len(rows) > parameters.limit
+    last = memories[-1] if memories else None
+    return MemoryPage(
+        [MemoryFields(**memory_fields(memory)) for memory in memories],
+        encode_cursor(last.occurred_at, last.id) if has_more and last else None,
+    )
+
+
+@router.get("/{id}", operation_id="read_memory")
+async def get_memory(parts: TheParts, id: str, agent: AgentName = "main") -> MemoryDetail:  # noqa: A002 - the contract's name
+    """Read one memory with its concepts and what came just before and after it."""
+    memory = await find(parts.db, [agent], id)
+    around = await parts.db.run(SURROUNDINGS, id=record("memory", id)) or {}
+    history = [HistoryEntry(memory.created_at, "created")]
+    if memory.updated_at != memory.created_at:
+        history.append(HistoryEntry(memory.updated_at, "updated"))
+    if memory.archived_at:
+        history.append(HistoryEntry(memory.archived_at, "archived"))
+    return MemoryDetail(
+        **memory_fields(memory),
+        source_kind=memory.source_kind,
+        access_count=memory.access_count,
+        concepts=[
+            ConceptMention(c["id"][1], c["name"], c["memories"])
+            for c in sorted(around.get("concepts") or [], key=lambda c: (c["memories"], c["id"]))
+        ],
+        before=_neighbours(around.get("before")),
+        after=_neighbours(around.get("after")),
+        history=sorted(history, key=lambda entry: entry.at),
+    )
+
+
+@router.patch("/{id}", operation_id="change_memory")
+async def patch_memory(
+    parts: TheParts, id: str, request: ChangeRequest, agent: AgentName = "main"  # noqa: A002
+) -> MemoryDetail:
+    """Change some fields of a memory; a new text is embedded and linked anew."""
+    memory = await find(parts.db, [agent], id)
+    sent = {name: getattr(request, name) for name in request.model_fields_set}
+    clearable = {"title", "scope", "valid_from", "valid_until"}
+    changes = {name: value for name, value in sent.items() if value is not None or name in clearable}
+    await change(parts.pipeline, memory, changes)
+    return await get_memory(parts, id, agent)
+
+
+@router.delete("/{id}", status_code=204, operation_id="delete_memory")
+async def delete_memory(parts: TheParts, id: str, agent: AgentName = "main") -> Response:  # noqa: A002
+    """Delete a memory for good, with its vector and links; the deletion is audited."""
+    await remove(parts.pipeline, agent, id)
+    return Response(status_code=204)
+
+
+def _neighbours(rows: list[dict[str, Any]] | None) -> list[Neighbour]:
+    return [Neighbour(row["id"], title_of(row["title"], row["content"])) for row in rows or []]
+
+
+def _first_error(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = "/".join(map(str, first["loc"])) or "memory"
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}"

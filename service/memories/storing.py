@@ -1,0 +1,150 @@
+"""Storing, changing and removing single memories, through the one pipeline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from service.database import Database, record
+from service.errors import InvalidRequest, MemoryNotFound
+from service.ingest.drafts import Draft, digest
+from service.ingest.places import type_of
+from service.ingest.stored import StoredMemory, memories_by_id
+from service.ingest.sync import Pipeline, Synced, commit, remove_memories, store_drafts
+from service.ingest.linking import Change
+from service.memories.fetching import fetch
+from service.queries import load_query
+from service.records import Memory, Source
+
+ARCHIVE: Final = load_query(__package__, "archive")
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A memory as a caller pushes it; None is "not said"."""
+
+    text: str
+    agent: str = "main"
+    title: str | None = None
+    kind: str = "note"
+    type: str | None = None
+    scope: str | None = None
+    tags: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    importance: float = 0.5
+    occurred_at: datetime | None = None
+    session: str | None = None
+    source_ref: str | None = None
+    source_kind: str = "push"
+    trust_tier: str = "trusted"
+    sensitivity: str = "normal"
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+def draft_of(pushed: Pushed, position: int = 0) -> Draft:
+    """Turn a pushed memory into a draft; its key is its `source_ref`, or else its own words."""
+    return Draft(
+        key=_key(pushed),
+        agent=pushed.agent,
+        content=pushed.text.strip(),
+        title=(pushed.title or "").strip(),
+        kind=pushed.kind,
+        type=pushed.type or type_of(pushed.kind, ""),
+        occurred_at=pushed.occurred_at or datetime.now(UTC),
+        is_dated=pushed.occurred_at is not None,
+        scope=pushed.scope,
+        tags=pushed.tags,
+        concepts=pushed.concepts,
+        session=pushed.session,
+        source=Source(ref=pushed.source_ref),
+        source_kind=pushed.source_kind,
+        chain=f"session:{pushed.session}" if pushed.session else None,
+        position=position,
+        importance=pushed.importance,
+        trust_tier=pushed.trust_tier,
+        sensitivity=pushed.sensitivity,
+        valid_from=pushed.valid_from,
+        valid_until=pushed.valid_until,
+    )
+
+
+async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str], Synced]:
+    """Store memories, each agent's in one transaction; returns their ids and what became of them.
+
+    Of `Synced` the `actions` are in the order of `pushed`.
+    """
+    drafts = [draft_of(one, position) for position, one in enumerate(pushed)]
+    actions = [""] * len(drafts)
+    total = Synced()
+    for agent in sorted({draft.agent for draft in drafts}):
+        places = [i for i, draft in enumerate(drafts) if draft.agent == agent]
+        synced = await store_drafts(pipeline, [drafts[i] for i in places])
+        for place, action in zip(places, synced.actions, strict=True):
+            actions[place] = action
+        total = replace(
+            total, concepts=total.concepts | synced.concepts,
+            warnings=total.warnings + synced.warnings, embedded=total.embedded + synced.embedded,
+        )  # fmt: skip
+    return [draft.key for draft in drafts], replace(total, actions=tuple(actions))
+
+
+async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
+    """Change some fields of a stored memory; `text` of a document's section is refused."""
+    fields = dict(changes)
+    archived = fields.pop("archived", None)
+    if archived is not None:
+        moment = datetime.now(UTC) if archived else None
+        await pipeline.db.run(ARCHIVE, id=record("memory", memory.id), archived_at=moment)
+    if not fields:
+        return
+    if "text" in fields:
+        if memory.source_kind == "document":
+            msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
+            raise InvalidRequest(msg)
+        fields["content"] = fields.pop("text").strip()
+    if "title" in fields:
+        fields["title"] = (fields["title"] or "").strip()
+    old = await stored_memory(pipeline.db, memory.agent, memory.id)
+    lists = {name: tuple(fields[name]) for name in ("tags", "concepts") if fields.get(name) is not None}
+    draft = replace(_draft_of_stored(memory, old), **(fields | lists))
+    await commit(pipeline, Change(memory.agent, (draft,), replaced={old.id: old}))
+
+
+async def remove(pipeline: Pipeline, agent: str, key: str) -> None:
+    """Remove a memory for good, with its vector and edges; audited."""
+    await remove_memories(pipeline, agent, [await stored_memory(pipeline.db, agent, key)])
+
+
+async def find(db: Database, agents: Sequence[str], key: str) -> Memory:
+    """Return one memory that these agents own; another's is as unknown as none."""
+    for memory in await fetch(db, [key]):
+        if memory.agent in agents:
+            return memory
+    raise MemoryNotFound(f"There is no memory with id {key!r}.")
+
+
+async def stored_memory(db: Database, agent: str, key: str) -> StoredMemory:
+    """Return one memory of this agent as far as links go; raises MemoryNotFound."""
+    memory = (await memories_by_id(db, [key])).get(key)
+    if memory is None or memory.agent != agent:
+        raise MemoryNotFound(f"There is no memory with id {key!r}.")
+    return memory
+
+
+def _key(pushed: Pushed) -> str:
+    if pushed.source_ref is not None:
+        return digest("ref", pushed.agent, pushed.source_kind, pushed.source_ref)
+    moment = pushed.occurred_at.isoformat() if pushed.occurred_at else ""
+    return digest(
+        "text", pushed.agent, pushed.scope or "", pushed.session or "", moment, pushed.kind,
+        pushed.title or "", pushed.text.strip(),
+    )  # fmt: skip
+
+
+def _draft_of_stored(memory: Memory, old: StoredMemory) -> Draft:
+    same = set(Draft.__dataclass_fields__) & set(Memory.__dataclass_fields__)
+    return Draft(
+        key=memory.id, chain=old.chain, position=old.position, concepts=old.concepts,
+        **{name: getattr(memory, name) for name in same},
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""Errors as application/problem+json (RFC 9457); the only place where they are rendered."""
+
+import logging
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from service.errors import FieldError, ServiceError
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+
+PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    422: {
+        "description": "The request does not fit the contract; `errors` says where.",
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {
+                    "type": "object",
+                    "required": ["type", "title", "status", "detail", "instance", "request_id"],
+                    "properties": {
+                        "type": {"type": "string"},
+                        "title": {"type": "string"},
+                        "status": {"type": "integer"},
+                        "detail": {"type": "string"},
+                        "instance": {"type": "string"},
+                        "request_id": {"type": "string"},
+                        "errors": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "properties": {
+                                    "pointer": {"type": "string"},
+                                    "detail": {"type": "string"},
+                                },
+                            },
+                        },
+                    },
+                },
+                "example": {
+                    "type": "/problems/invalid-request",
+                    "title": "The request does not fit the contract",
+                    "status": 422,
+                    "detail": "/limit: Input should be greater than or equal to 1.",
+                    "instance": "/search",
+                    "request_id": "5f0c",
+                    "errors": [
+                        {
+                            "pointer": "/limit",
+                            "detail": "Input should be greater than or equal to 1.",
+                        }
+                    ],
+                },
+            }
+        },
+    }
+}
+
+
+def install_problems(app: FastAPI) -> None:
+    """Make every failure of `app` answer as a problem, the unexpected ones too."""
+    app.add_exception_handler(ServiceError, _service_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected_error)
+
+
+def problem(request: Request, error: ServiceError) -> Response:
+    """Render one named error as a response."""
+    headers = {}
+    if error.retry_after_seconds is not None:
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    slug = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
+    body = _body(request, error.status, error.title(), error.detail, slug)
+    if error.errors:
+        body["errors"] = [{"pointer": e.pointer, "detail": e.detail} for e in error.errors]
+    return _respond(error.status, body, headers)
+
+
+def request_id(request: Request) -> str:
+    """Return the id of this request: the caller's X-Request-ID or a new one."""
+    if not hasattr(request.state, "request_id"):
+        given = request.headers.get("x-request-id", "")
+        request.state.request_id = given if re.fullmatch(r"[\w.:-]{1,100}", given) else uuid4().hex
+    return str(request.state.request_id)
+
+
+def _body(
+    request: Request, status: int, title: str, detail: str, slug: str | None = None
+) -> dict[str, Any]:
+    return {
+        "type": f"/problems/{slug}" if slug else "about:blank",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": request.url.path,
+        "request_id": request_id(request),
+    }
+
+
+def _respond(status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    # A lone surrogate in the caller's own text cannot be encoded as UTF-8; show it escaped.
+    try:
+        content = orjson.dumps(body)
+    except TypeError:
+        content = orjson.dumps({**body, "detail": ascii(body["detail"]), "errors": []})
+    return Response(
+        content,
+        status_code=status,
+        media_type=MEDIA_TYPE,
+        headers={**(headers or {}), "X-Request-ID": str(body["request_id"])},
+    )
+
+
+async def _service_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ServiceError)  # noqa: S101 - registered for this class only
+    if error.status >= 500:
+        log.warning("%s %s: %s", request.method, request.url.path, error.detail)
+    return problem(request, error)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
+    fields = [FieldError(_pointer(e["loc"]), _advice(e)) for e in error.errors()]
+    first = f"{fields[0].pointer}: {fields[0].detail}" if fields else "The body is not valid."
+    more = f" (and {len(fields) - 1} more)" if len(fields) > 1 else ""
+    body = _body(request, 422, "The request does not fit the contract", first + more, "invalid-request")
+    body["errors"] = [{"pointer": f.pointer, "detail": f.detail} for f in fields]
+    return _respond(422, body)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    title = HTTPStatus(error.status_code).phrase
+    detail = str(error.detail) if str(error.detail) != title else f"{title}: {request.url.path}"
+    return _respond(
+        error.status_code, _body(request, error.status_code, title, detail), error.headers
+    )
+
+
+async def _unexpected_error(request: Request, error: Exception) -> Response:
+    log.error("request %s failed", request_id(request), exc_info=error)
+    detail = "The service failed; its log names this request id."
+    return _respond(500, _body(request, 500, "Something went wrong inside", detail))
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    """Turn pydantic's location into a JSON pointer; query parameters read `?name`."""
+    if location[:1] == ("query",):
+        return "?" + ".".join(map(str, location[1:]))
+    parts = [str(p) for p in location[1:]]
+    return "/" + "/".join(p.replace("~", "~0").replace("/", "~1") for p in parts)
+
+
+def _advice(error: Mapping[str, Any]) -> str:
+    """Say what is wrong with one field; pydantic's own words, made a sentence."""
+    if error["type"] == "json_invalid":
+        reason = error.get("ctx", {}).get("error", "malformed")
+        return f"The body is not JSON ({reason}). Send Content-Type: application/json."
+    if error["type"] == "missing" and tuple(error["loc"]) == ("body",):
+        return "The body is missing. Send a JSON object."
+    if error["type"] in {"model_attributes_type", "dict_type"}:
+        return "Send a JSON object here, with Content-Type: application/json."
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")

@@ -1,0 +1,207 @@
+"""The door of /graph-recall."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field, model_validator
+
+from service.agents import readable_agents
+from service.dependencies import Parts, TheParts
+from service.fields import FilterFields, Label, Question, memory_fields, title_of
+from service.recall.expansion import (
+    EDGES,
+    Chain,
+    Recalled,
+    RecallQuery,
+    RecallResult,
+    graph_recall,
+)
+from service.recall.walk import Path, Step
+from service.records import Memory
+from service.search.answers import snippet_of
+from service.search.hybrid import Searcher, SearchQuery
+from service.search.route import HitFields, ReceiptFields, receipt_fields, signal_fields
+
+router = APIRouter(tags=["search"])
+
+Edge = Literal["references", "related_to", "is_a", "follows"]
+
+
+class RecallOptions(FilterFields):
+    """What POST and GET have in common."""
+
+    seed_ids: list[Label] = Field(
+        [], max_length=20, description="Start from these memories instead of a question."
+    )
+    hops: int = Field(2, ge=1, le=4, description="How far to walk, 1 to 4.")
+    limit: int = Field(10, ge=1, le=100, description="Most results to return, 1 to 100.")
+    temporal: bool = Field(True, description="Walk `follows` both ways too.")
+    edges: list[Edge] = Field(list(EDGES), min_length=1, description="The edges to walk.")
+
+
+class RecallRequest(RecallOptions):
+    """A question, or memories to start from."""
+
+    query: Question | None = None
+
+    @model_validator(mode="after")
+    def _has_a_start(self) -> "RecallRequest":
+        if self.query is None and not self.seed_ids:
+            msg = "give `query` or `seed_ids`"
+            raise ValueError(msg)
+        return self
+
+
+class RecallParameters(RecallOptions):
+    """The same as query parameters, for curl and a browser."""
+
+    q: Question | None = None
+
+    @model_validator(mode="after")
+    def _has_a_start(self) -> "RecallParameters":
+        if self.q is None and not self.seed_ids:
+            msg = "give `q` or `seed_ids`"
+            raise ValueError(msg)
+        return self
+
+    def request(self) -> RecallRequest:
+        """Return the request that a body would have given."""
+        return RecallRequest(query=self.q, **self.model_dump(exclude={"q"}))
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStep:
+    """A memory on the path."""
+
+    memory: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptStep:
+    """An edge on the path and the concept it leads to."""
+
+    edge: Literal["references", "related_to", "is_a"]
+    concept: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimeStep:
+    """A step in time: to what came before or after the memory in front of it."""
+
+    edge: Literal["follows"]
+    direction: Literal["before", "after"]
+
+
+StepFields = MemoryStep | ConceptStep | TimeStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledFields(HitFields):
+    """A memory that was reached: how far from a seed, and by which path."""
+
+    distance: int
+    path: list[StepFields]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMemory:
+    """A memory by id and title."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChainFields:
+    """What came just before and just after a seed, the nearest first."""
+
+    memory: str
+    before: list[NamedMemory]
+    after: list[NamedMemory]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedConcept:
+    """A concept the walk went through, and how strongly."""
+
+    id: str
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """A narrative thread: seeds, what is connected and how, and what came before and after."""
+
+    seeds: list[str]
+    results: list[RecalledFields]
+    chains: list[ChainFields]
+    concepts: list[WalkedConcept]
+    receipt: ReceiptFields
+
+
+@router.post("/graph-recall", operation_id="graph_recall")
+async def post_recall(parts: TheParts, request: RecallRequest) -> RecallAnswer:
+    """Follow the threads from the best hits: what is connected to this, and how."""
+    return await _recall(parts, request)
+
+
+@router.get("/graph-recall", operation_id="graph_recall_get")
+async def get_recall(
+    parts: TheParts, parameters: Annotated[RecallParameters, Query()]
+) -> RecallAnswer:
+    """Do the same for curl and a browser."""
+    return await _recall(parts, parameters.request())
+
+
+async def _recall(parts: Parts, request: RecallRequest) -> RecallAnswer:
+    agents = await readable_agents(parts.db, request.agent, request.read_from)
+    search = SearchQuery(request.query or "", request.filters(agents), request.limit)
+    asked = RecallQuery(
+        search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges)
+    )
+    found = await graph_recall(Searcher(parts.db, parts.vectors, parts.settings), asked)
+    return RecallAnswer(
+        seeds=list(found.seeds),
+        results=[_recalled_fields(hit, request.query or "", found) for hit in found.hits],
+        chains=[_chain_fields(chain, found.memories) for chain in found.chains],
+        concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in found.concepts],
+        receipt=receipt_fields(found.receipt),
+    )
+
+
+def _recalled_fields(
+    hit: Recalled, question: str, found: RecallResult
+) -> RecalledFields:
+    return RecalledFields(
+        **memory_fields(hit.memory),
+        snippet=snippet_of(hit.memory.content, question),
+        score=hit.reached.score,
+        signals=signal_fields(hit.fused),
+        distance=hit.reached.distance,
+        path=_path_fields(hit.reached.path, found),
+    )
+
+
+def _path_fields(path: Path, found: RecallResult) -> list[StepFields]:
+    return [_step_fields(step, found.memories) for step in path]
+
+
+def _step_fields(step: Step, memories: Mapping[str, Memory]) -> StepFields:
+    if step.memory:
+        memory = memories[step.memory]
+        return MemoryStep(memory.id, title_of(memory.title, memory.content))
+    if step.concept:
+        return ConceptStep(step.edge, step.concept.id[1])  # type: ignore[arg-type]
+    return TimeStep("follows", step.direction)  # type: ignore[arg-type]
+
+
+def _chain_fields(chain: Chain, memories: Mapping[str, Memory]) -> ChainFields:
+    def named(keys: tuple[str, ...]) -> list[NamedMemory]:
+        known = [memories[key] for key in keys if key in memories]
+        return [NamedMemory(m.id, title_of(m.title, m.content)) for m in known]
+
+    return ChainFields(chain.memory, named(chain.before), named(chain.after))

@@ -1,0 +1,118 @@
+"""The arithmetic of a walk: what one hop adds to what is reached, with the path; pure."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from service.concepts.neighbours import Concept, ConceptId, Related
+
+# What is left of a score after one hop: two hops away counts a third of the seed.
+DECAY: Final = 0.6
+# From one hop to the next this many memories and concepts are followed, the strongest first.
+MOST_MEMORIES: Final = 40
+MOST_CONCEPTS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One part of a path: a memory, or the edge that was walked and the concept it leads to."""
+
+    memory: str | None = None
+    edge: str | None = None
+    concept: Concept | None = None
+    direction: str | None = None
+
+
+Path = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A memory or concept that the walk has come to: how strongly, how far, by which path."""
+
+    score: float
+    distance: int
+    path: Path
+
+
+@dataclass(slots=True)
+class Walk:
+    """Everything reached so far. Memories keep their shortest distance and their best path."""
+
+    memories: dict[str, Reached] = field(default_factory=dict)
+    concepts: dict[ConceptId, tuple[Concept, float]] = field(default_factory=dict)
+
+    def start(self, seeds: Mapping[str, float]) -> None:
+        """Begin at the seeds, with their scores relative to the best (0..1)."""
+        for key, score in seeds.items():
+            self.memories[key] = Reached(score, 0, (Step(memory=key),))
+
+    def add(self, key: str, reached: Reached, new: dict[str, Reached]) -> None:
+        """Note one more way to a memory: ways of this hop add up as 1 − Π(1 − score).
+
+        What was reached in an earlier hop stays as it is: that also ends every cycle.
+        """
+        if key in self.memories:
+            return
+        known = new.get(key)
+        if known is None:
+            new[key] = reached
+            return
+        best = reached if reached.score > known.score else known
+        total = 1 - (1 - known.score) * (1 - reached.score)
+        new[key] = Reached(total, reached.distance, best.path)
+
+    def note(self, concept: Concept, weight: float) -> None:
+        """Note a concept that the walk went through, with its greatest weight."""
+        known = self.concepts.get(concept.id)
+        if known is None or weight > known[1]:
+            self.concepts[concept.id] = (concept, weight)
+
+
+def rarity(concept: Concept) -> float:
+    """Return how much sharing this concept tells: .91 for two memories, .22 for a hundred."""
+    return min(1.0, 1 / math.log1p(max(concept.memories, 2)))
+
+
+def concepts_from(
+    frontier: Mapping[str, Reached], concepts: Mapping[str, Iterable[Concept]]
+) -> dict[ConceptId, tuple[Concept, Reached]]:
+    """Return the concepts that the frontier's memories mention, each by its strongest way."""
+    found: dict[ConceptId, tuple[Concept, Reached]] = {}
+    for key in sorted(frontier):
+        here = frontier[key]
+        for concept in concepts.get(key, ()):
+            step = Step(edge="references", concept=concept)
+            way = Reached(here.score * rarity(concept), here.distance, (*here.path, step))
+            if concept.id not in found or way.score > found[concept.id][1].score:
+                found[concept.id] = (concept, way)
+    return strongest(found)
+
+
+def concepts_beside(
+    concepts: Mapping[ConceptId, tuple[Concept, Reached]],
+    related: Mapping[ConceptId, Iterable[Related]],
+) -> dict[ConceptId, tuple[Concept, Reached]]:
+    """Return the concepts one edge further, each by its strongest way; one hop is spent."""
+    found: dict[ConceptId, tuple[Concept, Reached]] = {}
+    for key in sorted(concepts):
+        _, here = concepts[key]
+        for near in related.get(key, ()):
+            step = Step(edge=near.edge, concept=near.concept)
+            score = here.score * DECAY * near.share
+            way = Reached(score, here.distance + 1, (*here.path, step))
+            target = near.concept.id
+            if target in concepts or score <= 0:
+                continue
+            if target not in found or way.score > found[target][1].score:
+                found[target] = (near.concept, way)
+    return strongest(found)
+
+
+def strongest(
+    concepts: Mapping[ConceptId, tuple[Concept, Reached]],
+) -> dict[ConceptId, tuple[Concept, Reached]]:
+    """Keep the concepts that are worth following: the strongest, ties by id."""
+    ordered = sorted(concepts.items(), key=lambda item: (-item[1][1].score, item[0]))
+    return dict(ordered[:MOST_CONCEPTS])

@@ -1,0 +1,150 @@
+"""Every knob of the service, with its default, its unit and one line of why."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from service.records import KINDS
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def _data_home() -> Path:
+    """Return the folder for user data by the XDG base directory specification."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
+class Settings(BaseSettings):
+    """The service's settings, read once from MEMORY_… variables and an optional .env file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    host: str = Field("127.0.0.1", description="Address to listen on; loopback until a key is set.")
+    port: int = Field(8080, ge=0, le=65535, description="TCP port; 0 takes a free one.")
+    data_dir: Path = Field(
+        default_factory=lambda: _data_home() / "graph-memory",
+        description="Folder of the embedded store.",
+    )
+    database_url: str | None = Field(
+        None,
+        description="surrealkv://FOLDER for the embedded engine or ws://HOST:8000/rpc for a "
+        "server; unset: surrealkv:// inside the data folder.",
+    )
+    database_user: str | None = Field(None, description="Root user of a ws:// server.")
+    database_password: SecretStr | None = Field(None, description="Password of that user.")
+    database_namespace: str = Field("graph_memory", description="SurrealDB namespace.")
+    database_name: str = Field("memory", description="SurrealDB database.")
+    database_timeout_seconds: float = Field(
+        30.0, gt=0, description="Longest wait for one query, in seconds; past it: 503."
+    )
+    sources: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description="Folders of markdown notes to scan, comma-separated."
+    )
+    agent: str = Field("main", description="Agent that owns what is scanned from the folders.")
+    concepts_file: Path | None = Field(
+        None, description="concepts.toml: your own names, aliases and relations."
+    )
+    embedding_url: str = Field(
+        "http://127.0.0.1:8001",
+        description="Base URL of an OpenAI-compatible embedding server, without /v1.",
+    )
+    embedding_model: str | None = Field(
+        None, description="Model name to ask for; unset: the first one the server lists."
+    )
+    embedding_api_key: SecretStr | None = Field(None, description="Bearer key of that server.")
+    embedding_dimensions: int | None = Field(
+        None, ge=8, le=8192, description="Vector length to ask for; unset: the model's own."
+    )
+    embedding_instruction: str | None = Field(
+        None,
+        description="Task sentence put in front of queries for instruction models; unset: the "
+        "server's own.",
+    )
+    embedding_batch_size: int = Field(
+        8, ge=1, le=2048, description="Texts a request; 42 at once exhausted a 12 GB card."
+    )
+    embedding_timeout_seconds: float = Field(
+        60.0, gt=0, description="Longest wait for one embedding request, in seconds."
+    )
+    search_engine: Literal["resident", "database"] = Field(
+        "database", description="Which indexes answer searches; this version has `database`."
+    )
+    section_tokens: int = Field(
+        200,
+        ge=50,
+        le=8000,
+        description="Longest section stored in one piece, in estimated tokens; MiniLM reads 256.",
+    )
+    places: dict[str, str] = Field(
+        {},
+        description='Kinds by place, before the built-in table: {"journal/**": "daily_log"}.',
+    )
+    concept_max_memories: int = Field(
+        200, ge=1, description="A concept in more memories than this links nothing (hub cap)."
+    )
+    concept_max_share: float = Field(
+        0.3, gt=0, le=1, description="A concept in more than this share of memories links nothing."
+    )
+    max_source_bytes: int = Field(
+        10_000_000, ge=1000, description="Largest file or pushed text, in bytes."
+    )
+    max_request_bytes: int = Field(
+        32_000_000, ge=1000, description="Largest request body, in bytes; past it: 413."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe log line to print."
+    )
+    schema_file: Path = Field(
+        REPOSITORY / "schema.surql", description="The description of all stored data."
+    )
+
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _split_folders(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(Path(part.strip()).expanduser() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("places")
+    @classmethod
+    def _known_kinds(cls, value: dict[str, str]) -> dict[str, str]:
+        for pattern, kind in value.items():
+            if kind not in KINDS:
+                msg = f"{pattern!r} leads to {kind!r}; a kind is one of {', '.join(KINDS)}"
+                raise ValueError(msg)
+        return value
+
+    @field_validator("search_engine")
+    @classmethod
+    def _known_engine(cls, value: str) -> str:
+        if value == "resident":
+            msg = "the resident engine is not part of this version; use `database`"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("embedding_url")
+    @classmethod
+    def _base_url(cls, value: str) -> str:
+        if not value.startswith(("http://", "https://")):
+            msg = "must begin with http:// or https://, for example http://127.0.0.1:8001"
+            raise ValueError(msg)
+        return value.rstrip("/").removesuffix("/v1")
+
+    @field_validator("database_url")
+    @classmethod
+    def _store_url(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("surrealkv://", "ws://", "wss://")):
+            msg = "must begin with surrealkv://, ws:// or wss://"
+            raise ValueError(msg)
+        return value
+
+    @cached_property
+    def store_url(self) -> str:
+        """The database to open: the configured URL, or the embedded store in the data folder."""
+        return self.database_url or f"surrealkv://{self.data_dir.expanduser() / 'store'}"

@@ -1,0 +1,1 @@
+"""GET /stats: how much an agent remembers."""

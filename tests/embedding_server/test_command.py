@@ -1,0 +1,136 @@
+"""The command as a process: it starts, says why it cannot, and stops in order."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from embedding_server.encoders.hashing import NAME
+from embedding_server.settings import Settings
+from tests.embedding_server.running import wait_until_ready
+
+COMMAND = [sys.executable, "-m", "embedding_server"]
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder)} | settings
+
+
+def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env=environment(folder, **settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    port = free_port()
+    process = subprocess.Popen(
+        COMMAND,
+        cwd=folder,
+        env=environment(folder, EMBEDDING_PORT=str(port), **settings),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> None:
+    with running(tmp_path, EMBEDDING_MODEL=NAME) as (process, url):
+        wait_until_ready(url)
+        body = {"model": NAME, "input": "a text"}
+        assert httpx.post(f"{url}/v1/embeddings", json=body).status_code == 200
+        process.send_signal(number)
+        _, log = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert "Traceback" not in log
+        assert f"Ready: {NAME}" in log
+
+
+def test_a_taken_port_is_one_line_and_status_1(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        ended = run(tmp_path, EMBEDDING_PORT=port, EMBEDDING_MODEL=NAME)
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        f"graph-memory-embeddings: cannot listen on 127.0.0.1:{port}: "
+        "Address already in use; set EMBEDDING_HOST or EMBEDDING_PORT\n"
+    )
+
+
+def test_an_unknown_host_is_one_line_and_status_1(tmp_path: Path) -> None:
+    ended = run(tmp_path, EMBEDDING_HOST="host.invalid", EMBEDDING_MODEL=NAME)
+    assert ended.returncode == 1
+    [line] = ended.stderr.splitlines()
+    assert "cannot listen on host.invalid:8001" in line
+
+
+@pytest.mark.parametrize("model", [".", "./nowhere", "nobody/no-such-model"])
+def test_a_model_that_cannot_be_loaded_is_said_last_and_status_1(
+    tmp_path: Path, model: str
+) -> None:
+    ended = run(tmp_path, EMBEDDING_PORT="0", EMBEDDING_MODEL=model, HF_HUB_OFFLINE="1")
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith(f"graph-memory-embeddings: Cannot load {model}: ")
+
+
+def test_a_wrong_setting_is_one_line_and_status_1(tmp_path: Path) -> None:
+    ended = run(tmp_path, EMBEDDING_PORT="many", EMBEDDING_BATCH_SIZE="0")
+    assert ended.returncode == 1
+    [line] = ended.stderr.splitlines()
+    assert "EMBEDDING_PORT: " in line
+    assert "EMBEDDING_BATCH_SIZE: " in line
+
+
+def test_settings_are_read_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("EMBEDDING_PORT=none\nOTHER=1\n")
+    assert "EMBEDDING_PORT: " in run(tmp_path).stderr
+
+
+def test_help_names_every_setting(tmp_path: Path) -> None:
+    ended = run(tmp_path, "--help")
+    assert ended.returncode == 0
+    for name, knob in Settings.model_fields.items():
+        assert f"EMBEDDING_{name.upper()}" in ended.stdout
+        assert knob.description
+
+
+def test_a_signal_during_the_load_ends_it_at_once(tmp_path: Path) -> None:
+    with running(tmp_path, EMBEDDING_MODEL="all-MiniLM-L6-v2") as (process, url):
+        while process.poll() is None:
+            try:
+                assert httpx.get(f"{url}/health", timeout=60).status_code == 503
+                break
+            except httpx.ConnectError:
+                continue
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert "Ready" not in log
