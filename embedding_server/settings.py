@@ -30,7 +30,7 @@ class Settings(BaseSettings):
         default=8,
         ge=1,
         le=1024,
-        description="Most texts in one forward pass; eight of Qwen3-Embedding-4B fit a 12 GB card.",
+        description="Most texts in one forward pass; chosen for Qwen3-Embedding-4B on 12 GB.",
     )
     max_batch_tokens: int = Field(
         default=16384,

@@ -63,8 +63,8 @@ def main() -> None:
     if asked.url:
         measure(asked.url, asked)
     else:
-        with own_servers() as url:
-            measure(url, asked)
+        with own_servers() as servers:
+            measure(servers.url, asked)
 
 
 def measure(url: str, asked: argparse.Namespace) -> None:

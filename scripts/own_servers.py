@@ -8,11 +8,20 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Where the service and its embedding server are."""
+
+    url: str
+    embedding_url: str
 
 
 def free_port() -> int:
@@ -25,8 +34,8 @@ def free_port() -> int:
 @contextmanager
 def own_servers(
     embedding_model: str = "all-MiniLM-L6-v2", **settings: str
-) -> Iterator[str]:
-    """Start both servers, yield the service's URL once it is ready, stop both at the end.
+) -> Iterator["Servers"]:
+    """Start both servers, yield their addresses once they are ready, stop both at the end.
 
     `settings` are MEMORY_… variables by name.
     """
@@ -43,9 +52,9 @@ def own_servers(
             for command in commands
         ]
         try:
-            url = f"http://127.0.0.1:{ports[1]}"
-            wait_until_ready(url, running)
-            yield url
+            servers = Servers(f"http://127.0.0.1:{ports[1]}", f"http://127.0.0.1:{ports[0]}")
+            wait_until_ready(servers.url, running)
+            yield servers
         finally:
             for process in running:
                 process.terminate()

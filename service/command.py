@@ -5,18 +5,22 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 import uvicorn
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 from rich.console import Console
 from rich.logging import RichHandler
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.app import create_app
 from service.errors import ServiceError
-from service.ingest.command import ingest_once
+from service.ingest.command import ingest_once, summary
 from service.reembed import reembed as reembed_store
 from service.settings import Settings
 
@@ -24,6 +28,7 @@ app = typer.Typer(
     help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 console = Console(stderr=True)
+log = logging.getLogger(__name__)
 
 
 @app.command()
@@ -32,18 +37,15 @@ def serve() -> None:
     settings = _settings()
     _log_to_terminal(settings)
     listening = _listen(settings)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(settings), log_config=None, access_log=False, timeout_graceful_shutdown=10
-        )
+    starting = _Starting(create_app(settings), _url_of(listening))
+    config = uvicorn.Config(
+        starting, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=10
     )
-    try:
-        server.run(sockets=[listening])
-    except ServiceError as error:
-        _stop(error.detail)
-    if not server.started:
-        # The lifespan's failure was logged by uvicorn as it ended.
-        sys.exit(1)
+    with _one_line():
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        except SystemExit:
+            raise starting.failure or SystemExit(1) from None
 
 
 @app.command()
@@ -55,11 +57,11 @@ def ingest(
     del once
     settings = _settings()
     _log_to_terminal(settings)
-    try:
-        failed = asyncio.run(ingest_once(settings, paths or [], console))
-    except ServiceError as error:
-        _stop(error.detail)
-    if failed:
+    with _one_line():
+        counts = asyncio.run(ingest_once(settings, paths or [], console))
+    for line in summary(counts):
+        typer.echo(line)
+    if counts.failed:
         sys.exit(1)
 
 
@@ -69,11 +71,48 @@ def reembed() -> None:
     settings = _settings()
     _log_to_terminal(settings)
     started = time.perf_counter()
-    try:
+    with _one_line():
         count = asyncio.run(reembed_store(settings, console))
+    typer.echo(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
+
+
+class _Starting:
+    """The app as uvicorn starts it: a failed start is kept here, to be told in one line.
+
+    Uvicorn itself would print the whole traceback, and not say where it listens.
+    """
+
+    def __init__(self, app: ASGIApp, url: str) -> None:
+        self.app = app
+        self.url = url
+        self.failure: Exception | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass requests on; watch over the start."""
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "lifespan.startup.complete":
+                log.info("listening on %s", self.url)
+            await send({"type": message["type"]})
+
+        try:
+            await self.app(scope, receive, tell)
+        except (ServiceError, OSError) as error:
+            self.failure = error
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """End with one line, not a traceback, when what is wrong lies outside of the program."""
+    try:
+        yield
     except ServiceError as error:
         _stop(error.detail)
-    console.print(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
+    except OSError as error:
+        _stop(f"{error.filename}: {error.strerror}." if error.filename else str(error))
 
 
 def _settings() -> Settings:
@@ -83,12 +122,17 @@ def _settings() -> Settings:
         first = error.errors()[0]
         name = "MEMORY_" + "_".join(map(str, first["loc"])).upper()
         _stop(f"{name}: {first['msg'].removeprefix('Value error, ')}")
+    except SettingsError as error:
+        # The field is named in its text alone: `error parsing value for field "places" from …`.
+        name = str(error).partition('"')[2].partition('"')[0]
+        _stop(f'MEMORY_{name.upper()}: must be JSON, for example {{"journal/**": "daily_log"}}.')
 
 
 def _listen(settings: Settings) -> socket.socket:
     """Take the port before anything else is opened; a taken one ends here."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family)
+    # With its protocol named, answers are not held back 40 ms for more to send (TCP_NODELAY).
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
@@ -101,10 +145,24 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
+def _url_of(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def _log_to_terminal(settings: Settings) -> None:
-    handler = RichHandler(console=console, show_path=False, rich_tracebacks=False)
+    """Log in colours to a terminal, and to a file or pipe in whole lines with their time."""
+    rich = RichHandler(console=console, show_path=False, rich_tracebacks=False)
+    is_terminal = console.is_terminal
     logging.basicConfig(
-        level=settings.log_level.upper(), format="%(message)s", handlers=[handler], force=True
+        level=settings.log_level.upper(),
+        format="%(message)s" if is_terminal else "%(asctime)s %(levelname)s %(message)s",
+        handlers=[rich if is_terminal else logging.StreamHandler()],
+        force=True,
+    )
+    # A failed start is told by us.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda entry: not entry.getMessage().startswith("Application startup failed")
     )
     for chatty in ("httpx", "httpcore", "websockets", "surrealdb", "uvicorn.error"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from surrealdb import AsyncSurreal, RecordID
+from surrealdb.data.types.null import NullType
 from surrealdb.errors import NotAllowedError, SurrealError
 
 from service.errors import (
     InvalidRequest,
     QueryFailed,
+    StaleRead,
     StoreInUse,
     StoreNotWritable,
     StoreRefused,
@@ -72,9 +74,10 @@ def plain(value: Any) -> Any:
         return [plain(inner) for inner in value]
     if isinstance(value, datetime):
         # The driver's own datetime type carries nanoseconds and is refused by orjson.
-        return datetime.fromtimestamp(value.timestamp(), tz=UTC).replace(
-            microsecond=value.microsecond
-        )
+        moment = value.astimezone(UTC)
+        return datetime.combine(moment.date(), moment.timetz())
+    if isinstance(value, NullType):
+        return None
     return value
 
 
@@ -93,14 +96,14 @@ class Database:
         A server that is merely away raises StoreUnavailable.
         """
         await self._connected()
-        await self.apply(schema.split(_VECTORS_MARK)[0])
-        stored = (await self.meta("schema")).get("version")
+        stored = await self._stored_version()
         if stored is not None and stored > SCHEMA_VERSION:
             msg = (
                 f"The store has schema version {stored}, this program knows {SCHEMA_VERSION}: "
                 "start the newer program, or give another MEMORY_DATA_DIR."
             )
             raise StoreRefused(msg)
+        await self.apply(schema.split(_VECTORS_MARK, maxsplit=1)[0])
         await self.set_meta("schema", {"version": SCHEMA_VERSION})
 
     async def define_vector_index(self, schema: str, dimensions: int) -> None:
@@ -128,12 +131,12 @@ class Database:
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
-            return plain((await self._execute_again(query, params))[-1])
+            return plain((await self._execute_again(query.text, params))[-1])
 
     async def apply(self, statements: str) -> None:
         """Run definitions that take no variables."""
         async with self._writing:
-            await self._execute(statements, {})
+            await self._execute_again(statements, {})
 
     async def meta(self, key: str | list[Any]) -> dict[str, Any]:
         """Return the stored facts under `key`; empty when there are none."""
@@ -148,10 +151,18 @@ class Database:
         """Raise StoreUnavailable unless the store answers."""
         await self._execute("RETURN 1", {})
 
-    async def _execute_again(self, query: Query, params: Mapping[str, Any]) -> list[Any]:
+    async def _stored_version(self) -> int | None:
+        try:
+            return (await self.meta("schema")).get("version")
+        except QueryFailed:
+            return None  # a new store has no tables yet
+
+    async def _execute_again(self, text: str, params: Mapping[str, Any]) -> list[Any]:
         for attempt in range(_WRITE_ATTEMPTS):
             try:
-                return await self._execute(query.text, params)
+                return await self._execute(text, params)
+            except StaleRead:
+                raise
             except WriteConflict:
                 if attempt == _WRITE_ATTEMPTS - 1:
                     raise
@@ -251,6 +262,8 @@ def _named_failure(failures: list[dict[str, Any]]) -> Exception:
     texts = [str(f.get("result") or f.get("message") or f) for f in failures]
     if "TransactionConflict" in kinds or any("can be retried" in t for t in texts):
         return WriteConflict("Two writers changed the same memories again and again; send it again.")
+    if any(f.get("kind") == "Thrown" for f in failures):
+        return StaleRead()
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
     if re.match(r"Found .* for field|Couldn't coerce value", causes[0]):
         return InvalidRequest(f"The store refused a value: {causes[0]}")

@@ -88,7 +88,7 @@ class Embedder:
         """
         listed = (await self._request("GET", "/v1/models", None, attempts=1)).get("data") or []
         wanted = self.address.model
-        entry = next((m for m in listed if wanted in {None, m.get("id")}), {})
+        entry: dict[str, Any] = next((m for m in listed if wanted in {None, m.get("id")}), {})
         name = wanted or entry.get("id")
         if not name:
             msg = f"The embedding server at {self.address.url} lists no model: set MEMORY_EMBEDDING_MODEL."

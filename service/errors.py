@@ -17,6 +17,7 @@ ServiceError
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
 ├── WriteConflict            409
+│   └── StaleRead            409
 ├── Unavailable              503   (with Retry-After)
 │   ├── StoreUnavailable
 │   └── EmbedderUnavailable
@@ -131,6 +132,10 @@ class WriteConflict(ServiceError):
     """Another writer changed the same memories at the same time."""
 
     status = 409
+
+
+class StaleRead(WriteConflict):
+    """Another writer came in between reading and writing."""
 
 
 class Unavailable(ServiceError):

@@ -1,10 +1,19 @@
 """The fields that requests and responses share: names, bounds, filters, memories as JSON."""
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from service.records import Filters, Memory
 
@@ -13,6 +22,8 @@ Kind = Literal[
 ]  # fmt: skip
 Type = Literal["episodic", "semantic", "procedural"]
 TrustTier = Literal["trusted", "untrusted", "quarantined"]
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _encodable(text: str) -> str:
@@ -35,29 +46,53 @@ def _telling(text: str) -> str:
     return text
 
 
-def _zoned(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _written(value: object) -> object:
+    """Refuse numbers: `since=2026` would be read as seconds since 1970, and widen the answer."""
+    if not isinstance(value, str | datetime) or re.fullmatch(r"\s*[+-]?[\d.]+\s*", str(value)):
+        msg = "is not a date; write 2026-02-13 or 2026-02-13T10:00:00Z"
+        raise ValueError(msg)
+    return value
 
 
-def _end_of_day(value: Any) -> Any:
+def _in_utc(moment: datetime) -> datetime:
+    """Return the moment in UTC; one without a zone is read as UTC."""
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return zoned.astimezone(UTC)
+    except OverflowError as error:
+        msg = "lies outside of the years 1 to 9999"
+        raise ValueError(msg) from error
+
+
+def _end_of_day(value: object) -> object:
     """Read a bare date as its last moment, so that `until` a day includes that day."""
-    if isinstance(value, str) and len(value.strip()) == 10:
-        return datetime.combine(datetime.fromisoformat(value.strip()), time.max, UTC)
+    if isinstance(value, str) and _DAY.fullmatch(value.strip()):
+        with suppress(ValueError):
+            return datetime.combine(date.fromisoformat(value.strip()), time.max, UTC)
     return value
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
-Moment = Annotated[datetime, AfterValidator(_zoned)]
-EndMoment = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_zoned)]
-AgentName = Annotated[Text, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
-Label = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
+Moment = Annotated[datetime, BeforeValidator(_written), AfterValidator(_in_utc)]
+EndMoment = Annotated[
+    datetime, BeforeValidator(_end_of_day), BeforeValidator(_written), AfterValidator(_in_utc)
+]
+AgentName = Annotated[
+    str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$"), AfterValidator(_encodable)
+]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_encodable)]
+Title = Annotated[str, StringConstraints(max_length=200), AfterValidator(_encodable)]
+Reference = Annotated[
+    str, StringConstraints(min_length=1, max_length=500), AfterValidator(_encodable)
+]
 Question = Annotated[
-    Text, StringConstraints(max_length=10_000), AfterValidator(_telling),
+    str, StringConstraints(max_length=10_000), AfterValidator(_encodable), AfterValidator(_telling),
     Field(description="The question, in plain words; up to 10,000 characters.",
           examples=["what happened with the RTX 5070 Ti VRAM issue?"]),
 ]  # fmt: skip
 MemoryText = Annotated[
-    Text, StringConstraints(max_length=200_000), AfterValidator(_telling),
+    str, StringConstraints(max_length=200_000), AfterValidator(_encodable),
+    AfterValidator(_telling),
     Field(description="What to remember; markdown is welcome. Up to 200,000 characters.",
           examples=["JR's code phrase is blue bunny."]),
 ]  # fmt: skip
@@ -119,11 +154,11 @@ class SourceFields:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFields:
-    """A memory as every answer shows it; `content` is null where only an index was asked for."""
+    """A memory as every answer shows it; without `content` where only an index was asked for."""
 
     id: str
     title: str
-    content: str | None
+    content: Annotated[str | None, Field(exclude_if=lambda content: content is None)]
     kind: str
     type: str
     agent: str

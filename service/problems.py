@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 import orjson
@@ -131,8 +131,8 @@ async def _service_error(request: Request, error: Exception) -> Response:
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
-    fields = [FieldError(_pointer(e["loc"]), _advice(e)) for e in error.errors()]
-    first = f"{fields[0].pointer}: {fields[0].detail}" if fields else "The body is not valid."
+    fields = [FieldError(_pointer(e), advice(e)) for e in error.errors()]
+    first = f"{fields[0].pointer}: {fields[0].detail}".removeprefix(": ")
     more = f" (and {len(fields) - 1} more)" if len(fields) > 1 else ""
     body = _body(request, 422, "The request does not fit the contract", first + more, "invalid-request")
     body["errors"] = [{"pointer": f.pointer, "detail": f.detail} for f in fields]
@@ -142,7 +142,9 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
     title = HTTPStatus(error.status_code).phrase
-    detail = str(error.detail) if str(error.detail) != title else f"{title}: {request.url.path}"
+    advised = _HTTP_ADVICE.get(error.status_code)
+    place = {"method": request.method, "path": request.url.path}
+    detail = advised.format(**place) if advised else str(error.detail)
     return _respond(
         error.status_code, _body(request, error.status_code, title, detail), error.headers
     )
@@ -154,16 +156,30 @@ async def _unexpected_error(request: Request, error: Exception) -> Response:
     return _respond(500, _body(request, 500, "Something went wrong inside", detail))
 
 
-def _pointer(location: tuple[int | str, ...]) -> str:
-    """Turn pydantic's location into a JSON pointer; query parameters read `?name`."""
-    if location[:1] == ("query",):
+_HTTP_ADVICE: Final = {
+    400: "The body cannot be read: send JSON in UTF-8, not nested a thousand levels deep, without "
+    "numbers of thousands of digits.",
+    404: "There is no endpoint {path}; GET /openapi.json lists those there are.",
+    405: "{path} does not take {method}; GET /openapi.json lists what it takes.",
+}
+
+
+def _pointer(error: Mapping[str, Any]) -> str:
+    """Turn pydantic's location into a JSON pointer; query parameters read `?name`.
+
+    The empty pointer is the whole body (RFC 6901).
+    """
+    location = tuple(error["loc"])
+    if error["type"] == "json_invalid" or len(location) == 1:
+        return ""
+    if location[0] == "query":
         return "?" + ".".join(map(str, location[1:]))
     parts = [str(p) for p in location[1:]]
     return "/" + "/".join(p.replace("~", "~0").replace("/", "~1") for p in parts)
 
 
-def _advice(error: Mapping[str, Any]) -> str:
-    """Say what is wrong with one field; pydantic's own words, made a sentence."""
+def advice(error: Mapping[str, Any]) -> str:
+    """Say what is wrong with one field: pydantic's own words, made a sentence that helps."""
     if error["type"] == "json_invalid":
         reason = error.get("ctx", {}).get("error", "malformed")
         return f"The body is not JSON ({reason}). Send Content-Type: application/json."
@@ -171,5 +187,12 @@ def _advice(error: Mapping[str, Any]) -> str:
         return "The body is missing. Send a JSON object."
     if error["type"] in {"model_attributes_type", "dict_type"}:
         return "Send a JSON object here, with Content-Type: application/json."
+    if error["type"] == "string_too_long":
+        most, sent = error["ctx"]["max_length"], len(error["input"])
+        return f"Send at most {most:,} characters; these are {sent:,}."
+    if error["type"] == "string_unicode":
+        return "Holds half a character (a lone surrogate); send valid Unicode."
     message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"].startswith("datetime_"):
+        message += "; write 2026-02-13 or 2026-02-13T10:00:00Z"
     return message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")

@@ -34,10 +34,11 @@ def load_query(package: str | None, name: str) -> Query:
         conditions = files("service").joinpath("filters.surql").read_text(encoding="utf-8")
         text = text.replace(_FILTERS, conditions)
         takes |= _FILTER_PARAMS
-    return Query(name, text, frozenset(takes), re.search(r"^-- writes$", text, re.M) is not None)
+    writes = re.search(r"^-- writes$", text, re.MULTILINE) is not None
+    return Query(name, text, frozenset(takes), writes)
 
 
 def _header(text: str, key: str) -> str:
     """Return the header line `-- key: …` without its key; empty if there is none."""
-    found = re.search(rf"^-- {key}: (.*)$", text, re.M)
+    found = re.search(rf"^-- {key}: (.*)$", text, re.MULTILINE)
     return found[1] if found else ""

@@ -115,3 +115,24 @@ class Scored:
     id: str
     score: float
     path: tuple[str, ...] = ()
+
+
+ConceptId = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A concept (agent and slug) and in how many memories it stands."""
+
+    id: ConceptId
+    name: str
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A neighbouring concept; `share` is how tightly it is tied, 0..1."""
+
+    concept: Concept
+    edge: str
+    share: float

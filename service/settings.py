@@ -25,7 +25,7 @@ class Settings(BaseSettings):
         env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
     )
 
-    host: str = Field("127.0.0.1", description="Address to listen on; loopback until a key is set.")
+    host: str = Field("127.0.0.1", description="Address to listen on. There is no password yet: keep it on loopback.")
     port: int = Field(8080, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     data_dir: Path = Field(
         default_factory=lambda: _data_home() / "graph-memory",

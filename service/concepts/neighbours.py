@@ -1,37 +1,16 @@
 """One step along the graph's edges: typed calls of the queries here."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from service.database import Database, record
 from service.queries import load_query
+from service.records import Concept, ConceptId, Related
 
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
 MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
 BEFORE_AND_AFTER: Final = load_query(__package__, "before_and_after")
-
-ConceptId = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Concept:
-    """A concept (agent and slug) and in how many memories it stands."""
-
-    id: ConceptId
-    name: str
-    memories: int
-
-
-@dataclass(frozen=True, slots=True)
-class Related:
-    """A neighbouring concept; `share` is how tightly it is tied, 0..1."""
-
-    concept: Concept
-    edge: str
-    share: float
-
 
 # A person said so: as tight as two concepts that stand together four times out of five.
 _DECLARED_SHARE: Final = 0.8
@@ -105,4 +84,5 @@ def _share(row: Mapping[str, Any], other: Concept) -> float:
     """Return in which share of the more frequent one's memories both stand."""
     if row["is_declared"]:
         return _DECLARED_SHARE
-    return min(1.0, float(row["weight"]) / max(1, row["memories"], other.memories))
+    frequent = max(1, int(row["memories"]), other.memories)
+    return min(1.0, float(row["weight"]) / frequent)

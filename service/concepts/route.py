@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from service.agents import refuse_unknown
-from service.cursors import decode_cursor, encode_cursor
+from service.cursors import cursor_number, decode_cursor, encode_cursor
 from service.database import record
 from service.dependencies import TheParts
-from service.errors import ConceptNotFound, InvalidRequest
+from service.errors import ConceptNotFound
 from service.fields import AgentName
 from service.queries import load_query
 
@@ -73,9 +73,7 @@ async def get_concepts(
     memories, after = None, None
     if cursor:
         count, slug = decode_cursor(cursor, 2)
-        if not isinstance(count, int):
-            raise InvalidRequest("The cursor is not one of ours.")
-        memories, after = count, record("concept", [agent, str(slug)])
+        memories, after = cursor_number(count), record("concept", [agent, str(slug)])
     rows = await parts.db.run(
         LIST, agent=agent, contains=q.lower() if q else None, memories=memories, after=after,
         limit=limit + 1,

@@ -1,5 +1,6 @@
 """The door of /documents."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -44,8 +45,14 @@ async def get_document(
     if row is None:
         msg = f"No document {path!r} was ingested for agent {agent!r}. Search hits name theirs in source.uri."
         raise DocumentNotFound(msg)
-    every = row["text"].splitlines()
+    every = _lines(row["text"])
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]
     return DocumentLines(
         path, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"]
     )
+
+
+def _lines(text: str) -> list[str]:
+    """Split where the chunker does, at CRLF, CR and LF alone: hits name lines counted so."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    return lines if lines[-1] else lines[:-1]

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from service.dependencies import Parts, TheParts
 from service.errors import ServiceError
-from service.ingest.route import accepted
+from service.ingest.accepted import accepted
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +55,6 @@ def _agent(parts: Parts, body: dict[str, Any]) -> str:
     The folders belong to one agent; a body's `agent_id` must not copy its notes to another.
     """
     told = body.get("agent_id")
-    if told not in {None, parts.settings.agent}:
+    if told is not None and told != parts.settings.agent:
         log.info("session-start hook of agent %r: scanning for %r", told, parts.settings.agent)
     return parts.settings.agent

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -18,6 +19,4 @@ class Link:
 def expected_edges(links: Iterable[Link]) -> set[tuple[str, str]]:
     """Return the (later, earlier) pairs that a chain of these memories has."""
     ordered = sorted(links)
-    return {
-        (later.key, earlier.key) for earlier, later in zip(ordered, ordered[1:], strict=False)
-    }
+    return {(later.key, earlier.key) for earlier, later in pairwise(ordered)}

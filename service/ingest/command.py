@@ -8,17 +8,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from service.errors import NoSources, StoreInUse
 from service.ingest.declared import declare_concepts
-from service.ingest.folders import configured_folders
+from service.ingest.folders import configured_folders, paths_inside
+from service.ingest.remote import scan_remotely
 from service.ingest.scan import ScanCounts, ScanRequest, scan
 from service.opening import open_parts
-from service.ingest.remote import scan_remotely
 from service.settings import Settings
 
 Report = Callable[[ScanCounts], None]
 
 
-async def ingest_once(settings: Settings, paths: Sequence[Path], console: Console) -> bool:
-    """Scan once and print the summary; returns whether any file failed.
+async def ingest_once(
+    settings: Settings, paths: Sequence[Path], console: Console
+) -> ScanCounts:
+    """Scan once, with a progress bar on `console`; returns what was done.
 
     Works on the store itself. When a running service holds it, the service is asked over HTTP.
     Raises what opening and scanning raise.
@@ -33,12 +35,9 @@ async def ingest_once(settings: Settings, paths: Sequence[Path], console: Consol
             progress.update(bar, total=counts.files, completed=counts.done)
 
         try:
-            counts = await _scan_store(settings, paths, report)
+            return await _scan_store(settings, paths, report)
         except StoreInUse:
-            counts = await scan_remotely(settings, paths, report)
-    for line in summary(counts):
-        console.print(line, highlight=False, markup=False)
-    return bool(counts.failed)
+            return await scan_remotely(settings, paths, report)
 
 
 def summary(counts: ScanCounts) -> list[str]:
@@ -58,10 +57,22 @@ def summary(counts: ScanCounts) -> list[str]:
 
 
 async def _scan_store(settings: Settings, paths: Sequence[Path], report: Report) -> ScanCounts:
-    folders = configured_folders(paths or settings.sources)
-    if not folders:
-        raise NoSources("Nothing to scan: give a folder, or set MEMORY_SOURCES.")
+    request = _request(settings, [path.expanduser().resolve() for path in paths])
     async with open_parts(settings) as parts:
         await declare_concepts(parts.pipeline, settings.concepts_file, settings.agent)
-        request = ScanRequest(tuple(folders), settings.agent)
         return await scan(parts.pipeline, settings, request, report)
+
+
+def _request(settings: Settings, paths: Sequence[Path]) -> ScanRequest:
+    """Return what to scan: places below the configured folders keep the names they have there.
+
+    Other places are folders of their own, a file stands for itself in its folder.
+    """
+    folders = tuple(configured_folders(settings.sources))
+    if all(any(path.is_relative_to(f.path) for f in folders) for path in paths):
+        if not folders:
+            raise NoSources("Nothing to scan: give a folder, or set MEMORY_SOURCES.")
+        inside = paths_inside(folders, [str(path) for path in paths])
+        return ScanRequest(folders, settings.agent, tuple(inside))
+    own = dict.fromkeys(path.parent if path.is_file() else path for path in paths)
+    return ScanRequest(tuple(configured_folders(list(own))), settings.agent, tuple(paths))

@@ -1,5 +1,6 @@
 """The user's own concepts: concepts.toml, kept in the store beside the learned ones."""
 
+import asyncio
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -10,11 +11,10 @@ from service.database import Database, record
 from service.errors import InvalidRequest
 from service.ingest import stored
 from service.ingest.linking import Change
-from service.ingest.names import Name, declared_name
+from service.ingest.names import Name, declared_name, slug_of
 from service.ingest.sync import Pipeline, commit
-from service.ingest.writing import Declared, concept_row
+from service.ingest.writing import Attached, Declared, concept_row
 from service.queries import load_query
-from service.words import query_words
 
 DECLARED_EDGES: Final = load_query(__package__, "declared_edges")
 MEMORIES_OF: Final = load_query(__package__, "memories_of")
@@ -35,35 +35,64 @@ class ConceptFile:
 def parse_concepts(text: str) -> ConceptFile:
     """Read a concepts file (TOML, `[[concept]]` tables); raises InvalidRequest with the line.
 
-    Names that stand only in `is_a` or `related_to` become concepts too. Pairs of `related` are
-    in ascending order, those of `isa` read (narrower, broader).
+    Names that stand only in `is_a` or `related_to` become concepts too, an alias there stands for
+    its concept. Pairs of `related` are in ascending order, those of `isa` read (narrower, broader).
     """
+    names: dict[str, Name] = {}
+    aliases: dict[str, tuple[str, ...]] = {}
+    tables = _tables(text)
+    for table in tables:
+        name = _name(table.get("name"), str(table.get("kind") or "declared"))
+        names[name.slug] = name
+        aliases[name.slug] = (*aliases.get(name.slug, ()), *_strings(table, "aliases"))
+    owners = _owners(names, aliases)
+    edges: dict[str, set[Pair]] = {"related_to": set(), "is_a": set()}
+    for table in tables:
+        slug = _name(table["name"], "declared").slug
+        for edge, pairs in edges.items():
+            for other in (_name(text, "declared") for text in _strings(table, edge)):
+                far = owners.get(other.slug, other.slug)
+                if far not in names:
+                    names[far] = other
+                if far != slug:
+                    pairs.add((slug, far))
+    related = {(min(pair), max(pair)) for pair in edges["related_to"]}
+    return ConceptFile(names, aliases, frozenset(related), frozenset(edges["is_a"]))
+
+
+def _tables(text: str) -> list[Mapping[str, Any]]:
     try:
         tables = tomllib.loads(text).get("concept", [])
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequest(f"The concepts file is not TOML: {error}.") from error
-    names: dict[str, Name] = {}
-    aliases: dict[str, tuple[str, ...]] = {}
-    edges: dict[str, set[Pair]] = {"related_to": set(), "is_a": set()}
-    for table in tables:
-        name = _name(table.get("name"), str(table.get("kind") or "declared"))
-        names[name.slug] = name
-        aliases[name.slug] = tuple(_strings(table, "aliases"))
-        for edge, pairs in edges.items():
-            for other in _strings(table, edge):
-                pairs.add((name.slug, _name(other, "declared").slug))
-                names.setdefault(_name(other, "declared").slug, _name(other, "declared"))
-    related = {(min(pair), max(pair)) for pair in edges["related_to"] if pair[0] != pair[1]}
-    return ConceptFile(names, aliases, frozenset(related), frozenset(edges["is_a"]))
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise InvalidRequest("In the concepts file, write each concept as a [[concept]] table.")
+    return tables
+
+
+def _owners(names: Mapping[str, Name], aliases: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return the concept that each alias leads to; an alias of two would mean neither."""
+    owners: dict[str, str] = {}
+    for slug, spellings in aliases.items():
+        for spelling in spellings:
+            owner = owners.setdefault(slug_of(spelling), slug)
+            rival = slug_of(spelling) if slug_of(spelling) in names else owner
+            if slug != rival:
+                msg = (
+                    f"In the concepts file, {spelling!r} means both {names[slug].name!r} and "
+                    f"{names[rival].name!r}: leave it to one of them."
+                )
+                raise InvalidRequest(msg)
+    return owners
 
 
 async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) -> None:
     """Bring an agent's declared concepts in line with the file; nothing happens when they are.
 
     Memories that mention a changed concept, by its old or its new spellings, are linked anew.
+    Raises InvalidRequest for a file that cannot be read or holds a mistake.
     """
-    text = path.expanduser().read_text(encoding="utf-8") if path else ""
-    file = parse_concepts(text)
+    file = parse_concepts(await asyncio.to_thread(_read, path) if path else "")
     rows = {row["id"][1]: row for row in await stored.dictionary_rows(pipeline.db, agent)}
     changed = {slug for slug in file.names if not _is_stored(file, slug, rows.get(slug))}
     undeclared = {
@@ -81,8 +110,18 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
         for slug in sorted(undeclared)
     ]
     relink = await _affected(pipeline.db, agent, file, changed, undeclared)
-    declared = replace(edges, concepts=tuple(concepts))
-    await commit(pipeline, Change(agent, relink=frozenset(relink)), declared=declared)
+    is_declared = {slug: slug in changed for slug in changed | undeclared}
+    change = Change(agent, relink=frozenset(relink), declared=is_declared)
+    await commit(pipeline, change, Attached(declared=replace(edges, concepts=tuple(concepts))))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path} is not UTF-8: save it as UTF-8.") from error
 
 
 def _is_stored(file: ConceptFile, slug: str, row: Mapping[str, Any] | None) -> bool:
@@ -107,13 +146,16 @@ async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared
 async def _affected(
     db: Database, agent: str, file: ConceptFile, changed: Iterable[str], undeclared: Iterable[str]
 ) -> set[str]:
-    """Return the memories that mention, or may mention, these concepts."""
+    """Return the memories that mention, or may mention, these concepts.
+
+    An alias may have been a concept of its own, known by tags that stand in no text.
+    """
     slugs = [*changed, *undeclared]
-    ids = [record("concept", [agent, slug]) for slug in slugs]
-    linked = set(await db.run(MEMORIES_OF, ids=ids))
+    aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
+    owners = dict.fromkeys([*slugs, *map(slug_of, aliases)])
+    linked = set(await db.run(MEMORIES_OF, ids=[record("concept", [agent, o]) for o in owners]))
     spellings = [file.names[slug].name for slug in slugs if slug in file.names]
-    spellings += [alias for slug in slugs for alias in file.aliases.get(slug, ())]
-    return linked | await stored.mentioning(db, agent, [query_words(s) for s in spellings])
+    return linked | await stored.mentioning(db, agent, [*spellings, *aliases])
 
 
 def _name(value: object, kind: str) -> Name:

@@ -8,7 +8,8 @@ from typing import Final
 
 from service.ingest.names import Name, key_of, tokens_of
 
-_PIECES: Final = re.compile(r"[.!?]\s|\n\s*\n|\|")
+# No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
+_PIECES: Final = re.compile(r"(?<!\b\w)(?<!\b\w\w)[.]\s|[!?]\s|\n\s*\n|\|")
 # A memory that names more than this is a list of everything; its rarest links would be accidents.
 _MOST_CONCEPTS: Final = 64
 

@@ -158,6 +158,14 @@ class Named(Protocol):
         """Names the writer linked itself."""
 
 
+class Written(Named, Protocol):
+    """A memory with its text: a draft or a stored one."""
+
+    @property
+    def content(self) -> str:
+        """The text below the headings."""
+
+
 def names_in(memory: Named) -> list[Name]:
     """Return the names a memory gives on purpose: tags, links, its title and headings."""
     given = [declared_name(tag, "tag") for tag in memory.tags]

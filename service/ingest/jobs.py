@@ -9,7 +9,14 @@ from typing import Any, Final
 from uuid import uuid4
 
 from service.database import Database, record
-from service.errors import JobNotFound, ServiceError, StoreUnavailable, Unavailable
+from service.errors import (
+    InvalidRequest,
+    JobNotFound,
+    QueryFailed,
+    ServiceError,
+    StoreUnavailable,
+    Unavailable,
+)
 from service.ingest.scan import Failure, ScanCounts, scan, scan_request
 from service.ingest.sync import Pipeline
 from service.queries import load_query
@@ -48,6 +55,8 @@ class JobRunner:
     pipeline: Pipeline
     settings: Settings
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    # No job begins while a wish is compared with those that wait.
+    _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
     _finished: dict[str, asyncio.Future[ScanCounts]] = field(default_factory=dict)
 
     async def submit(self, agent: str | None, paths: tuple[str, ...] = ()) -> str:
@@ -57,11 +66,12 @@ class JobRunner:
         """
         request = scan_request(self.settings, agent, paths)
         wish = {"agent": request.agent, "paths": [str(path) for path in request.paths]}
-        for job in await self._waiting():
-            if job.state == "queued" and dict(job.request) == wish:
-                return job.id
-        key = uuid4().hex
-        await self.db.run(CREATE_JOB, id=record("job", key), request=wish)
+        async with self._beginning:
+            for job in await self._waiting():
+                if job.state == "queued" and dict(job.request) == wish:
+                    return job.id
+            key = uuid4().hex
+            await self.db.run(CREATE_JOB, id=record("job", key), request=wish)
         self._wake.set()
         return key
 
@@ -69,6 +79,12 @@ class JobRunner:
         """Submit a scan and wait for its counts; its failure is raised here."""
         key = await self.submit(agent, paths)
         future = self._finished.setdefault(key, asyncio.get_running_loop().create_future())
+        job = await self.read(key)
+        if job.state == "done":
+            # It ended before anyone waited for it.
+            _resolve(self._finished.pop(key, future), counts_from(job.counts))
+        elif job.state == "failed":
+            _resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
         return await asyncio.shield(future)
 
     async def run(self) -> None:
@@ -95,25 +111,26 @@ class JobRunner:
         return [_job(row) for row in await self.db.run(WAITING_JOBS)]
 
     async def _run(self, job: Job) -> None:
-        """Run one job to its end; only a database that is away leaves it to run again."""
-        await self._update(job.id, "running", ScanCounts())
-        outcome: ScanCounts | ServiceError = StoreUnavailable("The service failed; see its log.")
-        is_over = False
+        """Run one job to its end; a database that is away, or a stop, leaves it to run again."""
+        async with self._beginning:
+            await self._update(job.id, "running", ScanCounts())
+        # Of a defect, too, the job is over: run again, it would fail again and hold up the others.
+        outcome: ScanCounts | ServiceError = QueryFailed("The service failed; its log says why.")
+        is_over = True
         try:
             outcome = await self._scan(job)
-            is_over = True
-        except Unavailable as error:
-            outcome = error
+        except (Unavailable, asyncio.CancelledError) as error:
+            log.warning("job %s was interrupted; it runs again", job.id)
+            outcome, is_over = _interruption(error), False
             raise
         except ServiceError as error:
-            outcome, is_over = error, True
-            await self._update(job.id, "failed", ScanCounts(), error.detail)
+            outcome = error
         finally:
             future = self._finished.pop(job.id, None)
-            if future is not None and not future.done():
+            if future is not None:
                 _resolve(future, outcome)
-            if not is_over:
-                log.warning("job %s was interrupted; it runs again", job.id)
+            if is_over and isinstance(outcome, ServiceError):
+                await self._update(job.id, "failed", ScanCounts(), outcome.detail)
 
     async def _scan(self, job: Job) -> ScanCounts:
         reports: list[asyncio.Future[None]] = []
@@ -126,9 +143,12 @@ class JobRunner:
                 last = now
                 reports.append(asyncio.ensure_future(self._update(job.id, "running", counts)))
 
-        request = scan_request(self.settings, job.request["agent"], tuple(job.request["paths"]))
-        counts = await scan(self.pipeline, self.settings, request, on_progress)
-        await asyncio.gather(*reports)
+        try:
+            request = scan_request(self.settings, job.request["agent"], job.request["paths"])
+            counts = await scan(self.pipeline, self.settings, request, on_progress)
+        finally:
+            # A report that fails costs a number on the way; the end is told below.
+            await asyncio.gather(*reports, return_exceptions=True)
         await self._update(job.id, "done", counts)
         return counts
 
@@ -140,13 +160,20 @@ class JobRunner:
         )
 
 
+def _interruption(error: BaseException) -> ServiceError:
+    return error if isinstance(error, Unavailable) else StoreUnavailable("The service stops.")
+
+
 def _resolve(
     future: "asyncio.Future[ScanCounts]", outcome: ScanCounts | ServiceError
 ) -> None:
+    if future.done():
+        return
     if isinstance(outcome, ScanCounts):
         future.set_result(outcome)
     else:
         future.set_exception(outcome)
+        future.exception()  # whoever asked may have gone: nobody need read it
 
 
 def counts_from(stored: Mapping[str, Any]) -> ScanCounts:

@@ -1,19 +1,17 @@
 """Which concepts the memories of a change mention, and which older memories are touched by it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from service.database import Database
 from service.ingest import stored
 from service.ingest.chains import Link, expected_edges
 from service.ingest.dictionary import Dictionary
-from service.ingest.drafts import Draft, names_in, text_of
+from service.ingest.drafts import Draft, Written, names_in, text_of
 from service.ingest.names import Name, proper_names
 from service.ingest.relations import LinkChange, link_change
 from service.ingest.stored import StoredMemory
-from service.words import query_words
-
 
 Edge = tuple[str, str]
 
@@ -23,7 +21,8 @@ class Change:
     """One agent's memories to write and to remove, before they are linked.
 
     `relink` names existing memories whose links must be found anew because the dictionary
-    changed; `names` the concepts that come in by themselves (declared by the user).
+    changed; `declared` says of concepts whether the user declares them from now on; `lone` names
+    chains that never had a second memory.
     """
 
     agent: str
@@ -31,7 +30,8 @@ class Change:
     gone: tuple[StoredMemory, ...] = ()
     replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
     relink: frozenset[str] = frozenset()
-    names: tuple[Name, ...] = ()
+    declared: Mapping[str, bool] = field(default_factory=dict)
+    lone: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +53,32 @@ async def find_links(db: Database, dictionary: Dictionary, change: Change) -> Li
     Reads only. The caller holds the agent's turn to write, so that what is read here still
     stands when it is written.
     """
-    new = _given_names(dictionary, change)
+    relinked = await stored.memories_by_id(db, change.relink - {d.key for d in change.drafts})
+    texts: dict[str, Written] = {**relinked, **{d.key: d for d in change.drafts}}
+    new = _given_names(dictionary, texts.values())
     for name in new:
         dictionary.add(name)
-    proper = await _proper_names(db, dictionary, change)
+    proper = await _proper_names(db, dictionary, change, texts)
     for name in proper.promoted.values():
         dictionary.add(name)
-    touched = await _touched(db, change, new) | proper.touched | change.relink
-    older = await stored.memories_by_id(db, touched - {d.key for d in change.drafts})
-    after = {d.key: _concepts_of(dictionary, d) for d in change.drafts}
-    after |= {m.id: _concepts_of(dictionary, m) for m in older.values() if m.agent == change.agent}
+    texts |= await _touched(db, change, [*new, *proper.promoted.values()], texts.keys())
+    after = {key: find_concepts(dictionary, text) for key, text in texts.items()}
+    mentioned = frozenset().union(*after.values())
+    # A longer name may stand wherever a proper noun was met: nobody mentions that one.
+    unheard = proper.promoted.keys() - mentioned
+    for slug in unheard:
+        dictionary.remove(slug)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
     references = link_change(before, after)
-    new_concepts = (*new, *proper.promoted.values())
+    new_concepts = tuple(n for n in (*new, *proper.promoted.values()) if n.slug in mentioned)
     return Links(
         new_concepts=new_concepts,
-        orphans=await _orphans(db, change.agent, references, new_concepts),
+        orphans=await _orphans(db, change, references, new_concepts),
         references=references,
         zero_pairs=await _zero_pairs(db, change.agent, references),
         candidates=proper.waiting,
-        gone_candidates=frozenset(proper.promoted),
+        gone_candidates=frozenset(proper.promoted.keys() - unheard),
         concepts_of=after,
     )
 
@@ -93,7 +98,7 @@ async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edg
     wanted: set[Edge] = set()
     now: set[Edge] = set()
     for chain in sorted(leaving.keys() | coming.keys()):
-        if leaving[chain] != coming[chain] and not _is_lone(chain, coming[chain], leaving[chain]):
+        if leaving[chain] != coming[chain] and chain not in change.lone:
             members, known = await _around(db, change, chain, leaving[chain], coming[chain])
             wanted |= expected_edges(members)
             edges = await stored.chain_edges(db, known - _brand_new(change))
@@ -115,22 +120,17 @@ async def _around(
     return members, {link.key for link in span | touched}
 
 
-def _is_lone(chain: str, coming: set[Link], leaving: set[Link]) -> bool:
-    """Say whether a document's own chain never had a second memory: nothing to query for."""
-    return chain.startswith("source:") and len(coming) < 2 and len(leaving) < 2
-
-
 def _brand_new(change: Change) -> set[str]:
     return {d.key for d in change.drafts if d.key not in change.replaced}
 
 
-def _given_names(dictionary: Dictionary, change: Change) -> list[Name]:
+def _given_names(dictionary: Dictionary, texts: Iterable[Written]) -> list[Name]:
     """Return the names given on purpose that no concept has yet, each once."""
-    given = [*change.names, *(name for d in change.drafts for name in names_in(d))]
     new: dict[str, Name] = {}
-    for name in given:
-        if dictionary.resolve(name) is None:
-            new.setdefault(name.slug, name)
+    for text in texts:
+        for name in names_in(text):
+            if dictionary.resolve(name) is None:
+                new.setdefault(name.slug, name)
     return list(new.values())
 
 
@@ -138,55 +138,61 @@ def _given_names(dictionary: Dictionary, change: Change) -> list[Name]:
 class _Proper:
     promoted: dict[str, Name]
     waiting: dict[str, tuple[str, str]]
-    touched: frozenset[str]
 
 
-async def _proper_names(db: Database, dictionary: Dictionary, change: Change) -> _Proper:
+async def _proper_names(
+    db: Database, dictionary: Dictionary, change: Change, texts: Mapping[str, Written]
+) -> _Proper:
     """Sort the proper nouns of new texts: used by a second memory → concept; else they wait."""
     names: dict[str, Name] = {}
     users: dict[str, set[str]] = defaultdict(set)
-    for draft in change.drafts:
-        for slug, name in proper_names(draft.content).items():
+    for key, text in texts.items():
+        for slug, name in proper_names(text.content).items():
             if slug not in dictionary:
                 names.setdefault(slug, name)
-                users[slug].add(draft.key)
+                users[slug].add(key)
     earlier = await stored.candidate_memories(db, change.agent, names)
-    leaving = {memory.id for memory in change.gone} | {d.key for d in change.drafts}
-    others = {slug: key for slug, key in earlier.items() if key not in leaving}
+    leaving = {memory.id for memory in change.gone} | texts.keys()
+    others = {slug for slug, key in earlier.items() if key not in leaving}
     promoted = {
         slug: name for slug, name in names.items() if len(users[slug]) + (slug in others) > 1
     }
     waiting = {
-        slug: (name.name, next(iter(users[slug])))
+        slug: (name.name, min(users[slug]))
         for slug, name in names.items()
         if slug not in promoted
     }
-    return _Proper(promoted, waiting, frozenset(others[s] for s in promoted if s in others))
+    return _Proper(promoted, waiting)
 
 
-async def _touched(db: Database, change: Change, new: Iterable[Name]) -> set[str]:
-    """Return older memories that may mention a concept which has just come up."""
-    leaving = {memory.id for memory in change.gone}
-    phrases = [query_words(name.name) for name in new]
-    return await stored.mentioning(db, change.agent, phrases) - leaving
+async def _touched(
+    db: Database, change: Change, new: Iterable[Name], known: Collection[str]
+) -> dict[str, StoredMemory]:
+    """Return the other memories that may mention a concept which has just come up."""
+    keys = await stored.mentioning(db, change.agent, [name.name for name in new])
+    gone = {memory.id for memory in change.gone}
+    return await stored.memories_by_id(db, keys - gone - set(known))
 
 
-def _concepts_of(dictionary: Dictionary, memory: Draft | StoredMemory) -> frozenset[str]:
+def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
+    """Return the slugs of the known concepts that a memory gives on purpose or mentions."""
     given = (dictionary.resolve(name) for name in names_in(memory))
     text = text_of(memory.heading_path, memory.title, memory.content)
     return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)
 
 
 async def _orphans(
-    db: Database, agent: str, references: LinkChange, new: Iterable[Name]
+    db: Database, change: Change, references: LinkChange, new: Iterable[Name]
 ) -> frozenset[str]:
-    """Return the concepts that no memory mentions any more and nobody declared."""
-    fewer = [slug for slug, by in references.counts.items() if by < 0]
-    counts = await stored.concept_counts(db, agent, fewer)
+    """Return the concepts that no memory mentions any more and nobody declares."""
+    fewer = {slug for slug, by in references.counts.items() if by < 0}
+    undeclared = {slug for slug, is_declared in change.declared.items() if not is_declared}
+    counts = await stored.concept_counts(db, change.agent, fewer | undeclared)
     empty = {
         slug
         for slug, (memories, is_declared) in counts.items()
-        if memories + references.counts[slug] <= 0 and not is_declared
+        if memories + references.counts.get(slug, 0) <= 0
+        and not change.declared.get(slug, is_declared)
     }
     return frozenset(empty - {name.slug for name in new})
 

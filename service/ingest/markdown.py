@@ -88,10 +88,19 @@ class _Chapter:
 
 
 @dataclass(frozen=True, slots=True)
+class _Marks:
+    """The wikilinks and tags of one passage, each once, in order."""
+
+    line_end: int
+    links: dict[str, None]
+    tags: dict[str, None]
+
+
+@dataclass(frozen=True, slots=True)
 class _Text:
     lines: Sequence[str]
-    passages: Sequence[Passage]
-    passage_starts: Sequence[int]
+    marks: Sequence[_Marks]
+    mark_starts: Sequence[int]  # the line each begins at, ascending
     limits: Limits
 
 
@@ -111,9 +120,10 @@ def parse_markdown(text: str, max_tokens: int = 400, overlap_tokens: int = 60) -
     front = preface.front_matter
     title = front.title or next((c.title for c in chapters if c.level == 1), "")
     chapters[0].title = title
+    marks = [_read_marks(passage) for passage in outline.passages]
     starts = [passage.line_start for passage in outline.passages]
     limits = Limits.clamp(max_tokens, overlap_tokens)
-    sections = _make_sections(_Text(lines, outline.passages, starts, limits), chapters)
+    sections = _make_sections(_Text(lines, marks, starts, limits), chapters)
     return Document(
         title=title,
         tags=front.tags,
@@ -231,28 +241,32 @@ def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Sectio
         seen[chapter.path] += 1
 
 
+def _read_marks(passage: Passage) -> _Marks:
+    links = dict.fromkeys(find_wikilinks(passage.text))
+    return _Marks(passage.line_end, links, dict.fromkeys(find_tags(passage.text)))
+
+
 def _find_marks(
     text: _Text, chapter: _Chapter, part: Part, *, is_cut: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Find the wikilinks and tags of a part; those of the heading belong to each part."""
-    links: dict[str, None] = {}
-    tags: dict[str, None] = {}
-    heading = _passages_between(text, chapter.line_start, chapter.body_start)
-    body = _passages_between(text, part.line_start, part.line_end)
-    for index, passage in enumerate([*heading, *body]):
-        # A cut paragraph is one passage; what it names is in one of its parts.
-        is_checked = is_cut and index >= len(heading)
-        for link in find_wikilinks(passage.text):
-            if not is_checked or link.opening in part.content:
-                links[link.target] = None
-        for tag in find_tags(passage.text):
-            if not is_checked or f"#{tag}" in part.content:
-                tags[tag] = None
-    return tuple(links), tuple(tags)
+    shown = _marks_between(text, chapter.line_start, chapter.body_start)
+    body = _marks_between(text, part.line_start, part.line_end)
+    if is_cut and body:
+        # A cut paragraph is one passage: only what stands in this part is its own.
+        found = _read_marks(Passage(part.line_start, part.line_end, part.content))
+        links = {link: None for link in found.links if any(link in m.links for m in body)}
+        tags = {tag: None for tag in found.tags if any(tag in m.tags for m in body)}
+        body = [_Marks(part.line_end, links, tags)]
+    shown = [*shown, *body]
+    return (
+        tuple(dict.fromkeys(link for marks in shown for link in marks.links)),
+        tuple(dict.fromkeys(tag for marks in shown for tag in marks.tags)),
+    )
 
 
-def _passages_between(text: _Text, line_start: int, line_end: int) -> Sequence[Passage]:
-    first = bisect_left(text.passage_starts, line_start)
-    while first and text.passages[first - 1].line_end > line_start:
+def _marks_between(text: _Text, line_start: int, line_end: int) -> Sequence[_Marks]:
+    first = bisect_left(text.mark_starts, line_start)
+    while first and text.marks[first - 1].line_end > line_start:
         first -= 1
-    return text.passages[first : bisect_left(text.passage_starts, line_end)]
+    return text.marks[first : bisect_left(text.mark_starts, line_end)]

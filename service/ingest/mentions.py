@@ -1,7 +1,6 @@
 """What a passage of markdown names by a mark of its own: wikilinks and inline tags."""
 
 import re
-from dataclasses import dataclass
 
 _BACKTICKS = re.compile(r"`+")
 # 200: no name is longer, and the bound keeps a row of unclosed brackets linear.
@@ -13,26 +12,18 @@ _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d_][\w/-]{1,99})(?=[\s.,;:!?)\]]|$)", re
 _COLOUR = re.compile(r"(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Wikilink:
-    """One [[target]], with the characters it begins with in the text."""
-
-    target: str
-    opening: str
-
-
-def find_wikilinks(text: str) -> list[Wikilink]:
+def find_wikilinks(text: str) -> list[str]:
     """Find the targets of [[target]], [[target|label]] and [[target#heading]], outside code.
 
     Embedded media (![[plan.png]]) are not links; an embedded note is one.
     """
-    links = []
+    targets = []
     for match in _WIKILINK.finditer(_blank_code_spans(text)):
         reference = match[2].split("|", 1)[0].removesuffix("\\")  # a table escapes its "|"
         target = reference.split("#", 1)[0].strip()
         if target and not (match[1] and _MEDIA.search(target)):
-            links.append(Wikilink(target, f"[[{reference}"))
-    return links
+            targets.append(target)
+    return targets
 
 
 def find_tags(text: str) -> list[str]:

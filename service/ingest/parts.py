@@ -142,9 +142,9 @@ def _cut_text(text: str, line_start: int, limits: Limits, *, by_line: bool) -> I
     line, position = line_start, 0
     for start, end in _overlap_atoms(text, atoms, limits):
         line += text.count("\n", position, start)
-        position = start
         piece = text[start:end]
-        yield _Unit(piece, line, estimate_tokens(piece), continues=start > 0)
+        yield _Unit(piece, line, estimate_tokens(piece), continues=start > position)
+        position = start
 
 
 _Atom = tuple[int, int]  # where it starts in the text, how many tokens it has
@@ -172,9 +172,11 @@ def _overlap_atoms(text: str, atoms: Sequence[_Atom], limits: Limits) -> Iterato
         if size and size + tokens > limits.max_tokens:
             yield begin, start
             room = min(limits.overlap_tokens, limits.max_tokens - tokens)
-            begin = _find_overlap(text[begin:start], room) + begin
-            sentence = starts[bisect_left(starts, begin)]
-            begin = sentence if sentence < start else begin
+            earlier = begin + _find_overlap(text[begin:start], room)
+            sentence = starts[bisect_left(starts, earlier)]
+            earlier = sentence if sentence < start else earlier
+            # Slices of one word have more tokens than the whole: do not repeat all of it.
+            begin = earlier if earlier > begin else start
             size = estimate_tokens(text[begin:start])
         size += tokens
     yield begin, len(text)

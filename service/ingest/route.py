@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
-from pydantic import AfterValidator, Field, StringConstraints
+from fastapi import APIRouter
+from pydantic import AfterValidator, Field
 
 from service.dependencies import TheParts
 from service.errors import SourceTooLarge
-from service.fields import AgentName, Kind, Label, Moment, Strict, Text
+from service.fields import AgentName, Kind, Label, Moment, Reference, Strict, Text
+from service.ingest.accepted import JobAccepted, accepted
 from service.ingest.drafts import DocumentText
 from service.ingest.scan import ScanCounts
 from service.ingest.sync import sync_documents
@@ -28,11 +29,15 @@ def _relative(source: str) -> str:
     if any(ord(c) < 32 for c in source):
         msg = "holds a control character; send a plain path"
         raise ValueError(msg)
-    return "/".join(part for part in parts if part not in {"", "."})
+    name = "/".join(part for part in parts if part not in {"", "."})
+    if not name:
+        msg = "names no file; send a relative path, for example memory/2026-02-13.md"
+        raise ValueError(msg)
+    return name
 
 
 SourceName = Annotated[
-    Text, StringConstraints(min_length=1, max_length=500), AfterValidator(_relative),
+    Reference, AfterValidator(_relative),
     Field(description="The document's name: a relative path.", examples=["memory/2026-02-13.md"]),
 ]  # fmt: skip
 
@@ -100,13 +105,6 @@ class Scanned:
     took_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class JobAccepted:
-    """The job that will do it."""
-
-    job: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
     """How far a job has come: `done` of `files` files so far, and the counts of a scan."""
@@ -169,13 +167,6 @@ async def get_job(parts: TheParts, id: str) -> JobStatus:  # noqa: A002 - the co
         id=job.id, state=job.state, detail=job.detail,
         **{"failed": [], "warnings": []} | counts,
     )  # fmt: skip
-
-
-def accepted(job: str) -> Response:
-    """Answer 202 with the job that will do it."""
-    return Response(
-        f'{{"job":"{job}"}}', 202, {"Location": f"/ingest/jobs/{job}"}, "application/json"
-    )
 
 
 def _scanned(counts: ScanCounts) -> Scanned:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from service.errors import NoSources, ServiceError
+from service.errors import InvalidRequest, NoSources, ServiceError, Unavailable
 from service.ingest import stored
 from service.ingest.declared import declare_concepts
 from service.ingest.drafts import DocumentText
@@ -91,7 +91,10 @@ async def scan(
     there is a failure and removes nothing: an unmounted disk is not an empty one.
     """
     started, counts = time.perf_counter(), ScanCounts()
-    await declare_concepts(pipeline, settings.concepts_file, request.agent)
+    try:
+        await declare_concepts(pipeline, settings.concepts_file, request.agent)
+    except InvalidRequest as error:
+        counts.failed.append(Failure(str(settings.concepts_file), error.detail))
     present = [folder for folder in request.folders if folder.path.is_dir()]
     missing = [folder for folder in request.folders if not folder.path.is_dir()]
     counts.failed += [Failure(str(f.path), "the folder does not exist.") for f in missing]
@@ -137,10 +140,20 @@ class _Group:
         self.characters += len(document.text)
 
     async def sync(self, pipeline: Pipeline, counts: ScanCounts) -> None:
-        if self.documents:
-            for synced in await sync_documents(pipeline, self.documents):
+        """Store the group; when it is refused, each document by itself, so that one is told."""
+        documents, self.documents, self.characters = self.documents, [], 0
+        try:
+            for synced in await sync_documents(pipeline, documents) if documents else []:
                 counts.add(synced)
-        self.documents, self.characters = [], 0
+        except Unavailable:
+            raise
+        except ServiceError as error:
+            if len(documents) == 1:
+                counts.failed.append(Failure(documents[0].uri, error.detail))
+                counts.done += 1
+                return
+            for document in documents:
+                await _Group([document]).sync(pipeline, counts)
 
 
 def _read(file: Found, settings: Settings, agent: str, counts: ScanCounts) -> DocumentText | None:

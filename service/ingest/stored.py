@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from service.database import Database, record
 from service.ingest.chains import Link
+from service.ingest.names import key_of, tokens_of
 from service.queries import load_query
+from service.words import STOP_WORDS, index_words, query_words
 
 SOURCE_ROWS: Final = load_query(__package__, "source_rows")
 MEMORY_ROWS: Final = load_query(__package__, "memory_rows")
@@ -24,6 +26,8 @@ DICTIONARY: Final = load_query(__package__, "dictionary")
 
 # Queries in flight at once: the embedded engine runs them on its own threads, 2 cores here.
 _AT_ONCE: Final = 8
+# Longer tokens are not in the full-text index (service/words.py).
+_LONGEST_CHARACTERS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,9 @@ class StoredMemory:
 
 def _stored(row: Mapping[str, Any], agent: str = "") -> StoredMemory:
     source = row.get("source") or {}
+    same: dict[str, Any] = {name: row.get(name) for name in _SAME}
     return StoredMemory(
-        **{n: row[n] for n in ("id", "content_hash", "is_embedded", "created_at", "occurred_at")},
-        **{n: row.get(n) for n in ("chain", "position", "kind", "type", "scope", "title")},
-        **{n: row.get(n) for n in ("importance", "trust_tier", "sensitivity")},
-        **{n: row.get(n) for n in ("valid_from", "valid_until")},
+        **same,
         agent=row.get("agent") or agent,
         heading_path=tuple(row["heading_path"]),
         tags=tuple(row["tags"]),
@@ -75,6 +77,11 @@ def _stored(row: Mapping[str, Any], agent: str = "") -> StoredMemory:
         uri=source.get("uri") or "",
         lines=(source.get("line_start"), source.get("line_end")),
     )
+
+
+_SAME: Final = frozenset(StoredMemory.__dataclass_fields__) - {
+    "agent", "heading_path", "tags", "concepts", "content", "uri", "lines",
+}  # fmt: skip
 
 
 async def memories_of_document(db: Database, agent: str, uri: str) -> dict[str, StoredMemory]:
@@ -125,16 +132,36 @@ async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> 
     return {row["id"][1]: row["memory"] for row in rows}
 
 
-async def mentioning(db: Database, agent: str, phrases: Iterable[str]) -> set[str]:
-    """Return the ids of memories that hold all words of at least one of the phrases."""
+async def mentioning(db: Database, agent: str, names: Iterable[str]) -> set[str]:
+    """Return the ids of memories that may mention at least one of the names."""
     limit = asyncio.Semaphore(_AT_ONCE)
 
     async def one(words: str) -> list[str]:
         async with limit:
             return list(await db.run(MENTIONING, agent=agent, words=words))
 
-    found = await asyncio.gather(*[one(words) for words in phrases if words])
+    phrases = dict.fromkeys(phrase for name in names for phrase in _phrases(name))
+    found = await asyncio.gather(*[one(words) for words in phrases])
     return {key for keys in found for key in keys}
+
+
+def _phrases(name: str) -> list[str]:
+    """Return the words that a text must hold to mention a name, however it writes them.
+
+    The full-text index has every whole token of two letters and more: `src/app.py` and `src app py`
+    share src, app and py, `v2.3.1` and `v2 3 1` share v2.
+    """
+    tokens = tokens_of(name)
+    words = [
+        key_of([token]) if token.isascii() else index_words(token.lower())
+        for token in tokens
+        # ß and its like: the dictionary folds them, the index does not.
+        if token.casefold() == token.lower()
+    ]
+    telling = [w for w in words if 1 < len(w) <= _LONGEST_CHARACTERS and w not in STOP_WORDS]
+    if telling:
+        return [" ".join(dict.fromkeys(telling))]
+    return [phrase for phrase in (query_words(name), query_words(" ".join(tokens))) if phrase]
 
 
 async def linked_concepts(db: Database, keys: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -1,5 +1,6 @@
 """One change to the store as one transaction: drafts, vectors, links and documents together."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,7 +40,17 @@ class Declared:
     gone_isa: tuple[Edge, ...] = ()
 
 
-NOTHING_DECLARED: Final = Declared()
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What goes into the same transaction as a change of memories; `audit` names a deletion."""
+
+    documents: tuple[DocumentRow, ...] = ()
+    gone_documents: tuple[str, ...] = ()
+    declared: Declared = Declared()
+    audit: str | None = None
+
+
+NOTHING_ATTACHED: Final = Attached()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +64,12 @@ class Writing:
     vectors: Mapping[str, Vector]
     fingerprint: str
     dictionary_version: int
-    documents: tuple[DocumentRow, ...] = ()
-    gone_documents: tuple[str, ...] = ()
-    declared: Declared = NOTHING_DECLARED
-    audit: str | None = None
+    attached: Attached = NOTHING_ATTACHED
 
 
 async def write(db: Database, writing: Writing) -> None:
     """Write it all, or nothing; raises what Database.run raises."""
-    params = {name: [] for name in WRITE.takes}
+    params: dict[str, Any] = {name: [] for name in WRITE.takes}
     params |= _memories(writing) | _documents(writing) | _concepts(writing) | _edges(writing)
     agent = writing.change.agent
     params["dictionary"] = record("meta", ["dictionary", agent])
@@ -103,9 +111,9 @@ def _memories(writing: Writing) -> dict[str, Any]:
             for key, vector in writing.vectors.items()
         ],
         "audit": [
-            {"action": writing.audit, "agent": change.agent, "subject": key, "at": now}
+            {"action": writing.attached.audit, "agent": change.agent, "subject": key, "at": now}
             for key in gone
-            if writing.audit
+            if writing.attached.audit
         ],
     }
 
@@ -119,18 +127,29 @@ def _documents(writing: Writing) -> dict[str, Any]:
                 "folder": d.folder, "text": d.text, "text_hash": d.text_hash,
                 "sections": d.sections, "updated_at": now,
             }
-            for d in writing.documents
+            for d in writing.attached.documents
         ],
-        "gone_documents": [record("document", [agent, uri]) for uri in writing.gone_documents],
+        "gone_documents": [record("document", [agent, uri]) for uri in writing.attached.gone_documents],
+        "shrunken": [
+            {"id": record("document", [agent, uri]), "by": by}
+            for uri, by in sorted(_shrunken(writing).items())
+        ],
     }  # fmt: skip
+
+
+def _shrunken(writing: Writing) -> Counter[str]:
+    """Return how many sections leave documents that stay and are not written themselves."""
+    written = {document.uri for document in writing.attached.documents} | set(writing.attached.gone_documents)
+    gone = (memory.uri for memory in writing.change.gone)
+    return Counter(uri for uri in gone if uri and uri not in written)
 
 
 def _concepts(writing: Writing) -> dict[str, Any]:
     agent, links = writing.change.agent, writing.links
-    declared = {row["id"].id[1] for row in writing.declared.concepts}
+    declared = {row["id"].id[1] for row in writing.attached.declared.concepts}
     learned = [concept_row(agent, n) for n in links.new_concepts if n.slug not in declared]
     return {
-        "concepts": [*learned, *map(dict, writing.declared.concepts)],
+        "concepts": [*learned, *map(dict, writing.attached.declared.concepts)],
         "orphans": _records("concept", agent, links.orphans),
         "counts": [
             {"id": record("concept", [agent, slug]), "by": by}
@@ -159,7 +178,7 @@ def concept_row(
 
 
 def _edges(writing: Writing) -> dict[str, Any]:
-    agent, references, declared = writing.change.agent, writing.links.references, writing.declared
+    agent, references, declared = writing.change.agent, writing.links.references, writing.attached.declared
     leaving = {memory.id for memory in writing.change.gone}
     weights = {pair: (by, False) for pair, by in references.weights.items()}
     weights |= {pair: (references.weights.get(pair, 0), True) for pair in declared.related}
@@ -184,9 +203,12 @@ def _edges(writing: Writing) -> dict[str, Any]:
                 "weight": by, "is_declared": is_declared,
             }
             for pair, (by, is_declared) in sorted(weights.items())
-            if pair not in writing.links.zero_pairs
+            if is_declared or pair not in writing.links.zero_pairs
         ],
-        "unrelated": [record("related_to", [agent, *p]) for p in sorted(writing.links.zero_pairs)],
+        "unrelated": [
+            record("related_to", [agent, *pair])
+            for pair in sorted(writing.links.zero_pairs - set(declared.related))
+        ],
         "undeclared": [record("related_to", [agent, *p]) for p in declared.gone_related],
         "isa": [
             {

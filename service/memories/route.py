@@ -20,14 +20,17 @@ from service.fields import (
     MemoryFields,
     MemoryText,
     Moment,
+    Reference,
     Strict,
     Tags,
+    Title,
     TrustTier,
     Type,
     memory_fields,
     title_of,
 )
 from service.memories.storing import Pushed, change, find, remove, store
+from service.problems import advice
 from service.queries import load_query
 from service.records import Memory
 
@@ -43,7 +46,7 @@ class StoreRequest(Strict):
     """A memory to store. The same `source_ref` again updates the memory in place."""
 
     text: MemoryText
-    title: Annotated[str, Field(max_length=200)] | None = None
+    title: Title | None = None
     kind: Kind = "note"
     type: Type | None = Field(None, description="Unset: what the kind implies.")
     agent: AgentName = "main"
@@ -53,7 +56,7 @@ class StoreRequest(Strict):
     importance: float = Field(0.5, ge=0, le=1)
     occurred_at: Moment | None = Field(None, description="Unset: now.")
     session: Label | None = Field(None, description="Memories of one session follow each other.")
-    source_ref: Annotated[Label, Field(max_length=500)] | None = Field(
+    source_ref: Reference | None = Field(
         None, description="Your own id for this memory; the same one again updates it."
     )
     source_kind: SourceKind = "push"
@@ -80,7 +83,7 @@ class ChangeRequest(Strict):
     """The fields to change; those left out stay as they are."""
 
     text: MemoryText | None = None
-    title: Annotated[str, Field(max_length=200)] | None = None
+    title: Title | None = None
     kind: Kind | None = None
     type: Type | None = None
     scope: Label | None = None
@@ -284,4 +287,4 @@ def _neighbours(rows: list[dict[str, Any]] | None) -> list[Neighbour]:
 def _first_error(error: ValidationError) -> str:
     first = error.errors()[0]
     place = "/".join(map(str, first["loc"])) or "memory"
-    return f"{place}: {first['msg'].removeprefix('Value error, ')}"
+    return f"{place}: {advice(first)}"

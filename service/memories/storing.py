@@ -8,10 +8,10 @@ from typing import Any, Final
 from service.database import Database, record
 from service.errors import InvalidRequest, MemoryNotFound
 from service.ingest.drafts import Draft, digest
+from service.ingest.linking import Change
 from service.ingest.places import type_of
 from service.ingest.stored import StoredMemory, memories_by_id
 from service.ingest.sync import Pipeline, Synced, commit, remove_memories, store_drafts
-from service.ingest.linking import Change
 from service.memories.fetching import fetch
 from service.queries import load_query
 from service.records import Memory, Source
@@ -92,6 +92,9 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
 async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
     """Change some fields of a stored memory; `text` of a document's section is refused."""
     fields = dict(changes)
+    if "text" in fields and memory.source_kind == "document":
+        msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
+        raise InvalidRequest(msg)
     archived = fields.pop("archived", None)
     if archived is not None:
         moment = datetime.now(UTC) if archived else None
@@ -99,9 +102,6 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
     if not fields:
         return
     if "text" in fields:
-        if memory.source_kind == "document":
-            msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
-            raise InvalidRequest(msg)
         fields["content"] = fields.pop("text").strip()
     if "title" in fields:
         fields["title"] = (fields["title"] or "").strip()

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from service.agents import agent_sizes, hub_caps, refuse_unknown
 from service.concepts.neighbours import (
-    Concept,
-    ConceptId,
     before_and_after,
     concepts_of_memories,
     memories_of_concepts,
     related_concepts,
 )
+from service.errors import ServiceError
 from service.memories.fetching import fetch
 from service.memories.storing import find
 from service.recall.walk import (
@@ -23,14 +23,15 @@ from service.recall.walk import (
     concepts_beside,
     concepts_from,
 )
-from service.records import Memory, Scored
+from service.records import Concept, ConceptId, Memory, Scored
 from service.search.candidates import keep_visible
 from service.search.fusion import Fused
 from service.search.hybrid import Searcher, SearchQuery, rank, receipt_of
 from service.search.receipts import Receipt, Stages
 
-EDGES = ("references", "related_to", "is_a", "follows")
-_MOST_SEEDS = 5
+Edge = Literal["references", "related_to", "is_a", "follows"]
+EDGES: Final[tuple[Edge, ...]] = ("references", "related_to", "is_a", "follows")
+_MOST_SEEDS: Final = 5
 
 Concepts = dict[ConceptId, tuple[Concept, Reached]]
 
@@ -43,7 +44,7 @@ class RecallQuery:
     seed_ids: tuple[str, ...] = ()
     hops: int = 2
     temporal: bool = True
-    edges: tuple[str, ...] = EDGES
+    edges: tuple[Edge, ...] = EDGES
 
     @property
     def follows_time(self) -> bool:
@@ -128,7 +129,7 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
 
 async def _seeds(
     searcher: Searcher, asked: RecallQuery, stages: Stages
-) -> tuple[list[Fused], Exception | None]:
+) -> tuple[list[Fused], ServiceError | None]:
     """Return where the walk begins: the given memories, or the fused ranking of the question."""
     if asked.seed_ids:
         agents = asked.search.filters.agents
@@ -145,9 +146,9 @@ async def _walk_concepts(recall: _Recall) -> None:
     beside: Concepts = {}
     for hop in range(1, asked.hops + 1):
         concepts = await _concepts_of(recall, frontier) if "references" in asked.edges else {}
-        for key, way in beside.items():
-            if key not in concepts or way[1].score > concepts[key][1].score:
-                concepts[key] = way
+        for key, found in beside.items():
+            if key not in concepts or found[1].score > concepts[key][1].score:
+                concepts[key] = found
         for concept, way in concepts.values():
             walk.note(concept, way.score)
         frontier = await _memories_of(recall, concepts, hop)

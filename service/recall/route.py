@@ -13,6 +13,7 @@ from service.fields import FilterFields, Label, Question, memory_fields, title_o
 from service.recall.expansion import (
     EDGES,
     Chain,
+    Edge,
     Recalled,
     RecallQuery,
     RecallResult,
@@ -22,11 +23,9 @@ from service.recall.walk import Path, Step
 from service.records import Memory
 from service.search.answers import snippet_of
 from service.search.hybrid import Searcher, SearchQuery
-from service.search.route import HitFields, ReceiptFields, receipt_fields, signal_fields
+from service.search.shapes import HitFields, ReceiptFields, receipt_fields, signal_fields
 
 router = APIRouter(tags=["search"])
-
-Edge = Literal["references", "related_to", "is_a", "follows"]
 
 
 class RecallOptions(FilterFields):

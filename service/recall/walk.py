@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.concepts.neighbours import Concept, ConceptId, Related
+from service.records import Concept, ConceptId, Related
 
 # What is left of a score after one hop: two hops away counts a third of the seed.
 DECAY: Final = 0.6
@@ -29,11 +29,15 @@ Path = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A memory or concept that the walk has come to: how strongly, how far, by which path."""
+    """A memory or concept that the walk has come to: how strongly, how far, by which path.
+
+    Where several ways add up to `score`, `path` is the strongest of them, alone worth `by_path`.
+    """
 
     score: float
     distance: int
     path: Path
+    by_path: float | None = None
 
 
 @dataclass(slots=True)
@@ -59,9 +63,12 @@ class Walk:
         if known is None:
             new[key] = reached
             return
-        best = reached if reached.score > known.score else known
+        by_path = known.score if known.by_path is None else known.by_path
+        path, by_path = max(
+            (known.path, by_path), (reached.path, reached.score), key=lambda way: way[1]
+        )
         total = 1 - (1 - known.score) * (1 - reached.score)
-        new[key] = Reached(total, reached.distance, best.path)
+        new[key] = Reached(total, reached.distance, path, by_path)
 
     def note(self, concept: Concept, weight: float) -> None:
         """Note a concept that the walk went through, with its greatest weight."""

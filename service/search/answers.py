@@ -1,28 +1,59 @@
 """What is told about an answer: snippet, confidence and what fits a token budget; pure."""
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
 from service.records import Memory
-from service.words import index_words, query_words
+from service.words import fold, index_words, query_words
 
 SNIPPET_CHARACTERS: Final = 240
+# What a snippet shows of the text before the first word it is chosen for.
+_LEAD_CHARACTERS: Final = 40
 # English prose has about four characters a token; Korean and Chinese about one.
 _CHARACTERS_PER_TOKEN: Final = 4
 
 
 def snippet_of(content: str, question: str) -> str:
-    """Return the stretch of `content` that holds most of the question's words."""
-    flat = " ".join(content.split())
+    """Return the stretch of `content` that holds most of the question's different words."""
+    flat = unicodedata.normalize("NFC", " ".join(content.split()))
     if len(flat) <= SNIPPET_CHARACTERS:
         return flat
-    words = [re.escape(word) for word in query_words(question).split()]
-    places = [m.start() for m in re.finditer("|".join(words), flat, re.I)] if words else []
-    start = max(places or [0], key=lambda p: sum(p <= q < p + SNIPPET_CHARACTERS for q in places))
-    start = max(0, min(start - 40, len(flat) - SNIPPET_CHARACTERS))
+    start = _densest(_places(flat, query_words(question).split())) - _LEAD_CHARACTERS
+    start = max(0, min(start, len(flat) - SNIPPET_CHARACTERS))
     cut = flat[start : start + SNIPPET_CHARACTERS].strip()
     return f"{'… ' if start else ''}{cut}{' …' if start + SNIPPET_CHARACTERS < len(flat) else ''}"
+
+
+def _places(text: str, words: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Return where the words stand (start, end, word), however the text spells them."""
+    if not words:
+        return []
+    pattern = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+    if text.isascii():
+        return [(*m.span(), m[0]) for m in pattern.finditer(text.lower())]
+    spelled = [fold(character).lower() for character in text]
+    origins = [at for at, letters in enumerate(spelled) for _ in letters]
+    return [
+        (origins[m.start()], origins[m.end() - 1] + 1, m[0])
+        for m in pattern.finditer("".join(spelled))
+    ]
+
+
+def _densest(places: Sequence[tuple[int, int, str]]) -> int:
+    """Return the start of the first stretch with the most different words; 0 if there are none."""
+    most, best, first = 0, 0, 0
+    inside: Counter[str] = Counter()
+    for last, (_, end, word) in enumerate(places):
+        inside[word] += 1
+        while first < last and end - places[first][0] > SNIPPET_CHARACTERS - _LEAD_CHARACTERS:
+            inside -= Counter([places[first][2]])
+            first += 1
+        if len(inside) > most:
+            most, best = len(inside), places[first][0]
+    return best
 
 
 def confidence_of(question: str, best: Sequence[tuple[Memory, float | None]]) -> float:
@@ -47,7 +78,7 @@ def tokens_in(text: str) -> int:
 
 
 def pack(memories: Sequence[Memory], max_tokens: int) -> list[Memory]:
-    """Take memories in order as long as they fit the budget; one that does not fit is passed over."""
+    """Take memories in order while they fit the budget; one that does not is passed over."""
     left, taken = max_tokens, []
     for memory in memories:
         size = tokens_in(memory.title) + tokens_in(memory.content)

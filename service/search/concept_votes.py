@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.concepts.neighbours import Concept, ConceptId
-from service.records import Scored
+from service.records import Concept, ConceptId, Scored
 
 # The rarest concepts of all seeds are followed; more only adds hubs.
 _MOST_CONCEPTS: Final = 24
+
 
 @dataclass(frozen=True, slots=True)
 class Seed:
@@ -23,13 +23,14 @@ class Seed:
 
 
 def vote(seeds: Sequence[Seed], memories_of: Mapping[ConceptId, Sequence[str]]) -> list[Scored]:
-    """Rank the seeds and the memories that share concepts with them, best first, ties by id.
+    """Rank the seeds and the memories that share concepts with them, best first.
 
     Each concept votes 1 / ln(1 + its number of memories) times its best seed's score; a memory's
     score is the sum. A seed has its own score on top, in units of the strongest vote: the graph
     may bring something new to the fore, not push the best direct hit away. (HotpotQA, 300
     questions, RRF k=60, weights 1/1/0.5: with the seeds left out, R@1 is .185 instead of .418.)
-    The path names the seed and the concept of the strongest vote. Empty if nothing new is found.
+    Of equals seeds come first, then by id. The path names the seed and the concept of the
+    strongest vote. Empty if nothing new is found.
     """
     votes = _rarest_votes(seeds)
     scores: dict[str, float] = defaultdict(float)
@@ -41,12 +42,13 @@ def vote(seeds: Sequence[Seed], memories_of: Mapping[ConceptId, Sequence[str]]) 
             scores[key] += weight
             if weight > paths.get(key, (0.0, ()))[0]:
                 paths[key] = (weight, (seed.title, concept.name))
-    if not scores.keys() - {seed.id for seed in seeds}:
+    known = {seed.id for seed in seeds}
+    if not scores.keys() - known:
         return []
     strongest = max(scores.values())
     for seed in seeds:
         scores[seed.id] += seed.score * strongest
-    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    ordered = sorted(scores, key=lambda key: (-scores[key], key not in known, key))
     return [Scored(key, scores[key], paths[key][1] if key in paths else ()) for key in ordered]
 
 

@@ -68,6 +68,17 @@ def test_shorter_vectors_can_be_allowed_for_a_model_trained_so() -> None:
     assert (card.min_dimensions, card.dimensions) == (64, 384)
 
 
+@pytest.mark.parametrize("model", ["./nowhere", "/no/such/folder", "~/nowhere", "a/b/c"])
+def test_a_missing_folder_is_not_looked_for_elsewhere(model: str) -> None:
+    with pytest.raises(CannotStart, match=f"no folder {model}"):
+        open_sentence_transformer(Settings(model=model, device="cpu"))
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises((OSError, ValueError), match="model_type"):
+        open_sentence_transformer(Settings(model=str(tmp_path), device="cpu"))
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_missing_gpu_is_said_at_start() -> None:
     with pytest.raises(CannotStart, match="no CUDA device"):

@@ -1,7 +1,7 @@
 """Wikilinks and inline tags: which marks name something and which are code or markup."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.ingest.mentions import find_tags, find_wikilinks, read_heading_text
@@ -22,7 +22,7 @@ from service.ingest.mentions import find_tags, find_wikilinks, read_heading_text
     ],
 )
 def test_wikilinks(text: str, targets: list[str]) -> None:
-    assert [link.target for link in find_wikilinks(text)] == targets
+    assert find_wikilinks(text) == targets
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,10 @@ def test_runs_of_marks_take_linear_work() -> None:
     assert find_tags("#" * 100_000 + " #" * 100_000) == []
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="[]|#`\\! \nab한"))
 def test_any_mix_of_marks_is_read(text: str) -> None:
-    for link in find_wikilinks(text):
-        assert link.target == link.target.strip() != ""
-        assert link.opening in text
+    for target in find_wikilinks(text):
+        assert target == target.strip() != ""
+        assert target in text
     assert all(f"#{tag}" in text for tag in find_tags(text))

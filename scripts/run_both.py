@@ -1,0 +1,146 @@
+"""Run everything in the foreground: the embedding server and the service, on an embedded store.
+
+Called by scripts/run. Without MEMORY_SOURCES the example notes are scanned.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+from rich.console import Console
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+EXAMPLES = REPOSITORY / "examples" / "notes"
+STOP_SECONDS = 20
+
+console = Console()
+
+
+def main() -> int:
+    """Start both, scan, say where to look, and wait for Ctrl-C; returns the exit status."""
+    environment = settings()
+    processes: list[subprocess.Popen[bytes]] = []
+    # A terminal's Ctrl-C reaches the whole group; each server is stopped by us, in order.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        if not is_answering(environment["MEMORY_EMBEDDING_URL"]):
+            console.print("Starting the embedding server (the model loads in about 10 s) ...")
+            processes.append(begin("embedding_server", [], environment))
+        processes.append(begin("service", ["serve"], environment))
+        url = f"http://{host(environment)}:{environment['MEMORY_PORT']}"
+        if not wait_until_ready(url, processes):
+            return 1
+        scan(url, environment)
+        greet(url, environment)
+        while all(process.poll() is None for process in processes):
+            time.sleep(0.3)
+        console.print("[red]A server has ended by itself; stopping the other.")
+    except KeyboardInterrupt:
+        console.print("\nStopping ...")
+        return 0
+    else:
+        return 1
+    finally:
+        stop(processes)
+
+
+def settings() -> dict[str, str]:
+    """Return the environment of both servers, with what is left open filled in."""
+    found = {**read_env_file(), **os.environ}
+    found.setdefault("EMBEDDING_HOST", "127.0.0.1")
+    found.setdefault("EMBEDDING_PORT", "8001")
+    found.setdefault("MEMORY_HOST", "127.0.0.1")
+    found.setdefault("MEMORY_PORT", "8080")
+    own = f"http://{found['EMBEDDING_HOST']}:{found['EMBEDDING_PORT']}"
+    found.setdefault("MEMORY_EMBEDDING_URL", own)
+    if not found.get("MEMORY_SOURCES"):
+        found["MEMORY_SOURCES"] = str(EXAMPLES)
+        found.setdefault("MEMORY_CONCEPTS_FILE", str(EXAMPLES / "concepts.toml"))
+    return found
+
+
+def read_env_file() -> dict[str, str]:
+    """Return the variables of .env in the repository, if there is one."""
+    path = REPOSITORY / ".env"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, value in pairs if value.strip()}
+
+
+def begin(module: str, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start one server in a group of its own, so that Ctrl-C reaches it through us only."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *arguments], env=environment, start_new_session=True
+    )
+
+
+def host(environment: dict[str, str]) -> str:
+    """Return an address of the service that can be called from this machine."""
+    given = environment["MEMORY_HOST"]
+    return "127.0.0.1" if given in {"0.0.0.0", "::"} else given  # noqa: S104 - compared, not bound
+
+
+def is_answering(url: str) -> bool:
+    """Say whether an embedding server is there already."""
+    try:
+        return httpx.get(f"{url}/v1/models", timeout=1).status_code < 500
+    except httpx.TransportError:
+        return False
+
+
+def wait_until_ready(url: str, processes: list[subprocess.Popen[bytes]]) -> bool:
+    """Wait for both servers; false when one has ended, which has said why itself."""
+    with console.status("Waiting until everything is ready ..."):
+        while all(process.poll() is None for process in processes):
+            try:
+                if httpx.get(f"{url}/health/ready", timeout=5).status_code == 200:
+                    return True
+            except httpx.TransportError:
+                pass
+            time.sleep(0.2)
+    return False
+
+
+def scan(url: str, environment: dict[str, str]) -> None:
+    """Scan the folders and tell what came in."""
+    with console.status(f"Reading {environment['MEMORY_SOURCES']} ..."):
+        answer = httpx.post(f"{url}/ingest/scan", json={}, timeout=None)
+    if answer.status_code != 200:
+        console.print(f"[red]The scan failed: {answer.json().get('detail')}")
+        return
+    counts = answer.json()
+    chunks = counts["created"] + counts["updated"] + counts["unchanged"]
+    console.print(
+        f"{counts['files']} files, {chunks} memories ({counts['created']} new, "
+        f"{counts['updated']} changed, {counts['removed']} removed), {counts['took_ms'] / 1000:.1f} s"
+    )
+    for failure in counts["failed"]:
+        console.print(f"[red]failed: {failure['source']}: {failure['detail']}")
+
+
+def greet(url: str, environment: dict[str, str]) -> None:
+    """Print the addresses and two lines to try."""
+    console.print(f"\nService           {url}      (API: {url}/docs)")
+    console.print(f"Embedding server  {environment['MEMORY_EMBEDDING_URL']}\n\nTry:")
+    for path in ("search?q=what+is+the+code+phrase", "graph-recall?q=why+did+we+choose+Qwen3"):
+        print(f"  curl '{url}/{path}'")
+    console.print("\nCtrl-C stops both.")
+
+
+def stop(processes: list[subprocess.Popen[bytes]]) -> None:
+    """Stop the servers in the reverse order of their start."""
+    for process in reversed(processes):
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

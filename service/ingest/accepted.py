@@ -1,0 +1,19 @@
+"""202: what is answered when a job will do it."""
+
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+
+@dataclass(frozen=True, slots=True)
+class JobAccepted:
+    """The job that will do it."""
+
+    job: str
+
+
+def accepted(job: str) -> Response:
+    """Answer 202 with the job that will do it."""
+    return Response(
+        f'{{"job":"{job}"}}', 202, {"Location": f"/ingest/jobs/{job}"}, "application/json"
+    )

@@ -1,0 +1,35 @@
+"""An agent's dictionary as the store has it: read anew only when another writer changed it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from service.database import Database
+from service.ingest import stored
+from service.ingest.dictionary import Dictionary
+from service.ingest.names import Name
+
+
+async def read_dictionary(db: Database, agent: str, known: Dictionary | None) -> Dictionary:
+    """Return `known` if it is what the store has, else the agent's dictionary read anew."""
+    version = int((await db.meta(["dictionary", agent])).get("version", 0))
+    if known is not None and known.version == version:
+        return known
+    return build_dictionary(await stored.dictionary_rows(db, agent), version)
+
+
+def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dictionary:
+    """Return the dictionary that an agent's stored concepts make."""
+    dictionary = Dictionary(version)
+    # Declared concepts come first: their aliases win over learned names.
+    for row in sorted(rows, key=lambda row: not row["is_declared"]):
+        dictionary.add(Name(row["id"][1], row["name"], row["kind"], row["is_cased"]), row["aliases"])
+    return dictionary
+
+
+def learn_rows(dictionary: Dictionary, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Teach the dictionary rows to be written; declared ones take spellings over from learned."""
+    for row in rows:
+        slug = row["id"].id[1]
+        dictionary.remove(slug)
+        name = Name(slug, row["name"], row["kind"], row["is_cased"])
+        dictionary.add(name, row["aliases"], takes_over=row["is_declared"])

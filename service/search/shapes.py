@@ -1,0 +1,69 @@
+"""Hits and receipts as JSON, for every door that answers with them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from service.fields import MemoryFields, memory_fields
+from service.search.fusion import Fused
+from service.search.hybrid import Hit
+from service.search.receipts import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class SignalFields:
+    """What one signal said of a hit: its rank from 1, its own score, and the graph's path."""
+
+    rank: int
+    score: float
+    path: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitFields(MemoryFields):
+    """A memory that answers, with its fused score and the signals that found it."""
+
+    snippet: str
+    score: float
+    signals: dict[str, SignalFields]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptFields:
+    """How the answer came about. `filters` and `counts` have a key for each one that applied."""
+
+    took_ms: float
+    stages_ms: dict[str, float]
+    counts: dict[str, int]
+    filters: dict[str, Any]
+    fusion: str
+    weights: dict[str, float]
+    rrf_k: int
+    engine: str
+    missing_signals: list[str]
+    fallback_reason: str | None
+    indexed_through: Any
+    embedding_model: str | None
+
+
+def hit_fields(hit: Hit, *, with_content: bool) -> HitFields:
+    """Return a hit as JSON fields."""
+    return HitFields(
+        **memory_fields(hit.memory, with_content=with_content),
+        snippet=hit.snippet,
+        score=hit.fused.score,
+        signals=signal_fields(hit.fused),
+    )
+
+
+def signal_fields(fused: Fused) -> dict[str, SignalFields]:
+    """Return what each signal said of a hit."""
+    return {
+        name: SignalFields(said.rank, said.score, list(said.path) if said.path else None)
+        for name, said in fused.signals.items()
+    }
+
+
+def receipt_fields(receipt: Receipt) -> ReceiptFields:
+    """Return a receipt as JSON fields."""
+    values = {n: getattr(receipt, n) for n in ReceiptFields.__dataclass_fields__}
+    return ReceiptFields(**values | {"missing_signals": list(receipt.missing_signals)})

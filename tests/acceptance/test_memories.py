@@ -1,0 +1,238 @@
+"""/memories: store, batch, read, change, delete."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+Json = dict[str, Any]
+
+DETAIL = {
+    "id", "title", "content", "kind", "type", "agent", "scope", "tags", "session", "source", "occurred_at",
+    "created_at", "updated_at", "importance", "trust_tier", "sensitivity", "concepts", "before", "after", "history",
+}  # fmt: skip
+EVERYTHING: Json = {
+    "text": "We chose Qwen3 for its retrieval scores.", "title": "Why Qwen3", "kind": "decision", "type": "semantic",
+    "agent": "full", "scope": "models", "tags": ["embedding"], "concepts": ["retrieval"], "importance": 0.9,
+    "occurred_at": "2026-02-13T10:00:00+02:00", "session": "s-1", "source_ref": "ticket-7", "source_kind": "tool",
+    "trust_tier": "untrusted", "sensitivity": "internal", "valid_from": "2026-02-13", "valid_until": "2099-12-31",
+}  # fmt: skip
+
+
+def _store(client: httpx.Client, **memory: object) -> Json:
+    answer = client.post("/memories", json=memory)
+    assert answer.status_code == 201, answer.text
+    stored: Json = answer.json()
+    return stored
+
+
+def _read(client: httpx.Client, key: str, agent: str = "main") -> Json:
+    answer = client.get(f"/memories/{key}", params={"agent": agent})
+    assert answer.status_code == 200, answer.text
+    memory: Json = answer.json()
+    return memory
+
+
+def _found(client: httpx.Client, query: str, agent: str) -> list[str]:
+    answer = client.post("/search", json={"query": query, "agent": agent, "weights": {"vector": 0}})
+    return [hit["id"] for hit in answer.json()["results"]]
+
+
+def _vector_score(client: httpx.Client, query: str, agent: str, key: str) -> float:
+    answer = client.post("/search", json={"query": query, "agent": agent, "limit": 50}).json()
+    hits: dict[str, Json] = {hit["id"]: hit for hit in answer["results"]}
+    score: float = hits[key]["signals"]["vector"]["score"]
+    return score
+
+
+def test_everything_that_is_sent_is_kept(client: httpx.Client) -> None:
+    stored = _store(client, **EVERYTHING)
+    assert stored.keys() >= {"id", "action", "concepts", "warnings"}
+    assert stored["action"] == "created"
+    assert {"retrieval", "embedding"} <= set(stored["concepts"])
+    assert stored["warnings"] == []
+    memory = _read(client, stored["id"], "full")
+    assert memory.keys() >= DETAIL
+    assert memory["content"] == EVERYTHING["text"]
+    for name in ("title", "kind", "type", "scope", "tags", "importance", "session", "trust_tier"):
+        assert memory[name] == EVERYTHING[name]
+    assert memory["source"]["ref"] == "ticket-7"
+    assert memory["source_kind"] == "tool"
+    assert memory["occurred_at"] == "2026-02-13T08:00:00Z"
+    assert memory["valid_from"] == "2026-02-13T00:00:00Z"
+    assert memory["valid_until"].startswith("2099-12-31T23:59:59")
+    assert {concept["id"] for concept in memory["concepts"]} == set(stored["concepts"])
+    assert [entry["action"] for entry in memory["history"]] == ["created"]
+
+
+def test_what_is_left_out_has_a_default(client: httpx.Client) -> None:
+    memory = _read(client, _store(client, text="tea is ready", agent="bare")["id"], "bare")
+    assert (memory["kind"], memory["type"], memory["importance"]) == ("note", "semantic", 0.5)
+    assert (memory["scope"], memory["session"], memory["tags"]) == (None, None, [])
+    assert memory["title"] == "tea is ready"
+    log = _store(client, text="tea is cold", kind="daily_log", agent="bare")
+    assert _read(client, log["id"], "bare")["type"] == "episodic"
+
+
+def test_the_same_memory_again_is_a_duplicate(client: httpx.Client) -> None:
+    first = _store(client, text="the kettle whistles", agent="twice")
+    again = _store(client, text="the kettle whistles", agent="twice")
+    assert (again["id"], again["action"]) == (first["id"], "duplicate")
+    other = _store(client, text="the kettle whistles", agent="twice-other")
+    assert (other["id"] != first["id"], other["action"]) == (True, "created")
+
+
+def test_the_same_source_ref_updates_in_place(client: httpx.Client) -> None:
+    first = _store(client, text="the meeting is on Monday", source_ref="m-1", agent="ref")
+    again = _store(client, text="the meeting is on Friday", source_ref="m-1", agent="ref")
+    assert (again["id"], again["action"]) == (first["id"], "updated")
+    memory = _read(client, first["id"], "ref")
+    assert memory["content"] == "the meeting is on Friday"
+    assert "updated" in [entry["action"] for entry in memory["history"]]
+    assert _found(client, "friday", "ref") == [first["id"]]
+    assert _found(client, "monday", "ref") == []
+    assert client.get("/stats", params={"agent": "ref"}).json()["memories"] == 1
+
+
+def test_a_batch_tells_each_ones_fate_in_order(client: httpx.Client) -> None:
+    def one(text: object, **more: object) -> Json:
+        return {"text": text, "agent": "batch", **more}
+
+    _store(client, **one("one is here"), source_ref="r1")
+    sent = [
+        one("one has changed", source_ref="r1"), one("two"), one("  "), one("two"),
+        one("three", importance=7), {"agent": "batch"}, one("four", colour="red"), one("five"),
+    ]  # fmt: skip
+    answer = client.post("/memories/batch", json={"memories": sent})
+    assert answer.status_code == 200
+    told = answer.json()
+    assert (told["created"], told["updated"], told["duplicates"]) == (2, 1, 1)
+    assert [error["index"] for error in told["errors"]] == [2, 4, 5, 6]
+    for error, word in zip(told["errors"], ("empty", "importance", "text", "colour"), strict=True):
+        assert word in error["detail"]
+    ids = told["ids"]
+    assert [key is None for key in ids] == [False, False, True, False, True, True, True, False]
+    assert ids[1] == ids[3]
+    assert _read(client, ids[0], "batch")["content"] == "one has changed"
+    assert client.get("/stats", params={"agent": "batch"}).json()["memories"] == 3
+
+
+def test_a_batch_may_hold_many_agents_and_a_thousand_memories(client: httpx.Client) -> None:
+    sent = [{"text": f"grain {n}", "agent": f"many-{n % 3}"} for n in range(30)]
+    assert client.post("/memories/batch", json={"memories": sent}).json()["created"] == 30
+    assert client.get("/stats", params={"agent": "many-1"}).json()["memories"] == 10
+    for wrong in ([], sent * 40):
+        assert client.post("/memories/batch", json={"memories": wrong}).status_code == 422
+
+
+def test_a_session_is_chained_by_time_then_position(client: httpx.Client) -> None:
+    def turn(text: str, at: str) -> Json:
+        return {"text": text, "session": "talk", "agent": "chain", "occurred_at": at}
+
+    morning, noon = "2026-02-13T08:00:00Z", "2026-02-13T12:00:00Z"
+    sent = [turn("lunch", noon), turn("wake", morning), turn("wash", morning), turn("dress", morning)]
+    lunch, wake, wash, dress = client.post("/memories/batch", json={"memories": sent}).json()["ids"]
+    order = [wake, wash, dress, lunch]
+
+    def chain(order: list[str]) -> None:
+        for place, key in enumerate(order):
+            memory = _read(client, key, "chain")
+            assert [near["id"] for near in memory["before"]] == order[:place][-1:]
+            assert [near["id"] for near in memory["after"]] == order[place + 1 :][:1]
+
+    chain(order)
+    late = _store(client, **turn("snack", "2026-02-13T10:00:00Z"))["id"]
+    chain([wake, wash, dress, late, lunch])
+    assert client.delete(f"/memories/{wash}", params={"agent": "chain"}).status_code == 204
+    chain([wake, dress, late, lunch])
+    moved = {"occurred_at": "2026-02-13T07:00:00Z"}
+    client.patch(f"/memories/{lunch}", params={"agent": "chain"}, json=moved)
+    chain([lunch, wake, dress, late])
+
+
+def test_a_new_text_is_embedded_and_linked_anew(client: httpx.Client) -> None:
+    who = {"agent": "patch"}
+    old_text, new_text = "the parrot speaks Latin", "our submarine needs ballast"
+    key = _store(client, text=old_text, concepts=["parrots"], **who)["id"]
+    _store(client, text="another submarine story", concepts=["submarine"], **who)
+    before = _vector_score(client, new_text, "patch", key)
+    changed = client.patch(f"/memories/{key}", params=who, json={"text": new_text, "concepts": []})
+    assert changed.status_code == 200
+    assert changed.json()["content"] == new_text
+    assert {concept["id"] for concept in changed.json()["concepts"]} == {"submarine"}
+    assert _vector_score(client, new_text, "patch", key) > max(before, 0.99)
+    assert _found(client, "parrot Latin", "patch") == []
+    assert client.get("/concepts/parrots", params=who).status_code == 404
+    assert [entry["action"] for entry in changed.json()["history"]] == ["created", "updated"]
+
+
+def test_a_change_leaves_the_rest_as_it_was(client: httpx.Client) -> None:
+    who = {"agent": "partly"}
+    key = _store(client, text="pay the rent", scope="home", tags=["money"], **who)["id"]
+    before = _read(client, key, "partly")
+    path = f"/memories/{key}"
+    changes: list[Json] = [{"importance": 1.0}, {"tags": ["due"]}, {"scope": None}, {"kind": "fact"}]
+    for change in changes:
+        after = client.patch(path, params=who, json=change).json()
+        assert after | {"updated_at": 0, "history": 0} == before | change | {
+            "updated_at": 0, "history": 0, "concepts": after["concepts"],
+        }  # fmt: skip
+        before = after
+    assert client.patch(path, params=who, json={}).json() == before
+    archived = client.patch(path, params=who, json={"archived": True}).json()
+    assert archived["archived_at"]
+    assert _found(client, "rent", "partly") == []
+    back = client.patch(path, params=who, json={"archived": False}).json()
+    assert back["archived_at"] is None
+    assert _found(client, "rent", "partly") == [key]
+
+
+def test_a_refused_change_changes_nothing(client: httpx.Client) -> None:
+    who = {"agent": "refused"}
+    client.post("/ingest", json={"source": "a.md", "text": "# A\n\nfrom a file\n", **who})
+    [memory] = client.get("/memories", params=who).json()["memories"]
+    path = f"/memories/{memory['id']}"
+    for change in (
+        {"archived": True, "text": "not from the file"}, {"importance": 2}, {"text": " "}, {"id": "x"},
+        {"kind": "song"}, {"tags": "red"},
+    ):  # fmt: skip
+        answer = client.patch(path, params=who, json=change)
+        assert answer.status_code == 422
+        assert answer.json()["detail"]
+    assert client.get("/memories", params=who).json()["memories"] == [memory]
+
+
+def test_a_deleted_memory_is_gone_everywhere(client: httpx.Client) -> None:
+    who = {"agent": "gone"}
+    kept = _store(client, text="the red lantern", concepts=["lantern"], **who)["id"]
+    key = _store(client, text="the blue lantern", concepts=["lantern", "blue"], **who)["id"]
+    path = f"/memories/{key}"
+    deleted = client.delete(path, params=who)
+    assert (deleted.status_code, deleted.content) == (204, b"")
+    for method in ("GET", "DELETE"):
+        assert client.request(method, path, params=who).status_code == 404
+    assert client.patch(path, params=who, json={"importance": 1}).status_code == 404
+    search = client.post("/search", json={"query": "blue lantern", "limit": 50, **who}).json()
+    assert [hit["id"] for hit in search["results"]] == [kept]
+    recall = client.post("/graph-recall", json={"seed_ids": [kept], "hops": 4, **who}).json()
+    assert [hit["id"] for hit in recall["results"]] == [kept]
+    assert client.get("/concepts/blue", params=who).status_code == 404
+    assert client.get("/concepts/lantern", params=who).json()["memories"] == 1
+    assert client.get("/stats", params=who).json()["memories"] == 1
+    again = _store(client, text="the blue lantern", **who)
+    assert (again["id"], again["action"]) == (key, "created")
+
+
+@pytest.mark.parametrize("agent", ["stranger", "main"])
+def test_another_agents_memory_is_as_unknown_as_none(client: httpx.Client, agent: str) -> None:
+    key = _store(client, text="my own secret", agent="owner")["id"]
+    _store(client, text="something else", agent=agent)
+    path, who = f"/memories/{key}", {"agent": agent}
+    mine, none = client.get(path, params=who), client.get("/memories/none", params=who)
+    assert (mine.status_code, none.status_code) == (404, 404)
+    assert mine.json()["detail"].replace(key, "none") == none.json()["detail"]
+    assert client.delete(path, params=who).status_code == 404
+    assert client.patch(path, params=who, json={"text": "stolen"}).status_code == 404
+    answer = client.post("/graph-recall", json={"seed_ids": [key], **who})
+    assert answer.status_code == 404
+    assert _read(client, key, "owner")["content"] == "my own secret"

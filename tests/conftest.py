@@ -1,0 +1,68 @@
+"""The running parts that tests talk to: real servers on free ports, a real store in a folder."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.services import RunningService, embedding_server, running_service
+
+# Settings of whoever runs the tests must not leak into them.
+for _name in [n for n in os.environ if n.startswith(("MEMORY_", "EMBEDDING_"))]:
+    del os.environ[_name]
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+Start = Callable[..., RunningService]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests on asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def embedding_url() -> Iterator[str]:
+    """Yield the base URL of a real embedding server with the encoder that has no weights."""
+    with embedding_server("hashing-256") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def minilm_url() -> Iterator[str]:
+    """Yield the base URL of a real embedding server with the packaged MiniLM."""
+    with embedding_server("all-MiniLM-L6-v2") as url:
+        yield url
+
+
+@pytest.fixture
+def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
+    """Yield a function that starts a service on a store of its own; all stop with the test."""
+    with ExitStack() as stack:
+
+        def begin(**settings: object) -> RunningService:
+            given = {"data_dir": tmp_path / "data", "embedding_url": embedding_url} | settings
+            service: AbstractContextManager[RunningService] = running_service(**given)
+            return stack.enter_context(service)
+
+        yield begin
+
+
+@pytest.fixture(scope="module")
+def service(
+    tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[RunningService]:
+    """Yield one service for the tests of a module; they keep apart by agent."""
+    folder = tmp_path_factory.mktemp("service")
+    with running_service(data_dir=folder, embedding_url=embedding_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(service: RunningService) -> httpx.Client:
+    """Yield an HTTP client of that service."""
+    return service.client

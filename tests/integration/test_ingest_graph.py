@@ -1,0 +1,208 @@
+"""The graph stays sound: whatever is stored, changed and removed, in whatever order."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from service.database import Database, StoreAddress
+from service.embedder import Embedder, EmbedderAddress
+from service.ingest.declared import declare_concepts
+from service.ingest.drafts import DocumentText
+from service.ingest.sync import Pipeline, remove_documents, sync_documents
+from service.memories.storing import Pushed, change, find, remove, store
+from service.queries import Query
+from service.vectors import Vectors
+from tests.conftest import REPOSITORY
+from tests.graph_check import violations
+from tests.outer_embeddings import outer_embeddings
+
+SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
+MEMORIES_OF = Query(
+    "memories_of_agent", "SELECT VALUE id FROM memory WHERE agent = $agent",
+    frozenset({"agent"}), writes=False,
+)  # fmt: skip
+T = TypeVar("T")
+AGENTS = ("main", "scout")
+START = datetime(2026, 2, 13, 9, tzinfo=UTC)
+URIS = (
+    "projects/aurora.md", "projects/new-york.md", "decisions.md",
+    "memory/2026-02-12.md", "memory/2026-02-13.md", "memory/2026-02-14.md",
+)  # fmt: skip
+# Spellings of the same names that tokenisers and indexes see differently.
+NAMES = (
+    "New York", "new york", "New York Times", "Rush", "rush", "The Rush Hour", "RTX 5070 Ti",
+    "rtx 5070 ti", "GPU", "GPUs/CPUs", "src/app.py", "src app.py", "v2.3.1", "v2 3 1", "HTTPServer",
+    "httpserver", "front-end", "front end", "Plan B", "plan-b", "Aurora", "Project Aurora",
+    "project aurora's", "Café Noir", "cafe noir", "한국어 노트", "RTX카드", "Times Square",
+    "snake_case_name", "snake case name",
+)  # fmt: skip
+HEADINGS = (
+    "Notes", "New York", "New York Times", "Rush", "The Rush", "RTX 5070 Ti", "GPUs", "v2.3.1",
+    "src/app.py", "HTTPServer", "front end", "Plan B", "Project Aurora", "Café Noir", "한국어 노트",
+    "RTX카드", "snake_case_name", "09:15 Standup", "11:30 Plan B", "10:00",
+)  # fmt: skip
+TAGS = ("rush", "gpu", "front-end", "plan/b")
+FILES = (
+    "",
+    '[[concept]]\nname = "Kubernetes"\naliases = ["New York", "GPU"]\nis_a = ["Platform"]\n',
+    """[[concept]]
+name = "Graphics card"
+aliases = ["RTX 5070 Ti", "gpu"]
+related_to = ["Rush", "New York"]
+""",
+    """[[concept]]
+name = "Aurora"
+is_a = ["Project Aurora", "Platform"]
+related_to = ["Rush"]
+[[concept]]
+name = "Rush"
+aliases = ["The Rush"]
+""",
+)
+
+names = st.sampled_from(NAMES)
+sentences = st.builds(
+    "{} with {} {}".format,
+    st.sampled_from(("We met", "the thing has", "Later, I saw")), names,
+    st.one_of(names, names.map("and [[{}]].".format), st.sampled_from(TAGS).map("#{} .".format)),
+)  # fmt: skip
+bodies = st.lists(sentences, min_size=1, max_size=3).map(" \n".join)
+sections = st.builds("## {}\n\n{}\n".format, st.sampled_from(HEADINGS), bodies)
+documents = st.builds(
+    "{}{}".format,
+    st.one_of(st.just(""), st.sampled_from(HEADINGS).map("# {}\n\n".format)),
+    st.lists(sections, max_size=4).map("\n".join),
+)
+agents = st.sampled_from(AGENTS)
+moments = st.integers(0, 6).map(lambda hours: START + timedelta(hours=hours))
+pushes = st.builds(
+    Pushed,
+    text=bodies,
+    title=st.one_of(st.none(), st.sampled_from(HEADINGS)),
+    tags=st.lists(st.sampled_from(TAGS), max_size=2).map(tuple),
+    concepts=st.lists(names, max_size=2).map(tuple),
+    occurred_at=st.one_of(st.none(), moments),
+    session=st.sampled_from((None, "s1", "s2")),
+    source_ref=st.sampled_from((None, None, "r1", "r2", "r3")),
+)
+changes = st.fixed_dictionaries(
+    {},
+    optional={
+        "text": bodies,
+        "title": st.sampled_from(HEADINGS),
+        "tags": st.lists(st.sampled_from(TAGS), max_size=2),
+        "concepts": st.lists(names, max_size=2),
+        "occurred_at": moments,
+        "importance": st.floats(0, 1),
+    },
+)
+
+
+class World:
+    """A store of its own with everything that writes to it."""
+
+    def __init__(self, folder: Path, embedding_url: str) -> None:
+        self.folder = folder
+        self.db = Database(StoreAddress(f"surrealkv://{folder / 'store'}"))
+        self.embedder = Embedder(EmbedderAddress(embedding_url))
+        self.vectors = Vectors(self.db, self.embedder, SCHEMA)
+        self.pipeline = Pipeline(self.db, self.vectors)
+
+    async def open(self) -> None:
+        await self.db.open(SCHEMA)
+        await self.vectors.prepare()
+
+    async def close(self) -> None:
+        await self.embedder.close()
+        await self.db.close()
+
+    async def ids(self, agent: str) -> list[str]:
+        """Return the ids of an agent's memories, in order."""
+        return sorted(await self.db.run(MEMORIES_OF, agent=agent))
+
+
+class Soundness(RuleBasedStateMachine):
+    """Stores, edits, moves and removes at random; after each step the store must be sound."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = ExitStack()
+        self.runner = self.stack.enter_context(asyncio.Runner())
+        folder = Path(tempfile.mkdtemp(prefix="graph-check-"))
+        self.stack.callback(shutil.rmtree, folder)
+        server = self.stack.enter_context(outer_embeddings())
+        self.world = World(folder, server.url)
+        self.do(self.world.open())
+        self.stored = 0
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(work)
+
+    def teardown(self) -> None:
+        self.do(self.world.close())
+        self.stack.close()
+
+    @rule(agent=agents, batch=st.lists(st.tuples(st.sampled_from(URIS), documents), min_size=1,
+          max_size=3, unique_by=lambda one: one[0]), at=moments)  # fmt: skip
+    def read_documents(self, agent: str, batch: list[tuple[str, str]], at: datetime) -> None:
+        texts = [DocumentText(uri, text, agent, modified_at=at) for uri, text in batch]
+        self.do(sync_documents(self.world.pipeline, texts))
+        self.stored += 1
+
+    @rule(agent=agents, uri=st.sampled_from(URIS))
+    def drop_document(self, agent: str, uri: str) -> None:
+        self.do(remove_documents(self.world.pipeline, agent, [uri]))
+
+    @rule(batch=st.lists(pushes, min_size=1, max_size=4), agent=agents)
+    def push(self, batch: list[Pushed], agent: str) -> None:
+        for one in batch:
+            object.__setattr__(one, "agent", agent)
+        self.do(store(self.world.pipeline, batch))
+        self.stored += 1
+
+    @precondition(lambda self: self.stored)
+    @rule(agent=agents, place=st.integers(0, 30), fields=changes)
+    def patch(self, agent: str, place: int, fields: dict[str, Any]) -> None:
+        ids = self.do(self.world.ids(agent))
+        if ids:
+            memory = self.do(find(self.world.db, [agent], ids[place % len(ids)]))
+            if memory.source_kind == "document":
+                fields.pop("text", None)
+            self.do(change(self.world.pipeline, memory, fields))
+
+    @precondition(lambda self: self.stored)
+    @rule(agent=agents, place=st.integers(0, 30))
+    def delete(self, agent: str, place: int) -> None:
+        ids = self.do(self.world.ids(agent))
+        if ids:
+            self.do(remove(self.world.pipeline, agent, ids[place % len(ids)]))
+
+    @rule(agent=agents, text=st.sampled_from(FILES))
+    def declare(self, agent: str, text: str) -> None:
+        path = self.world.folder / "concepts.toml"
+        path.write_text(text, encoding="utf-8")
+        self.do(declare_concepts(self.world.pipeline, path, agent))
+
+    @rule()
+    def forget_dictionaries(self) -> None:
+        self.world.pipeline.dictionaries.clear()
+
+    @invariant()
+    def is_sound(self) -> None:
+        assert self.do(violations(self.world.db)) == []
+
+
+TestSoundness = Soundness.TestCase
+TestSoundness.settings = settings(
+    max_examples=12, stateful_step_count=12, deadline=None, derandomize=True, database=None,
+    suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+)  # fmt: skip

@@ -1,0 +1,140 @@
+"""A foreign embedding server for tests: the outer edge, as a real HTTP server on a free port."""
+
+import base64
+import json
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as it came in; `at_seconds` is on the monotonic clock."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    at_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to answer: a JSON value, or bytes as they are."""
+
+    body: Any
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def payload(self) -> bytes:
+        """Return the body as it goes over the wire."""
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+@dataclass(slots=True)
+class OuterEmbeddings:
+    """What the server is and what it was asked; `next_answers` are given before good ones."""
+
+    url: str = ""
+    model: str = "outer-model"
+    owned_by: str = "somebody"
+    dimensions: int = 16
+    requests: list[Asked] = field(default_factory=list)
+    next_answers: deque[Answer] = field(default_factory=deque)
+
+    def embedded_texts(self) -> list[str]:
+        """Return every text that was to be embedded, in the order they came."""
+        return [
+            text
+            for asked in self.requests
+            if asked.path == "/v1/embeddings"
+            for text in asked.body["input"]
+        ]
+
+    def answer(self, asked: Asked) -> Answer:
+        """Choose the answer to one request."""
+        self.requests.append(asked)
+        if asked.path == "/v1/models":
+            return Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
+        if self.next_answers:
+            return self.next_answers.popleft()
+        return self.embeddings(asked.body["input"])
+
+    def embeddings(self, texts: Sequence[str]) -> Answer:
+        """Return the good answer for these texts."""
+        return Answer(
+            {
+                "model": self.model,
+                "data": [
+                    {"index": index, "embedding": encoded(vector_of(text, self.dimensions))}
+                    for index, text in enumerate(texts)
+                ],
+            }
+        )
+
+
+def vector_of(text: str, dimensions: int = 16) -> list[float]:
+    """Return a vector that depends on the text alone; not at unit length."""
+    values = np.random.default_rng(zlib.crc32(text.encode())).normal(size=dimensions)
+    return [float(value) for value in values.astype(np.float32)]
+
+
+def encoded(vector: Sequence[float]) -> str:
+    """Return a vector as base64 of little-endian float32."""
+    return base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode()
+
+
+@contextmanager
+def outer_embeddings(port: int = 0, **settings: Any) -> Iterator[OuterEmbeddings]:
+    """Run such a server in a thread."""
+    outer = OuterEmbeddings(**settings)
+    server = ThreadingHTTPServer(("127.0.0.1", port), _handler(outer))
+    server.daemon_threads = True
+    outer.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield outer
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _handler(outer: OuterEmbeddings) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+            """Keep quiet."""
+
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            read = json.loads(body) if body else {}
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            asked = Asked(self.command, self.path, headers, read, time.monotonic())
+            answer = outer.answer(asked)
+            payload = answer.payload()
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+    return Handler

@@ -1,0 +1,196 @@
+"""The configured folders: what is found in them, under which name, and what is kept out."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from service.errors import NotText, PathOutsideSources, SourceTooLarge
+from service.ingest.folders import (
+    Found,
+    configured_folders,
+    decode,
+    files_in,
+    modified_at,
+    paths_inside,
+    read_text,
+)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return _folder(tmp_path / "notes", "a.md", "memory/2026-02-13.md", "memory/2026-02-12.md")
+
+
+def _folder(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"text of {name}", encoding="utf-8")
+    return folder
+
+
+def _found(*folders: Path, only: tuple[Path, ...] = ()) -> list[Found]:
+    return list(files_in(configured_folders(folders), only))
+
+
+def _uris(*folders: Path, only: tuple[Path, ...] = ()) -> list[str]:
+    return [found.uri for found in _found(*folders, only=only)]
+
+
+def _problems(*folders: Path) -> dict[str, str]:
+    return {found.uri: found.problem for found in _found(*folders) if found.problem}
+
+
+def test_files_come_by_name_with_their_path_as_source(notes: Path) -> None:
+    assert _uris(notes) == ["a.md", "memory/2026-02-12.md", "memory/2026-02-13.md"]
+    first = _found(notes)[0]
+    assert first == Found("a.md", notes / "a.md", str(notes))
+
+
+@pytest.mark.parametrize(
+    "name", ["x.py", "x.md.bak", "md", ".hidden.md", ".git/x.md", "memory/.obsidian/deep/x.md",
+             "node_modules/x.md", "memory/__pycache__/x.txt"],
+)  # fmt: skip
+def test_what_is_no_note_is_passed_over(notes: Path, name: str) -> None:
+    _folder(notes, name)
+    assert len(_uris(notes)) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["x.MD", "x.markdown", "x.mdx", "x.txt", "노트.md", "with blank.md"]
+)
+def test_what_is_a_note_is_found(notes: Path, name: str) -> None:
+    _folder(notes, name)
+    assert name in _uris(notes)
+
+
+def test_a_second_folder_has_its_name_in_front(tmp_path: Path, notes: Path) -> None:
+    work = _folder(tmp_path / "work", "a.md")
+    other = _folder(tmp_path / "other" / "work", "a.md")
+    assert _uris(notes, work, other)[-2:] == ["work/a.md", "work-2/a.md"]
+
+
+def test_adding_a_folder_renames_nothing(tmp_path: Path, notes: Path) -> None:
+    work = _folder(tmp_path / "work", "a.md")
+    assert _uris(notes, work)[:3] == _uris(notes)
+
+
+def test_two_files_never_share_a_source(tmp_path: Path, notes: Path) -> None:
+    other = _folder(tmp_path / "other" / "memory", "2026-02-13.md")
+    uris = _uris(notes, other)
+    assert len(set(uris)) == len(uris) == 4
+    assert uris[-1] == "memory-2/2026-02-13.md"
+
+
+def test_a_folder_given_twice_is_one(notes: Path) -> None:
+    assert _uris(notes, notes / "memory" / "..") == _uris(notes)
+
+
+def test_a_link_out_of_the_folder_is_told_and_not_followed(tmp_path: Path, notes: Path) -> None:
+    secret = _folder(tmp_path / "secret", "key.md")
+    (notes / "link.md").symlink_to(secret / "key.md")
+    (notes / "linked").symlink_to(secret)
+    assert list(_problems(notes)) == ["link.md"]
+    assert "out of its folder" in _problems(notes)["link.md"]
+    assert not [uri for uri in _uris(notes) if uri.startswith("linked")]
+
+
+def test_a_link_inside_the_folder_is_a_file(notes: Path) -> None:
+    (notes / "link.md").symlink_to("memory/2026-02-13.md")
+    assert "link.md" in _uris(notes)
+    assert _problems(notes) == {}
+
+
+def test_links_that_lead_nowhere_or_round_are_told(notes: Path) -> None:
+    (notes / "gone.md").symlink_to("nothing.md")
+    (notes / "round.md").symlink_to("round.md")
+    assert set(_problems(notes)) == {"gone.md", "round.md"}
+    assert len(_uris(notes)) == 5
+
+
+def test_a_name_that_is_not_utf8_is_told(notes: Path) -> None:
+    Path(os.fsdecode(os.fsencode(notes) + b"/caf\xe9.md")).write_text("x")
+    assert _problems(notes) == {"caf?.md": "its name is not UTF-8. Rename the file."}
+
+
+def test_only_some_places(notes: Path) -> None:
+    assert _uris(notes, only=(notes / "a.md",)) == ["a.md"]
+    assert len(_uris(notes, only=(notes / "memory",))) == 2
+
+
+def test_a_file_named_twice_comes_once(notes: Path) -> None:
+    only = (notes / "memory", notes / "memory" / "2026-02-13.md", notes)
+    assert sorted(_uris(notes, only=only)) == _uris(notes)
+
+
+def test_relative_and_whole_paths_lead_inside(tmp_path: Path, notes: Path) -> None:
+    work = _folder(tmp_path / "work", "b.md")
+    folders = configured_folders([notes, work])
+    asked = ["a.md", str(notes / "memory"), "b.md", "memory/../a.md", "."]
+    assert paths_inside(folders, asked) == [
+        notes / "a.md", notes / "memory", work / "b.md", notes / "a.md", notes,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../secret/key.md", "..", "/etc/passwd", "memory/../../secret", "nothing.md", "~/x.md",
+     "~nobody-here/x", "link.md", "linked/key.md", "round.md", "a\x00b", "x" * 5_000, "a.md/b", "../notes-2/a.md"],
+)  # fmt: skip
+def test_a_way_out_is_refused(tmp_path: Path, notes: Path, path: str) -> None:
+    secret = _folder(tmp_path / "secret", "key.md")
+    _folder(tmp_path / "notes-2", "a.md")
+    (notes / "link.md").symlink_to(secret / "key.md")
+    (notes / "linked").symlink_to(secret)
+    (notes / "round.md").symlink_to("round.md")
+    with pytest.raises(PathOutsideSources, match="MEMORY_SOURCES"):
+        paths_inside(configured_folders([notes]), ["a.md", path])
+
+
+def test_a_text_is_read(notes: Path) -> None:
+    (notes / "a.md").write_bytes("\ufeff# Über\r\n서버".encode())
+    assert read_text(notes / "a.md", 100) == "\ufeff# Über\r\n서버"
+
+
+def test_a_file_is_taken_up_to_its_largest_size(notes: Path) -> None:
+    (notes / "a.md").write_bytes(b"x" * 1001)
+    assert len(read_text(notes / "a.md", 1001)) == 1001
+    with pytest.raises(SourceTooLarge, match="1,001 bytes"):
+        read_text(notes / "a.md", 1000)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "NUL"),
+        (b"text " * 10_000 + b"\x00", "NUL"),
+        ("text".encode("utf-16"), "NUL"),
+        (b"caf\xe9", "byte 0xe9 at position 3"),
+        (b"\xed\xa0\x80", "byte 0xed at position 0"),
+        (b"ok \xf0\x9f\x90", "position 3"),
+    ],
+)
+def test_what_is_not_text_says_why(data: bytes, reason: str) -> None:
+    with pytest.raises(NotText, match=reason):
+        decode(data)
+
+
+def test_an_empty_file_is_text() -> None:
+    assert decode(b"") == ""
+
+
+def test_a_pipe_is_no_file_to_wait_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    with pytest.raises(NotText):
+        read_text(tmp_path / "pipe.md", 100)
+
+
+def test_a_missing_file_is_the_callers_to_tell(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_text(tmp_path / "gone.md", 100)
+
+
+def test_when_a_file_was_changed(notes: Path) -> None:
+    os.utime(notes / "a.md", (0, 1_770_973_500))
+    assert modified_at(notes / "a.md").isoformat() == "2026-02-13T09:05:00+00:00"

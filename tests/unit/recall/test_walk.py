@@ -1,0 +1,201 @@
+"""The arithmetic of a walk, by hand, and that every walk comes to an end."""
+
+import math
+from collections import deque
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.concepts.neighbours import Concept, Related
+from service.recall.walk import (
+    DECAY,
+    MOST_CONCEPTS,
+    Path,
+    Reached,
+    Step,
+    Walk,
+    concepts_beside,
+    concepts_from,
+    rarity,
+    strongest,
+)
+
+_KEYS = [f"m{n}" for n in range(7)]
+_SLUGS = [f"c{n}" for n in range(5)]
+_GRAPH = st.dictionaries(st.sampled_from(_SLUGS), st.sets(st.sampled_from(_KEYS), min_size=1))
+_SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=6)
+
+
+def _concept(slug: str, memories: int = 2) -> Concept:
+    return Concept(("main", slug), slug.upper(), memories)
+
+
+def _by(*names: str) -> Path:
+    return tuple(Step(memory=name) for name in names)
+
+
+def _added(*scores: float) -> Reached:
+    new: dict[str, Reached] = {}
+    for place, score in enumerate(scores):
+        Walk().add("m", Reached(score, 1, _by(f"way {place}", "m")), new)
+    return new["m"]
+
+
+def test_a_walk_begins_at_its_seeds() -> None:
+    walk = Walk()
+    walk.start({"a": 1.0, "b": 0.4})
+    assert walk.memories == {"a": Reached(1.0, 0, _by("a")), "b": Reached(0.4, 0, _by("b"))}
+
+
+def test_ways_add_up_as_independent_chances() -> None:
+    assert _added(0.5).score == 0.5
+    assert _added(0.5, 0.5).score == 0.75
+    assert _added(0.5, 0.5, 0.2).score == pytest.approx(1 - 0.5 * 0.5 * 0.8)
+
+
+def test_the_strongest_way_is_the_path_even_when_weaker_ones_add_up_to_more() -> None:
+    assert _added(0.4, 0.4, 0.5).path[0].memory == "way 2"
+    assert _added(0.5, 0.4, 0.4).path[0].memory == "way 0"
+    assert _added(0.3, 0.3, 0.6, 0.5).path[0].memory == "way 2"
+    assert _added(0.5, 0.5).path[0].memory == "way 0"
+
+
+@given(_SCORES)
+def test_the_order_of_the_ways_does_not_matter(scores: list[float]) -> None:
+    total = _added(*scores)
+    assert total.score == pytest.approx(1 - math.prod(1 - score for score in scores))
+    assert max(scores) - 1e-12 <= total.score <= 1
+    assert total.path[0].memory == f"way {scores.index(max(scores))}"
+
+
+def test_what_was_reached_earlier_stays_as_it_is() -> None:
+    walk, new = Walk(), dict[str, Reached]()
+    walk.start({"a": 0.1})
+    walk.add("a", Reached(0.9, 2, _by("a", "b", "a")), new)
+    assert new == {}
+    assert walk.memories["a"].distance == 0
+
+
+def test_a_concept_is_noted_with_its_greatest_weight() -> None:
+    walk, gpu = Walk(), _concept("gpu")
+    for weight in (0.2, 0.7, 0.5):
+        walk.note(gpu, weight)
+    assert walk.concepts == {gpu.id: (gpu, 0.7)}
+
+
+@pytest.mark.parametrize(
+    ("memories", "share"), [(0, 0.910), (1, 0.910), (2, 0.910), (10, 0.417), (100, 0.217)]
+)
+def test_a_rarer_concept_tells_more(memories: int, share: float) -> None:
+    assert rarity(_concept("x", memories)) == pytest.approx(share, abs=5e-4)
+
+
+def test_concepts_are_reached_by_their_strongest_way() -> None:
+    gpu, vram = _concept("gpu", 2), _concept("vram", 10)
+    frontier = {"a": Reached(0.5, 1, _by("a")), "b": Reached(1.0, 1, _by("b"))}
+    found = concepts_from(frontier, {"a": [gpu, vram], "b": [gpu], "elsewhere": [_concept("x")]})
+    assert list(found) == [gpu.id, vram.id]
+    _, way = found[gpu.id]
+    assert way.score == pytest.approx(1 / math.log(3))
+    assert way.distance == 1
+    assert way.path == (*_by("b"), Step(edge="references", concept=gpu))
+    assert found[vram.id][1].score == pytest.approx(0.5 / math.log(11))
+
+
+def test_of_equal_ways_the_first_memory_by_id_leads() -> None:
+    frontier = {key: Reached(1.0, 0, _by(key)) for key in ("b", "a")}
+    found = concepts_from(frontier, {"a": [_concept("gpu")], "b": [_concept("gpu")]})
+    assert found["main", "gpu"][1].path[0].memory == "a"
+
+
+def test_one_edge_further_costs_the_decay_and_a_hop() -> None:
+    gpu, driver = _concept("gpu"), _concept("driver")
+    near = {gpu.id: [Related(driver, "related_to", 0.5)]}
+    concept, way = concepts_beside({gpu.id: (gpu, Reached(0.8, 1, _by("a")))}, near)[driver.id]
+    assert concept == driver
+    assert way.score == pytest.approx(0.8 * DECAY * 0.5)
+    assert way.distance == 2
+    assert way.path == (*_by("a"), Step(edge="related_to", concept=driver))
+
+
+def test_known_concepts_and_empty_ties_lead_nowhere() -> None:
+    gpu, vram = _concept("gpu"), _concept("vram")
+    here = {c.id: (c, Reached(1.0, 0, ())) for c in (gpu, vram)}
+    near = {gpu.id: [Related(vram, "is_a", 0.8), Related(_concept("x"), "related_to", 0.0)]}
+    assert concepts_beside(here, near) == {}
+
+
+def test_of_two_ways_to_a_neighbour_the_stronger_is_kept() -> None:
+    a, b, x = _concept("a"), _concept("b"), _concept("x")
+    here = {a.id: (a, Reached(0.9, 0, _by("a"))), b.id: (b, Reached(0.5, 0, _by("b")))}
+    near = {a.id: [Related(x, "related_to", 0.2)], b.id: [Related(x, "is_a", 0.8)]}
+    assert concepts_beside(here, near)[x.id][1].path[-1].edge == "is_a"
+
+
+def test_only_the_strongest_concepts_are_followed() -> None:
+    many = [_concept(f"c{n:03}") for n in range(MOST_CONCEPTS + 20)]
+    ways = {c.id: (c, Reached(float(n), 0, ())) for n, c in enumerate(many)}
+    assert [concept for concept, _ in strongest(ways).values()] == many[: -MOST_CONCEPTS - 1 : -1]
+    frontier = {"a": Reached(1.0, 0, _by("a"))}
+    assert list(concepts_from(frontier, {"a": reversed(many)})) == [
+        c.id for c in many[:MOST_CONCEPTS]
+    ]
+
+
+def _walk_through(seeds: dict[str, float], graph: dict[str, set[str]]) -> tuple[Walk, int]:
+    """Walk until nothing new is found; returns the walk and the number of hops."""
+    concepts = {slug: _concept(slug, len(members)) for slug, members in graph.items()}
+    of_memory = {
+        key: [concepts[slug] for slug, members in sorted(graph.items()) if key in members]
+        for key in _KEYS
+    }
+    walk, hops = Walk(), 0
+    walk.start(seeds)
+    frontier = dict(walk.memories)
+    while frontier:
+        hops += 1
+        new: dict[str, Reached] = {}
+        for concept, way in concepts_from(frontier, of_memory).values():
+            for key in sorted(graph[concept.id[1]]):
+                step = (*way.path, Step(memory=key))
+                walk.add(key, Reached(way.score * DECAY, hops, step), new)
+        walk.memories |= new
+        frontier = new
+    return walk, hops
+
+
+def _distances(seeds: dict[str, float], graph: dict[str, set[str]]) -> dict[str, int]:
+    """Return the fewest hops from any seed, by breadth-first search."""
+    found, waiting = dict.fromkeys(seeds, 0), deque(seeds)
+    while waiting:
+        here = waiting.popleft()
+        for members in graph.values():
+            for key in members if here in members else ():
+                if key not in found:
+                    found[key] = found[here] + 1
+                    waiting.append(key)
+    return found
+
+
+@given(_GRAPH, st.dictionaries(st.sampled_from(_KEYS), st.floats(0.01, 1), min_size=1))
+def test_every_walk_ends_and_goes_the_shortest_way(
+    graph: dict[str, set[str]], seeds: dict[str, float]
+) -> None:
+    walk, hops = _walk_through(seeds, graph)
+    assert hops <= len(_KEYS)
+    assert {key: one.distance for key, one in walk.memories.items()} == _distances(seeds, graph)
+    for key, reached in walk.memories.items():
+        assert 0 < reached.score <= 1
+        named = [step.memory for step in reached.path if step.memory]
+        assert named[0] in seeds
+        assert named[-1] == key
+        assert len(named) == len(set(named)) == reached.distance + 1
+
+
+def test_a_ring_fades_with_every_hop() -> None:
+    graph = {f"c{n}": {f"m{n}", f"m{n + 1}"} for n in range(4)}
+    walk, _ = _walk_through({"m0": 1.0}, graph)
+    hop = DECAY / math.log(3)
+    scores = [walk.memories[f"m{n}"].score for n in range(5)]
+    assert scores == [pytest.approx(hop**n) for n in range(5)]
