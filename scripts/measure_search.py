@@ -2,8 +2,8 @@
 
     scripts/measure_search.py [--memories 5000] [--questions 200] [--embedding-model hashing-256]
 
-Texts are 60 words by Zipf's law over 20,000 words, with names of things that several notes share;
-a question is eight words of one note. Times are a client's, over HTTP, embedding included; the
+Texts are 60 words by Zipf's law over English stop words and 20,000 made-up words, with names of
+things that several notes share; a question is twelve words of one note. Times are a client's, over HTTP, embedding included; the
 stages are the receipts' medians.
 """
 
@@ -23,6 +23,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.own_servers import own_servers
+from service.words import STOP_WORDS
 
 console = Console(width=130)
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
@@ -43,7 +44,7 @@ def main() -> None:
         load(client, notes)
         chooser = random.Random(8)
         questions = [
-            " ".join(chooser.sample(chooser.choice(notes)["text"].split(), 8))
+            " ".join(chooser.sample(chooser.choice(notes)["text"].split(), 12))
             for _ in range(asked.questions)
         ]
         table = Table("request", "p50 ms", "p95 ms", "stages, median ms")
@@ -55,9 +56,11 @@ def main() -> None:
 
 def generate(count: int, chooser: random.Random) -> list[dict[str, Any]]:
     """Return notes that look like an agent's: Zipf words, shared names, ten scopes, sessions."""
-    words = ["".join(chooser.choices(SYLLABLES, k=chooser.randint(1, 4))) for _ in range(20_000)]
+    made = ["".join(chooser.choices(SYLLABLES, k=chooser.randint(2, 4))) for _ in range(20_000)]
+    words = sorted(STOP_WORDS) + made
+    tags = chooser.sample(made, 40)
     weights = [1 / rank for rank in range(1, len(words) + 1)]
-    names = [f"{chooser.choice(words).title()} {chooser.choice(words).title()}" for _ in range(count // 5)]
+    names = [f"{chooser.choice(made).title()} {chooser.choice(made).title()}" for _ in range(count // 5)]
     notes = []
     for number in range(count):
         drawn = chooser.choices(words, weights, k=56)
@@ -67,7 +70,7 @@ def generate(count: int, chooser: random.Random) -> list[dict[str, Any]]:
             {
                 "text": " ".join(drawn), "title": f"{names[number % len(names)]} {number}",
                 "scope": f"scope-{number % 10}", "session": f"session-{number // 20}",
-                "tags": [chooser.choice(words)], "source_ref": str(number),
+                "tags": [chooser.choice(tags)], "source_ref": str(number),
             }
         )  # fmt: skip
     return notes

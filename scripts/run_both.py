@@ -16,6 +16,8 @@ from rich.console import Console
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples" / "notes"
 STOP_SECONDS = 20
+# The packaged model loads in about 10 s; what is missing after twice that needs somebody.
+PATIENCE_SECONDS = 20
 
 console = Console()
 
@@ -93,14 +95,24 @@ def is_answering(url: str) -> bool:
 
 
 def wait_until_ready(url: str, processes: list[subprocess.Popen[bytes]]) -> bool:
-    """Wait for both servers; false when one has ended, which has said why itself."""
+    """Wait for both servers; false when one has ended, which has said why itself.
+
+    What keeps the service from being ready is told after a while, once for each reason.
+    """
+    begun, told = time.monotonic(), set[str]()
     with console.status("Waiting until everything is ready ..."):
         while all(process.poll() is None for process in processes):
             try:
-                if httpx.get(f"{url}/health/ready", timeout=5).status_code == 200:
-                    return True
+                answer = httpx.get(f"{url}/health/ready", timeout=5)
             except httpx.TransportError:
-                pass
+                time.sleep(0.2)
+                continue
+            if answer.status_code == 200:
+                return True
+            for reason in answer.json().get("reasons", []):
+                if time.monotonic() - begun > PATIENCE_SECONDS and reason not in told:
+                    told.add(reason)
+                    console.print(f"Not ready yet: {reason}", style="yellow", markup=False)
             time.sleep(0.2)
     return False
 

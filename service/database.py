@@ -36,6 +36,8 @@ SCHEMA_VERSION: Final = 1
 _VECTORS_MARK: Final = "-- vectors:"
 # 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
+# What a writing query throws when the store is no longer as it was read.
+_STALE: Final = "stale read"
 
 GET_META = load_query(__package__, "get_meta")
 SET_META = load_query(__package__, "set_meta")
@@ -262,7 +264,7 @@ def _named_failure(failures: list[dict[str, Any]]) -> Exception:
     texts = [str(f.get("result") or f.get("message") or f) for f in failures]
     if "TransactionConflict" in kinds or any("can be retried" in t for t in texts):
         return WriteConflict("Two writers changed the same memories again and again; send it again.")
-    if any(f.get("kind") == "Thrown" for f in failures):
+    if any(f"An error occurred: {_STALE}" == t for t in texts):
         return StaleRead()
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
     if re.match(r"Found .* for field|Couldn't coerce value", causes[0]):

@@ -75,6 +75,7 @@ class Embedder:
             transport=transport,
         )
         self._model: EmbeddingModel | None = None
+        self._is_listed = False
         self._resting_until = 0.0
 
     async def close(self) -> None:
@@ -97,14 +98,23 @@ class Embedder:
             name, 0, entry.get("owned_by") == "graph-memory", self.address.instruction
         )
         [vector] = await self._embed_batch(model, ["dimension"], is_query=False, attempts=1)
+        self._is_listed = bool(entry)
         self._model = EmbeddingModel(
             name, len(vector), model.speaks_input_type, self.address.instruction
         )
         return self._model
 
     async def check(self) -> None:
-        """Raise EmbedderUnavailable or EmbedderRefused unless the server lists its models."""
-        await self._request("GET", "/v1/models", None, attempts=1)
+        """Raise EmbedderUnavailable or EmbedderRefused unless the server still has the model."""
+        answer = await self._request("GET", "/v1/models", None, attempts=1)
+        listed = [item.get("id") for item in _items(answer)]
+        # Some gateways serve names that they do not list.
+        if self._model and self._is_listed and listed and self._model.name not in listed:
+            msg = (
+                f"The embedding server no longer offers {self._model.name}, it offers {listed[0]}: "
+                "start the old model again, or restart this service."
+            )
+            raise EmbedderRefused(msg)
 
     async def embed_query(self, text: str) -> Vector:
         """Return the unit vector of a question, with the model's query instruction.
@@ -133,10 +143,7 @@ class Embedder:
     ) -> list[Vector]:
         body = self._body(model, texts, is_query=is_query)
         answer = await self._request("POST", "/v1/embeddings", body, attempts=attempts)
-        data = sorted(answer.get("data") or [], key=lambda item: item.get("index", 0))
-        if len(data) != len(texts):
-            msg = f"The embedding server returned {len(data)} vectors for {len(texts)} texts."
-            raise EmbedderRefused(msg)
+        data = _in_order(_items(answer), len(texts))
         return [_checked(_decode(item.get("embedding")), model.dimensions) for item in data]
 
     def _body(
@@ -179,6 +186,9 @@ class Embedder:
             response = await self._client.request(
                 method, path, content=orjson.dumps(body) if body else None, headers=_JSON
             )
+        except httpx.DecodingError as error:
+            msg = "The embedding server's answer cannot be unpacked."
+            raise EmbedderRefused(msg) from error
         except httpx.TransportError as error:
             if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
                 self._resting_until = time.monotonic() + _REST_SECONDS
@@ -217,12 +227,36 @@ class _PassingFailure(Exception):
 _JSON: Final = {"Content-Type": "application/json"}
 
 
+def _items(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what an answer lists under `data`."""
+    items = answer.get("data") or []
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise EmbedderRefused("The embedding server's answer has no list of objects in `data`.")
+    return items
+
+
+def _in_order(items: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Return one item for each text, by `index`; without any they stand in the texts' order."""
+    if len(items) != count:
+        msg = f"The embedding server returned {len(items)} vectors for {count} texts."
+        raise EmbedderRefused(msg)
+    placed = {
+        index: item
+        for place, item in enumerate(items)
+        if isinstance(index := item.get("index", place), int)
+    }
+    if set(placed) != set(range(count)):
+        raise EmbedderRefused("The embedding server returned vectors whose `index` is wrong.")
+    return [placed[place] for place in range(count)]
+
+
 def _decode(embedding: object) -> Vector:
     """Read a vector in either encoding: base64 of little-endian float32, or a list."""
     try:
         if isinstance(embedding, str):
-            return np.frombuffer(base64.b64decode(embedding), "<f4")
-        return np.asarray(embedding, dtype=np.float32)
+            return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
+        with np.errstate(over="ignore"):  # too large for float32: infinity, refused below
+            return np.asarray(embedding, dtype=np.float32)
     except (binascii.Error, ValueError, TypeError) as error:
         raise EmbedderRefused("The embedding server returned a vector that cannot be read.") from error
 
@@ -232,10 +266,10 @@ def _checked(vector: Vector, dimensions: int) -> Vector:
     if vector.ndim != 1 or not len(vector) or (dimensions and len(vector) != dimensions):
         msg = f"The embedding server returned {vector.shape} numbers, {dimensions} were expected."
         raise EmbedderRefused(msg)
-    length = float(np.linalg.norm(vector))
+    length = float(np.linalg.norm(vector.astype(np.float64)))
     if not np.isfinite(length) or length == 0.0:
         raise EmbedderRefused("The embedding server returned a vector with NaN, infinity or only zeros.")
-    return (vector / np.float32(length)).astype(np.float32, copy=False)
+    return (vector / length).astype(np.float32)
 
 
 def _reason(response: httpx.Response) -> str:

@@ -105,6 +105,11 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def body_example(**fields: object) -> ConfigDict:
+    """Return the configuration of a request body that shows this example in /openapi.json."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
 class FilterFields(Strict):
     """Who asks, and what an answer must satisfy; every given filter must hold."""
 

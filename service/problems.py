@@ -20,50 +20,45 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 
 
+_TEXT: Final = {"type": "string"}
+_SCHEMA: Final = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "instance", "request_id"],
+    "properties": {
+        "type": _TEXT,
+        "title": _TEXT,
+        "status": {"type": "integer"},
+        "detail": _TEXT,
+        "instance": _TEXT,
+        "request_id": _TEXT,
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "detail"],
+                "properties": {"pointer": _TEXT, "detail": _TEXT},
+            },
+        },
+    },
+}
+_EXAMPLE: Final = {
+    "type": "/problems/invalid-request",
+    "title": "The request does not fit the contract",
+    "status": 422,
+    "detail": "/limit: Input should be greater than or equal to 1.",
+    "instance": "/search",
+    "request_id": "5f0c",
+    "errors": [{"pointer": "/limit", "detail": "Input should be greater than or equal to 1."}],
+}
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
     422: {
         "description": "The request does not fit the contract; `errors` says where.",
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "type": "object",
-                    "required": ["type", "title", "status", "detail", "instance", "request_id"],
-                    "properties": {
-                        "type": {"type": "string"},
-                        "title": {"type": "string"},
-                        "status": {"type": "integer"},
-                        "detail": {"type": "string"},
-                        "instance": {"type": "string"},
-                        "request_id": {"type": "string"},
-                        "errors": {
-                            "type": "array",
-                            "items": {
-                                "type": "object",
-                                "properties": {
-                                    "pointer": {"type": "string"},
-                                    "detail": {"type": "string"},
-                                },
-                            },
-                        },
-                    },
-                },
-                "example": {
-                    "type": "/problems/invalid-request",
-                    "title": "The request does not fit the contract",
-                    "status": 422,
-                    "detail": "/limit: Input should be greater than or equal to 1.",
-                    "instance": "/search",
-                    "request_id": "5f0c",
-                    "errors": [
-                        {
-                            "pointer": "/limit",
-                            "detail": "Input should be greater than or equal to 1.",
-                        }
-                    ],
-                },
-            }
-        },
-    }
+        "content": {MEDIA_TYPE: {"schema": _SCHEMA, "example": _EXAMPLE}},
+    },
+    "default": {
+        "description": "What went wrong, and what to do about it.",
+        "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
+    },
 }
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,6 +49,8 @@ class OuterEmbeddings:
     dimensions: int = 16
     requests: list[Asked] = field(default_factory=list)
     next_answers: deque[Answer] = field(default_factory=deque)
+    refused_words: str | None = None
+    before_answering: Callable[[], None] | None = None
 
     def embedded_texts(self) -> list[str]:
         """Return every text that was to be embedded, in the order they came."""
@@ -64,8 +66,12 @@ class OuterEmbeddings:
         self.requests.append(asked)
         if asked.path == "/v1/models":
             return Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
+        if self.before_answering:
+            self.before_answering()
         if self.next_answers:
             return self.next_answers.popleft()
+        if self.refused_words and self.refused_words in " ".join(asked.body["input"]):
+            return Answer({"error": {"message": "input too long"}}, 400)
         return self.embeddings(asked.body["input"])
 
     def embeddings(self, texts: Sequence[str]) -> Answer:

@@ -5,6 +5,7 @@ told 200 `{}`.
 """
 
 import logging
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
@@ -12,17 +13,43 @@ from fastapi import APIRouter, Request, Response
 
 from service.dependencies import Parts, TheParts
 from service.errors import ServiceError
-from service.ingest.accepted import accepted
+from service.ingest.accepted import JobAccepted, accepted
 
 log = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/hooks", tags=["hooks"])
 
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Nothing: what an agent wants that has a reply shape of its own."""
+
+
 # Claude Code and Codex send `hook_event_name` and refuse a reply with keys they do not know.
 _OWN_REPLY_KEY: Final = "hook_event_name"
 
 
-@router.post("/session-start", operation_id="session_start", status_code=202)
+# The body is read by hand: whatever it is, the session goes on.
+_ANY_BODY: Final = {
+    "requestBody": {
+        "content": {
+            "application/json": {
+                "schema": {},
+                "examples": {
+                    "openclaw": {"value": {"event": "command:new", "agent_id": "main"}},
+                    "claude-code": {"value": {"hook_event_name": "SessionStart"}},
+                },
+            }
+        }
+    }
+}
+
+
+@router.post(
+    "/session-start", operation_id="session_start", status_code=202, response_model=JobAccepted | Empty,
+    responses={200: {"model": Empty, "description": "It could not be done; the log says why."}},
+    openapi_extra=_ANY_BODY,
+)  # fmt: skip
 async def post_session_start(parts: TheParts, request: Request) -> Response:
     """Scan the folders because a session begins: 202 at once, with a job that survives a crash.
 

@@ -86,7 +86,7 @@ def read_text(path: Path, max_bytes: int) -> str:
     """Return a file's text; raises SourceTooLarge, NotText, or OSError."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise NotText("not a file: a pipe or a device.")
+        raise NotText("not a file: a folder, a pipe or a device.")
     if status.st_size > max_bytes:
         most = f"the largest file taken is {max_bytes:,} (MEMORY_MAX_SOURCE_BYTES)."
         raise SourceTooLarge(f"{status.st_size:,} bytes; {most}")

@@ -134,7 +134,7 @@ def _outside_fences(text: str) -> str:
         kept.append("")
         if not fence and mark is not None:
             fence = mark[1]
-        elif mark is not None and mark[1].startswith(fence) and not line.strip(" `~"):
+        elif mark is not None and mark[1].startswith(fence) and not line[mark.end() :].strip():
             fence = ""
     return "\n".join(kept)
 

@@ -2,18 +2,23 @@
 
 import asyncio
 import logging
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from service.database import record
+from service.embedder import Vector
 from service.errors import EmbedderRefused, FingerprintMismatch, Unavailable
 from service.ingest.drafts import text_of
 from service.ingest.sync import Pipeline
 from service.queries import load_query
+from service.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
 PENDING: Final = load_query(__package__, "pending")
 EMBED_PENDING: Final = load_query(__package__, "embed_pending")
+
+Row = Mapping[str, Any]
 
 _PAGE: Final = 64
 _FIRST_REST_SECONDS: Final = 0.5
@@ -21,15 +26,15 @@ _LONGEST_REST_SECONDS: Final = 15.0
 
 
 async def embed_pending(pipeline: Pipeline) -> int:
-    """Embed one page of waiting memories; returns how many there were.
+    """Embed one page of waiting memories; returns how many got their vectors.
 
-    A memory that was changed meanwhile keeps waiting: its vector would be of the old text.
+    A memory that was changed meanwhile keeps waiting: its vector would be of the old text. So does
+    one whose text the server refuses, as long as it takes others; else the refusal is raised.
     """
     rows = await pipeline.db.run(PENDING, limit=_PAGE)
     if not rows:
         return 0
-    texts = [text_of(row["heading_path"], row["title"], row["content"]) for row in rows]
-    vectors = await pipeline.vectors.embed_documents(texts)
+    made = await _embed(pipeline.vectors, rows)
     await pipeline.db.run(
         EMBED_PENDING,
         embedded=[
@@ -37,11 +42,32 @@ async def embed_pending(pipeline: Pipeline) -> int:
                 "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
                 "content_hash": row["content_hash"], "vector": vector.tolist(),
             }
-            for row, vector in zip(rows, vectors, strict=True)
+            for row, vector in made
         ],
         fingerprint=pipeline.vectors.fingerprint,
     )  # fmt: skip
-    return len(rows)
+    return len(made)
+
+
+async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[tuple[Row, Vector]]:
+    texts = [text_of(row["heading_path"], row["title"], row["content"]) for row in rows]
+    try:
+        made = await vectors.embed_documents(texts)
+        return list(zip(rows, made, strict=True))
+    except EmbedderRefused as error:
+        refusal = error
+    # One text may be what the server does not take (too long for it): it must not hold up others.
+    alone = []
+    for row, text in zip(rows, texts, strict=True):
+        try:
+            [vector] = await vectors.embed_documents([text])
+        except EmbedderRefused as error:
+            log.debug("memory %s stays without a vector: %s", row["id"], error.detail)
+        else:
+            alone.append((row, vector))
+    if not alone:
+        raise refusal
+    return alone
 
 
 async def keep_embedding(pipeline: Pipeline) -> None:

@@ -11,7 +11,16 @@ from pydantic import AfterValidator, Field
 
 from service.dependencies import TheParts
 from service.errors import SourceTooLarge
-from service.fields import AgentName, Kind, Label, Moment, Reference, Strict, Text
+from service.fields import (
+    AgentName,
+    Kind,
+    Label,
+    Moment,
+    Reference,
+    Strict,
+    Text,
+    body_example,
+)
 from service.ingest.accepted import JobAccepted, accepted
 from service.ingest.drafts import DocumentText
 from service.ingest.scan import ScanCounts
@@ -22,8 +31,9 @@ router = APIRouter(prefix="/ingest", tags=["ingest"])
 
 def _relative(source: str) -> str:
     """Refuse names that look like a way out of a folder; separators become slashes."""
-    parts = source.replace("\\", "/").split("/")
-    if ".." in parts or source.startswith(("/", "~")) or re.match(r"[A-Za-z]:", source):
+    path = source.replace("\\", "/")
+    parts = path.split("/")
+    if ".." in parts or path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
         msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
         raise ValueError(msg)
     if any(ord(c) < 32 for c in source):
@@ -45,6 +55,11 @@ SourceName = Annotated[
 class IngestRequest(Strict):
     """A markdown document to store; the same `source` again replaces what it gave before."""
 
+    model_config = body_example(
+        source="memory/2026-02-13.md",
+        text="# 2026-02-13\n\n## 09:15 Smoke test\n\nJR's code phrase is blue bunny.\n",
+    )
+
     source: SourceName
     text: Text = Field(
         description="The whole document.",
@@ -58,6 +73,8 @@ class IngestRequest(Strict):
 
 class ScanBody(Strict):
     """What to scan."""
+
+    model_config = body_example(paths=[], wait=True)
 
     paths: list[Text] = Field(
         [], max_length=1000, description="Files or folders below the configured ones; none: all."

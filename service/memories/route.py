@@ -26,6 +26,7 @@ from service.fields import (
     Title,
     TrustTier,
     Type,
+    body_example,
     memory_fields,
     title_of,
 )
@@ -44,6 +45,11 @@ SourceKind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
 
 class StoreRequest(Strict):
     """A memory to store. The same `source_ref` again updates the memory in place."""
+
+    model_config = body_example(
+        text="We chose Qwen3-Embedding-4B: best retrieval in 12 GB.", kind="decision",
+        tags=["embedding"], occurred_at="2026-02-13T10:00:00Z", source_ref="decision-7",
+    )  # fmt: skip
 
     text: MemoryText
     title: Title | None = None
@@ -74,6 +80,13 @@ class StoreRequest(Strict):
 class BatchRequest(Strict):
     """Up to 1,000 memories; each is checked by itself."""
 
+    model_config = body_example(
+        memories=[
+            {"text": "Is the gateway up?", "session": "s1", "occurred_at": "2026-02-13T10:00:00Z"},
+            {"text": "It is, since nine.", "session": "s1", "occurred_at": "2026-02-13T10:00:05Z"},
+        ]
+    )
+
     memories: list[dict[str, Any]] = Field(
         min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
     )
@@ -81,6 +94,8 @@ class BatchRequest(Strict):
 
 class ChangeRequest(Strict):
     """The fields to change; those left out stay as they are."""
+
+    model_config = body_example(importance=0.9, tags=["embedding", "settled"])
 
     text: MemoryText | None = None
     title: Title | None = None

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from service.agents import readable_agents
 from service.dependencies import Parts, TheParts
-from service.fields import FilterFields, Label, Question, memory_fields, title_of
+from service.fields import FilterFields, Label, Question, body_example, memory_fields, title_of
 from service.recall.expansion import (
     EDGES,
     Chain,
@@ -42,6 +42,8 @@ class RecallOptions(FilterFields):
 
 class RecallRequest(RecallOptions):
     """A question, or memories to start from."""
+
+    model_config = body_example(query="why did we choose Qwen3", hops=2, limit=10)
 
     query: Question | None = None
 

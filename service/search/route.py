@@ -8,7 +8,7 @@ from pydantic import Field
 
 from service.agents import readable_agents
 from service.dependencies import Parts, TheParts
-from service.fields import FilterFields, Question, Strict
+from service.fields import FilterFields, Question, Strict, body_example
 from service.search.hybrid import (
     DEFAULT_RRF_K,
     DEFAULT_WEIGHTS,
@@ -57,6 +57,8 @@ class SearchOptions(FilterFields):
 
 class SearchRequest(SearchOptions):
     """A question with its filters and choices."""
+
+    model_config = body_example(query="RTX 5070 Ti VRAM issue", limit=5, kinds=["decision", "note"])
 
     query: Question
     weights: Weights = Weights()

@@ -5,7 +5,8 @@ import shutil
 import tempfile
 from collections.abc import Coroutine
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,26 +14,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.database import Database, StoreAddress
-from service.embedder import Embedder, EmbedderAddress
-from service.ingest.declared import declare_concepts
 from service.ingest.drafts import DocumentText
-from service.ingest.sync import Pipeline, remove_documents, sync_documents
+from service.ingest.sync import remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
-from service.queries import Query
-from service.vectors import Vectors
-from tests.conftest import REPOSITORY
-from tests.graph_check import violations
+from tests.open_store import START, OpenStore
 from tests.outer_embeddings import outer_embeddings
 
-SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
-MEMORIES_OF = Query(
-    "memories_of_agent", "SELECT VALUE id FROM memory WHERE agent = $agent",
-    frozenset({"agent"}), writes=False,
-)  # fmt: skip
 T = TypeVar("T")
 AGENTS = ("main", "scout")
-START = datetime(2026, 2, 13, 9, tzinfo=UTC)
 URIS = (
     "projects/aurora.md", "projects/new-york.md", "decisions.md",
     "memory/2026-02-12.md", "memory/2026-02-13.md", "memory/2026-02-14.md",
@@ -107,29 +96,6 @@ changes = st.fixed_dictionaries(
 )
 
 
-class World:
-    """A store of its own with everything that writes to it."""
-
-    def __init__(self, folder: Path, embedding_url: str) -> None:
-        self.folder = folder
-        self.db = Database(StoreAddress(f"surrealkv://{folder / 'store'}"))
-        self.embedder = Embedder(EmbedderAddress(embedding_url))
-        self.vectors = Vectors(self.db, self.embedder, SCHEMA)
-        self.pipeline = Pipeline(self.db, self.vectors)
-
-    async def open(self) -> None:
-        await self.db.open(SCHEMA)
-        await self.vectors.prepare()
-
-    async def close(self) -> None:
-        await self.embedder.close()
-        await self.db.close()
-
-    async def ids(self, agent: str) -> list[str]:
-        """Return the ids of an agent's memories, in order."""
-        return sorted(await self.db.run(MEMORIES_OF, agent=agent))
-
-
 class Soundness(RuleBasedStateMachine):
     """Stores, edits, moves and removes at random; after each step the store must be sound."""
 
@@ -140,7 +106,7 @@ class Soundness(RuleBasedStateMachine):
         folder = Path(tempfile.mkdtemp(prefix="graph-check-"))
         self.stack.callback(shutil.rmtree, folder)
         server = self.stack.enter_context(outer_embeddings())
-        self.world = World(folder, server.url)
+        self.world = OpenStore(folder, server)
         self.do(self.world.open())
         self.stored = 0
 
@@ -164,9 +130,8 @@ class Soundness(RuleBasedStateMachine):
 
     @rule(batch=st.lists(pushes, min_size=1, max_size=4), agent=agents)
     def push(self, batch: list[Pushed], agent: str) -> None:
-        for one in batch:
-            object.__setattr__(one, "agent", agent)
-        self.do(store(self.world.pipeline, batch))
+        owned = [replace(one, agent=agent) for one in batch]
+        self.do(store(self.world.pipeline, owned))
         self.stored += 1
 
     @precondition(lambda self: self.stored)
@@ -188,9 +153,7 @@ class Soundness(RuleBasedStateMachine):
 
     @rule(agent=agents, text=st.sampled_from(FILES))
     def declare(self, agent: str, text: str) -> None:
-        path = self.world.folder / "concepts.toml"
-        path.write_text(text, encoding="utf-8")
-        self.do(declare_concepts(self.world.pipeline, path, agent))
+        self.do(self.world.declare(text, agent))
 
     @rule()
     def forget_dictionaries(self) -> None:
@@ -198,7 +161,7 @@ class Soundness(RuleBasedStateMachine):
 
     @invariant()
     def is_sound(self) -> None:
-        assert self.do(violations(self.world.db)) == []
+        assert self.do(self.world.complaints()) == []
 
 
 TestSoundness = Soundness.TestCase

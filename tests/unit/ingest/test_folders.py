@@ -136,7 +136,8 @@ def test_relative_and_whole_paths_lead_inside(tmp_path: Path, notes: Path) -> No
 @pytest.mark.parametrize(
     "path",
     ["../secret/key.md", "..", "/etc/passwd", "memory/../../secret", "nothing.md", "~/x.md",
-     "~nobody-here/x", "link.md", "linked/key.md", "round.md", "a\x00b", "x" * 5_000, "a.md/b", "../notes-2/a.md"],
+     "~nobody-here/x", "link.md", "linked/key.md", "round.md", "a\x00b", "x" * 5_000, "a.md/b",
+     "../notes-2/a.md"],
 )  # fmt: skip
 def test_a_way_out_is_refused(tmp_path: Path, notes: Path, path: str) -> None:
     secret = _folder(tmp_path / "secret", "key.md")
@@ -180,10 +181,10 @@ def test_an_empty_file_is_text() -> None:
     assert decode(b"") == ""
 
 
-def test_a_pipe_is_no_file_to_wait_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.md")
-    with pytest.raises(NotText):
-        read_text(tmp_path / "pipe.md", 100)
+def test_a_pipe_or_device_is_no_file_to_wait_for(notes: Path) -> None:
+    for path in (Path(os.devnull), notes):
+        with pytest.raises(NotText, match="not a file"):
+            read_text(path, 100)
 
 
 def test_a_missing_file_is_the_callers_to_tell(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ def test_words_that_grammar_or_calendar_capitalise_are_no_names(text: str) -> No
         "text\n```\nuse Kit Harlan\n```\nmore",
         "text\n~~~sh\nuse Kit Harlan\n~~~",
         "text\n````\n```\nuse Kit Harlan\n```\n````",
+        "text\n```\n```python\nuse Kit Harlan\n``` \t",
         "text\n```\nuse Kit Harlan, never closed",
         "- list:\n  ```\n  use Kit Harlan\n  ```",
     ],

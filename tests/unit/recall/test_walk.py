@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.concepts.neighbours import Concept, Related
 from service.recall.walk import (
     DECAY,
     MOST_CONCEPTS,
@@ -20,6 +19,7 @@ from service.recall.walk import (
     rarity,
     strongest,
 )
+from service.records import Concept, Related
 
 _KEYS = [f"m{n}" for n in range(7)]
 _SLUGS = [f"c{n}" for n in range(5)]

@@ -1,6 +1,7 @@
 """Snippets that show the words, packing that keeps the budget, confidence between 0 and 1."""
 
 import time
+import unicodedata
 from datetime import UTC, datetime
 
 import pytest
@@ -58,6 +59,17 @@ def test_different_words_count_more_than_one_repeated() -> None:
     assert "the blue bunny is the code phrase" in snippet_of(content, "blue bunny code phrase")
 
 
+def test_words_too_far_apart_to_show_together_are_not_counted_together() -> None:
+    far = f"blue {'x ' * 103}bunny"
+    snippet = snippet_of(f"{_FILLING}{far} {_FILLING}a blue bunny {_FILLING}", "blue bunny")
+    assert "a blue bunny" in snippet
+
+
+def test_decomposed_hangul_is_shown_composed() -> None:
+    content = unicodedata.normalize("NFD", f"{_FILLING}서버를 다시 시작 {_FILLING}")
+    assert "서버를 다시" in snippet_of(content, "서버를")
+
+
 def test_the_end_of_a_text_is_shown_in_full() -> None:
     snippet = snippet_of(f"{_FILLING}blue bunny", "blue bunny")
     assert snippet.endswith("blue bunny")
@@ -100,6 +112,7 @@ def test_tokens_are_estimated_rounding_up(text: str, tokens: int) -> None:
 def test_what_does_not_fit_is_passed_over() -> None:
     memories = [_memory("a" * 40, key="1"), _memory("b" * 400, key="2"), _memory("c" * 40, key="3")]
     assert [memory.id for memory in pack(memories, 20)] == ["1", "3"]
+    assert [memory.id for memory in pack(memories, 19)] == ["1"]
     assert [memory.id for memory in pack(memories, 9)] == []
     assert [memory.id for memory in pack(memories, 120)] == ["1", "2", "3"]
 
@@ -108,13 +121,13 @@ def test_titles_count() -> None:
     assert pack([_memory("a" * 40, title="t" * 40)], 19) == []
 
 
-@given(st.lists(st.text(max_size=40)), st.integers(0, 60))
-def test_a_pack_keeps_order_and_budget(contents: list[str], budget: int) -> None:
-    memories = [_memory(content, key=f"{n:03}") for n, content in enumerate(contents)]
+@given(st.lists(st.integers(0, 80)), st.integers(0, 60))
+def test_a_pack_keeps_order_and_budget(sizes: list[int], budget: int) -> None:
+    memories = [_memory("a" * size, key=f"{n:03}") for n, size in enumerate(sizes)]
     taken = pack(memories, budget)
     assert sum(tokens_in(memory.content) for memory in taken) <= budget
     assert [memory for memory in memories if memory in taken] == taken
-    if sum(tokens_in(content) for content in contents) <= budget:
+    if sum(tokens_in(memory.content) for memory in memories) <= budget:
         assert taken == memories
 
 
@@ -136,6 +149,7 @@ def test_the_best_of_the_hits_tells() -> None:
     bad, good = _memory("nothing"), _memory("blue bunny")
     assert confidence_of("blue bunny", [(bad, None), (good, 1.0)]) == 1.0
     assert confidence_of("blue bunny", [(bad, None)]) == 0.0
+    assert confidence_of("blue bunny", [(good, 1.01)]) == 1.0
 
 
 def test_no_hits_and_no_words_are_no_confidence() -> None:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.concepts.neighbours import Concept, ConceptId
-from service.records import Scored
+from service.records import Concept, ConceptId, Scored
 from service.search.concept_votes import Seed, vote
 
 _KEYS = [f"m{n}" for n in range(8)]
@@ -35,11 +34,8 @@ def _found(votes: list[Scored]) -> dict[str, float]:
 
 def test_one_concept_by_hand() -> None:
     votes = vote([_seed("s", 1.0, _concept("gpu", 2))], {_id("gpu"): ["s", "new"]})
-    weight = 1 / math.log(3)
-    assert votes == [
-        Scored("s", weight, ()),
-        Scored("new", weight, ("Title of s", "GPU")),
-    ]
+    assert [(hit.id, hit.path) for hit in votes] == [("s", ()), ("new", ("Title of s", "GPU"))]
+    assert [hit.score for hit in votes] == [pytest.approx(1 / math.log(3))] * 2
 
 
 def test_two_concepts_add_up_and_the_rarer_one_is_the_path() -> None:

@@ -1,0 +1,241 @@
+"""The embedding client against real HTTP servers of every temper."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from service.embedder import Embedder, EmbedderAddress, Vector
+from service.errors import EmbedderRefused, EmbedderUnavailable
+from tests.outer_embeddings import Answer, OuterEmbeddings, encoded, outer_embeddings, vector_of
+from tests.services import free_port
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def outer() -> Iterator[OuterEmbeddings]:
+    with outer_embeddings() as server:
+        yield server
+
+
+@asynccontextmanager
+async def client_of(url: str, **settings: Any) -> AsyncIterator[Embedder]:
+    embedder = Embedder(EmbedderAddress(url, **settings))
+    try:
+        yield embedder
+    finally:
+        await embedder.close()
+
+
+def is_unit_of(vector: Vector, text: str) -> bool:
+    wanted = np.asarray(vector_of(text))
+    return bool(np.allclose(vector, wanted / np.linalg.norm(wanted), atol=1e-6))
+
+
+def asked_inputs(outer: OuterEmbeddings) -> list[Any]:
+    return [asked.body["input"] for asked in outer.requests if asked.path == "/v1/embeddings"]
+
+
+async def test_vectors_come_at_unit_length_in_the_order_of_the_texts(
+    outer: OuterEmbeddings,
+) -> None:
+    texts = [f"text {n}" for n in range(20)]
+    async with client_of(outer.url, batch_size=8, api_key="key-1") as embedder:
+        vectors = await embedder.embed_documents(texts)
+    assert all(is_unit_of(v, text) for v, text in zip(vectors, texts, strict=True))
+    assert {vector.dtype for vector in vectors} == {np.dtype(np.float32)}
+    assert [len(batch) for batch in asked_inputs(outer)] == [1, 8, 8, 4]
+    assert {asked.headers["authorization"] for asked in outer.requests} == {"Bearer key-1"}
+
+
+async def test_items_are_put_in_order_by_their_index(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        good = outer.embeddings(["a", "b", "c"]).body
+        outer.next_answers.append(Answer(good | {"data": good["data"][::-1]}))
+        vectors = await embedder.embed_documents(["a", "b", "c"])
+    assert [is_unit_of(v, text) for v, text in zip(vectors, "abc", strict=True)] == [True] * 3
+
+
+async def test_lists_and_missing_indexes_are_taken_too(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        data = [{"embedding": vector_of("a")}, {"embedding": vector_of("b")}]
+        outer.next_answers.append(Answer({"data": data}))
+        vectors = await embedder.embed_documents(["a", "b"])
+    assert is_unit_of(vectors[0], "a")
+    assert is_unit_of(vectors[1], "b")
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ([], "0 vectors for 1 texts"),
+        ([{"embedding": encoded([1.0] * 16)}] * 2, "2 vectors for 1 texts"),
+        ([{"embedding": encoded([1.0] * 15)}], "16 were expected"),
+        ([{"embedding": encoded([1.0] * 17)}], "16 were expected"),
+        ([{"embedding": [[1.0] * 16]}], "16 were expected"),
+        ([{"embedding": []}], "16 were expected"),
+        ([{"embedding": None}], "16 were expected"),
+        ([{}], "16 were expected"),
+        ([{"embedding": encoded([math.nan] * 16)}], "NaN, infinity or only zeros"),
+        ([{"embedding": encoded([math.inf] + [0.0] * 15)}], "NaN, infinity or only zeros"),
+        ([{"embedding": [1e300] * 16}], "NaN, infinity or only zeros"),
+        ([{"embedding": [0.0] * 16}], "NaN, infinity or only zeros"),
+        ([{"embedding": "?" * 8}], "cannot be read"),
+        ([{"embedding": "AAAA"}], "cannot be read"),
+        ([{"embedding": ["a"] * 16}], "cannot be read"),
+        ([{"embedding": {"x": 1}}], "cannot be read"),
+        ([{"index": 1, "embedding": encoded([1.0] * 16)}], "`index` is wrong"),
+        ([{"index": [], "embedding": encoded([1.0] * 16)}], "`index` is wrong"),
+        (["text"], "no list of objects"),
+        ({"embedding": encoded([1.0] * 16)}, "no list of objects"),
+    ],
+)
+async def test_vectors_of_no_use_are_refused(
+    outer: OuterEmbeddings, data: Any, complaint: str
+) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.next_answers.append(Answer({"data": data}))
+        with pytest.raises(EmbedderRefused, match=complaint):
+            await embedder.embed_documents(["a"])
+        assert not outer.next_answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (Answer(b"<html>busy</html>"), "not JSON"),
+        (Answer(b""), "not JSON"),
+        (Answer([1, 2]), "not an object"),
+        (Answer(b"\x00\x01", headers={"content-encoding": "gzip"}), "cannot be unpacked"),
+        (Answer({"error": {"message": "no such model"}}, 404), "answered 404: no such model"),
+        (Answer({"error": "input too long"}, 400), "answered 400: input too long"),
+        (Answer(b"nginx", 401), "answered 401: nginx"),
+        (Answer(b"", 301, {"location": "/elsewhere"}), "answered 301"),
+    ],
+)
+async def test_answers_of_no_use_are_refused_at_once(
+    outer: OuterEmbeddings, answer: Answer, complaint: str
+) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.next_answers.append(answer)
+        with pytest.raises(EmbedderRefused, match=complaint):
+            await embedder.embed_documents(["a"])
+        assert len(asked_inputs(outer)) == 2
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504])
+async def test_a_busy_server_is_asked_again_after_a_growing_rest(
+    outer: OuterEmbeddings, status: int
+) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.requests.clear()
+        outer.next_answers.extend([Answer({"error": "busy"}, status)] * 2)
+        [vector] = await embedder.embed_documents(["a"])
+    assert is_unit_of(vector, "a")
+    first, second, third = [asked.at_seconds for asked in outer.requests]
+    assert 0.19 <= second - first < third - second
+
+
+async def test_the_server_says_how_long_to_wait(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.requests.clear()
+        outer.next_answers.append(Answer(b"", 429, {"retry-after": "0.7"}))
+        await embedder.embed_documents(["a"])
+    first, second = [asked.at_seconds for asked in outer.requests]
+    assert 0.7 <= second - first < 1.5
+
+
+async def test_a_server_may_forbid_to_ask_again(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.next_answers.append(Answer(b"full", 503, {"x-should-retry": "false"}))
+        with pytest.raises(EmbedderRefused, match="answered 503: full"):
+            await embedder.embed_documents(["a"])
+        assert len(asked_inputs(outer)) == 2
+
+
+async def test_a_server_that_stays_busy_is_unavailable(outer: OuterEmbeddings) -> None:
+    hasty = Answer({"error": {"message": "busy"}}, 503, {"retry-after": "0.01"})
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.requests.clear()
+        outer.next_answers.extend([hasty] * 9)
+        with pytest.raises(EmbedderUnavailable, match="answered 503: busy"):
+            await embedder.embed_documents(["a"])
+        assert len(outer.requests) == 4
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query("a")
+        assert len(outer.requests) == 6
+
+
+async def test_a_refused_connection_is_not_waited_for_twice() -> None:
+    async with client_of(f"http://127.0.0.1:{free_port()}") as embedder:
+        with pytest.raises(EmbedderUnavailable, match="No embedding server answers at http"):
+            await embedder.embed_query("a")
+        started = time.perf_counter()
+        with pytest.raises(EmbedderUnavailable, match="did not answer a moment ago"):
+            await embedder.embed_documents(["a"])
+        assert time.perf_counter() - started < 0.05
+
+
+async def test_a_server_that_comes_back_is_found_again() -> None:
+    port = free_port()
+    async with client_of(f"http://127.0.0.1:{port}") as embedder:
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query("a")
+        with outer_embeddings(port):
+            await asyncio.sleep(1.1)
+            assert is_unit_of(await embedder.embed_query("a"), "a")
+
+
+async def test_a_foreign_server_gets_the_instruction_as_a_prompt(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url, instruction="Find the note", dimensions=16) as embedder:
+        await embedder.embed_query("where?")
+        await embedder.embed_documents(["here", "x" * 40_000])
+    _, query, documents = [a.body for a in outer.requests if a.path == "/v1/embeddings"]
+    assert query["input"] == ["Instruct: Find the note\nQuery:where?"]
+    assert [len(text) for text in documents["input"]] == [4, 30_000]
+    assert (query["dimensions"], query["encoding_format"]) == (16, "base64")
+    assert not {"input_type", "instruction", "truncate"} & (query.keys() | documents.keys())
+
+
+async def test_our_own_server_is_told_what_is_a_question(outer: OuterEmbeddings) -> None:
+    outer.owned_by = "graph-memory"
+    async with client_of(outer.url, instruction="Find the note") as embedder:
+        await embedder.embed_query("where?")
+        await embedder.embed_documents(["here"])
+    _, query, documents = [a.body for a in outer.requests if a.path == "/v1/embeddings"]
+    assert (query["input"], query["input_type"]) == (["where?"], "query")
+    assert query["instruction"] == "Find the note"
+    assert (documents["input_type"], documents["truncate"]) == ("document", True)
+    assert "instruction" not in documents
+
+
+async def test_the_model_is_the_configured_or_the_first_listed(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url) as embedder:
+        model = await embedder.describe()
+        assert (model.name, model.dimensions) == ("outer-model", 16)
+        assert model.fingerprint == "outer-model/16/default"
+        await embedder.check()
+        outer.model = "another-model"
+        with pytest.raises(EmbedderRefused, match="no longer offers outer-model"):
+            await embedder.check()
+    async with client_of(outer.url, model="unlisted-model") as embedder:
+        assert (await embedder.describe()).name == "unlisted-model"
+        await embedder.check()
+    outer.model = ""
+    async with client_of(outer.url) as embedder:
+        with pytest.raises(EmbedderRefused, match="set MEMORY_EMBEDDING_MODEL"):
+            await embedder.describe()

@@ -1,0 +1,225 @@
+"""Durable jobs: shared while they wait, told when they fail, run again after a crash."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from service.database import record
+from service.errors import JobNotFound, NoSources, PathOutsideSources, ServiceError
+from service.ingest.jobs import CREATE_JOB, UPDATE_JOB, Job, JobRunner
+from service.settings import Settings
+from tests.open_store import OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Running:
+    """A runner over a folder of notes; `begin` starts its loop."""
+
+    opened: OpenStore
+    runner: JobRunner
+    notes: Path
+    task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        self.task = asyncio.create_task(self.runner.run())
+
+    async def end(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.task
+
+    async def finished(self, key: str) -> Job:
+        for _ in range(400):
+            job = await self.runner.read(key)
+            if job.state in {"done", "failed"}:
+                return job
+            await asyncio.sleep(0.02)
+        raise TimeoutError(key)
+
+
+@asynccontextmanager
+async def running(folder: Path, files: int = 3) -> AsyncIterator[Running]:
+    notes = folder / "notes"
+    notes.mkdir(exist_ok=True)
+    for number in range(files):
+        text = f"# Note {number}\n\n## Alpha\n\nFirst.\n\n## Beta\n\nSecond {number}.\n"
+        (notes / f"note-{number:03}.md").write_text(text, encoding="utf-8")
+    async with open_store(folder) as opened:
+        settings = Settings(_env_file=None, sources=(notes,), concepts_file=folder / "c.toml")
+        (folder / "c.toml").write_text('[[concept]]\nname = "Alpha"\n', encoding="utf-8")
+        runner = Running(opened, JobRunner(opened.db, opened.pipeline, settings), notes)
+        try:
+            yield runner
+        finally:
+            await runner.end()
+
+
+async def jobs(opened: OpenStore) -> int:
+    rows = await opened.ask("SELECT VALUE id FROM job")
+    assert isinstance(rows, list)
+    return len(rows)
+
+
+async def test_a_job_tells_how_far_it_is_and_what_it_did(tmp_path: Path) -> None:
+    async with running(tmp_path, files=100) as run:
+        key = await run.runner.submit(None)
+        assert (await run.runner.read(key)).state == "queued"
+        run.begin()
+        seen = []
+        while (job := await run.runner.read(key)).state != "done":
+            seen.append((job.state, job.counts.get("done", 0)))
+            await asyncio.sleep(0.02)
+        states = [state for state, _ in seen]
+        assert states == sorted(states)
+        assert "running" in states
+        assert [done for _, done in seen] == sorted(done for _, done in seen)
+        counted = {name: job.counts[name] for name in ("files", "done", "created", "embedded")}
+        assert counted == {"files": 100, "done": 100, "created": 200, "embedded": 200}
+        assert await run.opened.complaints() == []
+
+
+async def test_equal_wishes_that_wait_are_one_job(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        wishes = [run.runner.submit("main") for _ in range(6)]
+        other = await run.runner.submit("scout")
+        narrow = await run.runner.submit("main", ("note-001.md",))
+        keys = set(await asyncio.gather(*wishes))
+        assert len(keys) == 1
+        assert len({*keys, other, narrow}) == await jobs(run.opened) == 3
+        run.begin()
+        counts = [(await run.finished(key)).counts["files"] for key in (*keys, other, narrow)]
+        assert counts == [3, 3, 1]
+
+
+async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:
+    async with running(tmp_path, files=60) as run:
+        first = await run.runner.submit(None)
+        run.begin()
+        while (await run.runner.read(first)).state == "queued":
+            await asyncio.sleep(0.005)
+        (run.notes / "late.md").write_text("## Late\n\nWords.\n", encoding="utf-8")
+        second = await run.runner.submit(None)
+        assert second != first
+        await run.finished(second)
+        assert await run.opened.memories_of("late")
+
+
+async def test_all_who_wait_get_the_same_counts(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        waiting = [asyncio.create_task(run.runner.run_and_wait(None)) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        run.begin()
+        counts = await asyncio.gather(*waiting)
+        assert {count.created for count in counts} == {6}
+        assert await jobs(run.opened) == 1
+
+
+async def test_whoever_asks_after_the_end_is_answered_too(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        run.begin()
+        for _ in range(20):
+            counts = await asyncio.wait_for(run.runner.run_and_wait(None), 5)
+            assert counts.files == 3
+
+
+async def test_a_folder_that_vanished_is_told_and_removes_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        run.begin()
+        await run.runner.run_and_wait(None)
+        run.notes.rename(tmp_path / "away")
+        counts = await run.runner.run_and_wait(None)
+        assert [failure.detail for failure in counts.failed] == ["the folder does not exist."]
+        assert (counts.files, counts.removed) == (0, 0)
+        assert len(await run.opened.ids()) == 6
+        (tmp_path / "away").rename(run.notes)
+        (run.notes / "note-000.md").unlink()
+        assert (await run.runner.run_and_wait(None)).removed == 2
+        assert await run.opened.complaints() == []
+
+
+async def test_a_place_that_vanished_before_its_turn_fails_the_job(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        key = await run.runner.submit(None, ("note-001.md",))
+        waiting = asyncio.create_task(run.runner.run_and_wait(None, ("note-001.md",)))
+        await asyncio.sleep(0.05)
+        (run.notes / "note-001.md").unlink()
+        run.begin()
+        with pytest.raises(PathOutsideSources):
+            await waiting
+        job = await run.finished(key)
+        assert job.state == "failed"
+        assert "note-001.md" in str(job.detail)
+        assert (await run.runner.run_and_wait(None)).files == 2
+
+
+async def test_a_mistake_in_the_concepts_file_is_told_and_the_notes_are_read(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as run:
+        (tmp_path / "c.toml").write_text("[[concept]\n", encoding="utf-8")
+        run.begin()
+        counts = await run.runner.run_and_wait(None)
+        assert counts.created == 6
+        assert [Path(failure.source).name for failure in counts.failed] == ["c.toml"]
+        (tmp_path / "c.toml").unlink()
+        assert "cannot be read" in (await run.runner.run_and_wait(None)).failed[0].detail
+
+
+async def test_a_defect_fails_its_job_and_no_other(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        broken = "0" * 32
+        await run.opened.db.run(CREATE_JOB, id=record("job", broken), request={"paths": []})
+        run.begin()
+        assert run.task is not None
+        with pytest.raises(KeyError):
+            await run.task
+        job = await run.runner.read(broken)
+        assert (job.state, job.detail) == ("failed", "The service failed; its log says why.")
+        run.begin()
+        assert (await run.runner.run_and_wait(None)).files == 3
+
+
+async def test_a_job_that_a_crash_left_running_runs_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        key = await run.runner.submit(None)
+        await run.opened.db.run(
+            UPDATE_JOB, id=record("job", key), state="running", counts={}, detail=None
+        )
+        run.begin()
+        assert (await run.finished(key)).counts["created"] == 6
+
+
+async def test_a_stop_leaves_the_job_to_run_again(tmp_path: Path) -> None:
+    async with running(tmp_path, files=100) as run:
+        waiting = asyncio.create_task(run.runner.run_and_wait(None))
+        await asyncio.sleep(0.05)
+        run.begin()
+        while not await run.opened.ids():
+            await asyncio.sleep(0.01)
+        await run.end()
+        with pytest.raises(ServiceError, match="stops"):
+            await waiting
+        assert len(await run.opened.ids()) < 200
+        assert await run.opened.complaints() == []
+        run.begin()
+        assert (await run.runner.run_and_wait(None)).unchanged == 200
+
+
+async def test_wishes_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        for path in ("../c.toml", "none.md", "/etc/passwd"):
+            with pytest.raises(PathOutsideSources):
+                await run.runner.submit(None, (path,))
+        nowhere = JobRunner(run.opened.db, run.opened.pipeline, Settings(_env_file=None))
+        with pytest.raises(NoSources):
+            await nowhere.submit(None)
+        with pytest.raises(JobNotFound):
+            await run.runner.read("nothing")
+        assert await jobs(run.opened) == 0

@@ -1,0 +1,117 @@
+"""What the schema itself promises: edges with both ends, one of each, refused values, found words."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from service.errors import InvalidRequest, QueryFailed
+from service.words import query_words
+from tests.open_store import OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
+
+EDGES = ("references", "related_to", "is_a", "follows", "derived_from", "supersedes")
+OUT_OF_MEMORY = ("follows", "derived_from", "supersedes", "references")
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
+    async with open_store(tmp_path) as store:
+        yield store
+
+
+def ends(table: str) -> tuple[str, str]:
+    near = "memory" if table in OUT_OF_MEMORY else "concept"
+    far = "memory" if table in OUT_OF_MEMORY[:3] else "concept"
+    return near, far
+
+
+@pytest.mark.parametrize("table", EDGES)
+async def test_an_edge_needs_both_ends(opened: OpenStore, table: str) -> None:
+    near, far = ends(table)
+    for start, end in ((f"{near}:nobody", f"{far}:nothing"), (f"{far}:x", f"{near}:y")):
+        with pytest.raises((QueryFailed, InvalidRequest)):
+            await opened.ask(
+                f"INSERT RELATION INTO {table} "  # noqa: S608 - names of our own
+                f"{{ in: {start}, out: {end}, weight: 1, is_declared: false }}"
+            )
+    assert await opened.ask(f"SELECT * FROM {table}") == []  # noqa: S608
+
+
+async def test_a_deleted_memory_takes_its_edges_along(opened: OpenStore) -> None:
+    ids = await opened.push("Rush and GPU.", "GPU and Rush.", session="s", title="About GPU")
+    assert len(str(await opened.ask("SELECT VALUE id FROM follows"))) > 2
+    for key in ids:
+        await opened.ask("DELETE type::record('memory', $key)", key=key)
+    assert await opened.ask("SELECT * FROM follows") == []
+    assert await opened.ask("SELECT * FROM references") == []
+
+
+async def test_a_second_edge_between_two_ends_is_refused(opened: OpenStore) -> None:
+    [key] = await opened.push("All about it.", title="GPU")
+    with pytest.raises(QueryFailed, match="already contains"):
+        await opened.ask(
+            "RELATE (type::record('memory', $key))->references->(concept:['main', 'gpu'])", key=key
+        )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "kind = 'diary'", "type = 'odd'", "trust_tier = 'some'", "importance = 1.5",
+        "importance = -0.1", "agent = ''", "occurred_at = 'today'", "is_embedded = 'no'",
+        "tags = 'one'", "tags = [1]", "position = 'first'", "unknown_field = 1",
+    ],
+)  # fmt: skip
+async def test_values_outside_the_schema_are_refused(opened: OpenStore, change: str) -> None:
+    [key] = await opened.push("Words.")
+    with pytest.raises((QueryFailed, InvalidRequest)):
+        await opened.ask(f"UPDATE type::record('memory', $key) SET {change}", key=key)  # noqa: S608
+    assert await opened.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "is_found"),
+    [
+        ("the servers were running", "server run", True),
+        ("the RTX 5070 Ti has 16 GB", "rtx 5070", True),
+        ("error E1234 in src/app.py", "app.py", True),
+        ("error E1234 in src/app.py", "e1234", True),
+        ("released v2.3.1 today", "2.3.1", True),
+        ("오늘 회의를 했다", "회의", True),
+        ("nothing of it", "server", False),
+    ],
+)
+async def test_words_are_found_whole_and_in_parts(
+    opened: OpenStore, text: str, query: str, is_found: bool
+) -> None:
+    # BM25 gives a word of every second text no weight: most must be about something else.
+    await opened.push(text, *[f"A text about quite other things, number {n}." for n in range(9)])
+    found = await opened.ask(
+        "SELECT content, search::score(0) AS score FROM memory WHERE words @0,OR@ $words",
+        words=query_words(query),
+    )
+    assert isinstance(found, list)
+    assert [row["content"] for row in found] == ([text] if is_found else [])
+    assert all(row["score"] > 0 for row in found)
+
+
+async def test_the_nearest_vector_is_found_by_the_index(opened: OpenStore) -> None:
+    ids = await opened.push("Alpha.", "Beta.", "Gamma.")
+    vector = await opened.vectors.embed_query("Beta.")
+    found = await opened.ask(
+        "SELECT VALUE id FROM embedding WHERE vector <|1,40|> $vector", vector=vector.tolist()
+    )
+    assert found == [ids[1]]
+    with pytest.raises((QueryFailed, InvalidRequest), match="dimension"):
+        await opened.ask("UPDATE embedding SET vector = [1.0, 2.0]")
+
+
+async def test_changes_can_be_read_in_the_order_they_were_made(opened: OpenStore) -> None:
+    await opened.push("Rush and GPU.", title="About GPU")
+    changes = await opened.ask("SHOW CHANGES FOR DATABASE SINCE 0 LIMIT 1000")
+    assert isinstance(changes, list)
+    written = str(changes)
+    assert "Rush and GPU." in written
+    assert "references" in written

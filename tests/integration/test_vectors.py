@@ -1,0 +1,213 @@
+"""Vectors of one model in one store: waiting for it, telling another one, embedding anew."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from service.errors import (
+    EmbedderRefused,
+    EmbedderUnavailable,
+    FingerprintMismatch,
+)
+from service.ingest.pending import embed_pending, keep_embedding
+from service.reembed import reembed
+from service.settings import Settings
+from tests.open_store import OpenStore, open_store
+from tests.outer_embeddings import Answer, outer_embeddings
+from tests.services import free_port
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def store_without_server(folder: Path, port: int) -> AsyncIterator[OpenStore]:
+    """Open a store whose embedding server is not there yet."""
+    with outer_embeddings() as nobody:
+        nobody.url = f"http://127.0.0.1:{port}"
+        opened = OpenStore(folder, nobody)
+    try:
+        await opened.db.open((await asyncio.to_thread(_schema)))
+        yield opened
+    finally:
+        await opened.close()
+
+
+def _schema() -> str:
+    return Settings(_env_file=None).schema_file.read_text(encoding="utf-8")
+
+
+async def embedded(opened: OpenStore) -> list[bool]:
+    flags = await opened.ask("SELECT VALUE is_embedded FROM memory")
+    assert isinstance(flags, list)
+    return sorted(flags)
+
+
+async def test_the_first_model_becomes_the_stores(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        facts = await opened.db.meta("embedding")
+        assert facts == {"fingerprint": "outer-model/16/default", "dimensions": 16}
+        assert opened.vectors.problem is None
+        await opened.push("Words.")
+        rows = await opened.ask("SELECT VALUE fingerprint FROM embedding")
+        assert rows == [opened.vectors.fingerprint]
+
+
+@pytest.mark.parametrize("change", [{"model": "other-model"}, {"dimensions": 24}])
+async def test_another_model_is_refused_and_the_way_out_named(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("Words.")
+    with outer_embeddings(**change) as other:
+        opened = OpenStore(tmp_path, other)
+        try:
+            with pytest.raises(FingerprintMismatch, match="run `graph-memory reembed`"):
+                await opened.open()
+            with pytest.raises(FingerprintMismatch):
+                await opened.vectors.embed_query("Words.")
+            await opened.push("More words.")
+            assert await embedded(opened) == [False, True]
+            assert await opened.complaints() == []
+        finally:
+            await opened.close()
+
+
+async def test_memories_wait_for_a_server_that_is_away(tmp_path: Path) -> None:
+    port = free_port()
+    async with store_without_server(tmp_path, port) as opened:
+        synced = await opened.read("log.md", "## Alpha\n\nFirst.\n\n## Beta\n\nSecond.\n")
+        assert synced.embedded == 0
+        assert "2 memories are stored without vectors yet" in synced.warnings[0]
+        assert isinstance(opened.vectors.problem, EmbedderUnavailable)
+        assert await opened.complaints() == []
+        waiting = asyncio.create_task(keep_embedding(opened.pipeline))
+        with outer_embeddings(port):
+            for _ in range(200):
+                if await embedded(opened) == [True, True]:
+                    break
+                await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert await embedded(opened) == [True, True]
+        assert await opened.complaints() == []
+
+
+async def test_what_comes_while_the_server_is_away_is_embedded_later(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        waiting = asyncio.create_task(keep_embedding(opened.pipeline))
+        await asyncio.sleep(0.1)
+        full = Answer(b"full", 503, {"x-should-retry": "false"})
+        opened.embeddings.next_answers.append(full)
+        await opened.push("Words that must wait.")
+        for _ in range(100):
+            if await embedded(opened) == [True]:
+                break
+            await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert await embedded(opened) == [True]
+
+
+async def test_a_vector_of_an_older_text_is_not_kept(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        [key] = await opened.push("First words.", source_ref="r")
+        loop = asyncio.get_running_loop()
+
+        def change_text() -> None:
+            """Change the memory while its old text is being embedded."""
+            text = "UPDATE type::record('memory', $key) SET content_hash = 'newer'"
+            asyncio.run_coroutine_threadsafe(opened.ask(text, key=key), loop).result(5)
+
+        opened.embeddings.before_answering = change_text
+        assert await embed_pending(opened.pipeline) == 1
+        opened.embeddings.before_answering = None
+        assert await embedded(opened) == [False]
+        assert await opened.complaints() == []
+
+
+async def test_a_failing_answer_leaves_the_memory_without_a_vector(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        await opened.push("Words.")
+        assert await embedded(opened) == [False]
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        with pytest.raises(EmbedderRefused):
+            await embed_pending(opened.pipeline)
+        assert await embed_pending(opened.pipeline) == 1
+        assert await embed_pending(opened.pipeline) == 0
+        assert await opened.complaints() == []
+
+
+async def test_a_text_that_the_server_refuses_holds_up_no_other(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.refused_words = "poison"
+        await opened.push("A poison text.", *[f"Words number {n}." for n in range(70)])
+        assert await embedded(opened) == [False] * 71
+        done = [await embed_pending(opened.pipeline) for _ in range(2)]
+        assert sum(done) == 70
+        with pytest.raises(EmbedderRefused, match="too long"):
+            await embed_pending(opened.pipeline)
+        assert await opened.complaints() == []
+
+
+async def test_a_changed_text_without_a_server_loses_its_old_vector(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("First words.", source_ref="r")
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        await opened.push("Second words.", source_ref="r")
+        assert await embedded(opened) == [False]
+        assert await opened.ask("SELECT * FROM embedding") == []
+
+
+async def test_reembed_gives_every_memory_a_vector_of_the_new_model(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push(*[f"Words number {n}." for n in range(70)])
+    with outer_embeddings(model="other-model", dimensions=24) as other:
+        settings = Settings(
+            _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
+            embedding_url=other.url, embedding_batch_size=32,
+        )  # fmt: skip
+        assert await reembed(settings, Console(quiet=True)) == 70
+        opened = OpenStore(tmp_path, other)
+        await opened.open()
+        lengths = await opened.ask("SELECT VALUE array::len(vector) FROM embedding")
+        assert lengths == [24] * 70
+        nearest = await opened.ask(
+            "SELECT VALUE id FROM embedding WHERE vector <|1,40|> $vector",
+            vector=(await opened.vectors.embed_query("Words number 7.")).tolist(),
+        )
+        assert isinstance(nearest, list)
+        assert len(nearest) == 1
+        assert await opened.complaints() == []
+        await opened.close()
+
+
+async def test_reembed_without_an_answer_forgets_nothing(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("Words.")
+    settings = Settings(
+        _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
+        embedding_url=f"http://127.0.0.1:{free_port()}",
+    )  # fmt: skip
+    with pytest.raises(EmbedderUnavailable):
+        await reembed(settings, Console(quiet=True))
+    async with open_store(tmp_path) as again:
+        assert await embedded(again) == [True]
+        assert await again.complaints() == []
+
+
+async def test_reembed_of_an_empty_store_does_nothing(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        assert await opened.ids() == []
+    with outer_embeddings() as other:
+        settings = Settings(
+            _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
+            embedding_url=other.url,
+        )  # fmt: skip
+        assert await reembed(settings, Console(quiet=True)) == 0

@@ -1,0 +1,95 @@
+"""A store with everything that writes to it, opened without HTTP."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from service.database import Database, StoreAddress
+from service.embedder import Embedder, EmbedderAddress
+from service.ingest.declared import declare_concepts
+from service.ingest.drafts import DocumentText
+from service.ingest.sync import Pipeline, Synced, sync_documents
+from service.memories.storing import Pushed, store
+from service.queries import Query
+from service.settings import REPOSITORY
+from service.vectors import Vectors
+from tests.graph_check import violations
+from tests.outer_embeddings import OuterEmbeddings, outer_embeddings
+
+SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
+START = datetime(2026, 2, 13, 9, tzinfo=UTC)
+
+
+class OpenStore:
+    """One store, its embedder and its pipeline."""
+
+    def __init__(
+        self, folder: Path, embeddings: OuterEmbeddings, address: StoreAddress | None = None
+    ) -> None:
+        self.folder = folder
+        self.embeddings = embeddings
+        self.db = Database(address or StoreAddress(f"surrealkv://{folder / 'store'}"))
+        self.embedder = Embedder(EmbedderAddress(embeddings.url))
+        self.vectors = Vectors(self.db, self.embedder, SCHEMA)
+        self.pipeline = Pipeline(self.db, self.vectors)
+
+    async def open(self) -> None:
+        """Open the store and learn the embedding model."""
+        await self.db.open(SCHEMA)
+        await self.vectors.prepare()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.embedder.close()
+        await self.db.close()
+
+    async def read(self, uri: str, text: str, agent: str = "main", at: datetime = START) -> Synced:
+        """Take in one document."""
+        [synced] = await sync_documents(
+            self.pipeline, [DocumentText(uri, text, agent, modified_at=at)]
+        )
+        return synced
+
+    async def push(self, *texts: str, **fields: str) -> list[str]:
+        """Store one memory for each text; returns their ids."""
+        pushed = [Pushed(text, occurred_at=START, **fields) for text in texts]  # type: ignore[arg-type]
+        ids, _ = await store(self.pipeline, pushed)
+        return ids
+
+    async def declare(self, text: str, agent: str = "main") -> None:
+        """Take over a concepts file."""
+        path = self.folder / "concepts.toml"
+        path.write_text(text, encoding="utf-8")
+        await declare_concepts(self.pipeline, path, agent)
+
+    async def ask(self, text: str, **params: object) -> object:
+        """Return the result of a query of the test's own."""
+        return await self.db.run(Query("own", text, frozenset(params), writes=False), **params)
+
+    async def memories_of(self, slug: str, agent: str = "main") -> list[str]:
+        """Return the ids of the memories that mention a concept, in order."""
+        text = "SELECT VALUE in FROM references WHERE out = type::record('concept', [$who, $slug])"
+        found = await self.ask(text, who=agent, slug=slug)
+        return sorted(found) if isinstance(found, Iterable) else []
+
+    async def ids(self, agent: str = "main") -> list[str]:
+        """Return the ids of an agent's memories, in order."""
+        found = await self.ask("SELECT VALUE id FROM memory WHERE agent = $who", who=agent)
+        return sorted(found) if isinstance(found, Iterable) else []
+
+    async def complaints(self) -> list[str]:
+        """Return what is wrong in the store."""
+        return await violations(self.db)
+
+
+@asynccontextmanager
+async def open_store(folder: Path) -> AsyncIterator[OpenStore]:
+    """Open a store of its own in `folder`, with a foreign embedding server beside it."""
+    with outer_embeddings() as embeddings:
+        store = OpenStore(folder, embeddings)
+        try:
+            await store.open()
+            yield store
+        finally:
+            await store.close()
