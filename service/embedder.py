@@ -87,7 +87,7 @@ class Embedder:
 
         Raises EmbedderUnavailable (no answer) or EmbedderRefused (an answer of no use).
         """
-        listed = (await self._request("GET", "/v1/models", None, attempts=1)).get("data") or []
+        listed = await self._list_models()
         wanted = self.address.model
         entry: dict[str, Any] = next((m for m in listed if wanted in {None, m.get("id")}), {})
         name = wanted or entry.get("id")
@@ -106,8 +106,7 @@ class Embedder:
 
     async def check(self) -> None:
         """Raise EmbedderUnavailable or EmbedderRefused unless the server still has the model."""
-        answer = await self._request("GET", "/v1/models", None, attempts=1)
-        listed = [item.get("id") for item in _items(answer)]
+        listed = [item.get("id") for item in await self._list_models()]
         # Some gateways serve names that they do not list.
         if self._model and self._is_listed and listed and self._model.name not in listed:
             msg = (
@@ -115,6 +114,15 @@ class Embedder:
                 "start the old model again, or restart this service."
             )
             raise EmbedderRefused(msg)
+
+    async def _list_models(self) -> list[dict[str, Any]]:
+        """Ask for the server's models; for one that is named, a server without a list will do."""
+        try:
+            return _items(await self._request("GET", "/v1/models", None, attempts=1))
+        except EmbedderRefused:
+            if self.address.model is None:
+                raise
+            return []
 
     async def embed_query(self, text: str) -> Vector:
         """Return the unit vector of a question, with the model's query instruction.

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from service.ingest.markdown import Document, Section
 from service.ingest.names import Name, declared_name, heading_name
-from service.ingest.places import DEFAULT_PLACES, kind_of, occurred_at, type_of
+from service.ingest.places import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 from service.records import KINDS, Source
 from service.words import index_words
 
@@ -111,10 +111,10 @@ def document_drafts(
     """
     said = parsed.kind if parsed.kind in KINDS else None
     kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
-    given = document.occurred_at or parsed.date
     drafts = []
     for position, section in enumerate(parsed.sections):
-        at = occurred_at(given, document.uri, section.clock, document.modified_at)
+        dated = document.occurred_at or _date_in(section.heading_path) or parsed.date
+        at = occurred_at(dated, document.uri, section.clock, document.modified_at)
         drafts.append(
             Draft(
                 key=_section_key(document, section),
@@ -175,6 +175,12 @@ def names_in(memory: Named) -> list[Name]:
     if memory.title not in path:
         given.append(heading_name(memory.title, "title"))
     return list({name.slug: name for name in given if name is not None}.values())
+
+
+def _date_in(heading_path: tuple[str, ...]) -> datetime | None:
+    """Return the date that the nearest heading begins with: `## 2026-02-12 Chose Qwen3`."""
+    dates = (date_of(heading.replace("/", "-")) for heading in reversed(heading_path))
+    return next((date for date in dates if date), None)
 
 
 def _section_key(document: DocumentText, section: Section) -> str:

@@ -104,11 +104,11 @@ async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:
         run.begin()
         while (await run.runner.read(first)).state == "queued":
             await asyncio.sleep(0.005)
-        (run.notes / "late.md").write_text("## Late\n\nWords.\n", encoding="utf-8")
+        (run.notes / "late.md").write_text("## Latecomer\n\nWords.\n", encoding="utf-8")
         second = await run.runner.submit(None)
         assert second != first
         await run.finished(second)
-        assert await run.opened.memories_of("late")
+        assert await run.opened.memories_of("latecomer")
 
 
 async def test_all_who_wait_get_the_same_counts(tmp_path: Path) -> None:

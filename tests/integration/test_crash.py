@@ -1,0 +1,168 @@
+"""Killed in the middle of a write: nothing by halves, and the work goes on by itself."""
+
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from service.database import Database, StoreAddress
+from tests.graph_check import Store, check, read_store
+from tests.services import free_port, service_process, wait_for
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+FILES = 300
+SECTIONS = 3
+WORDS = (
+    "harbour", "Blue Harbour", "engine", "GPU", "the New York Times", "repair", "Juan de la Cruz",
+    "morning", "SurrealDB", "letter", "v2.3.1", "northern", "Rush", "kettle", "Anna Berg",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Killable:
+    """A service in a process of its own."""
+
+    process: subprocess.Popen[str]
+    url: str
+
+    def kill(self) -> None:
+        """Send SIGKILL and wait for the end."""
+        self.process.kill()
+        self.process.wait(timeout=30)
+
+
+@contextmanager
+def service_on(folder: Path, embedding_url: str) -> Iterator[Killable]:
+    """Start the service on the notes and the store in `folder`; it answers when this yields."""
+    port = free_port()
+    with service_process(
+        MEMORY_PORT=str(port), MEMORY_DATA_DIR=str(folder / "data"),
+        MEMORY_SOURCES=str(folder / "notes"), MEMORY_EMBEDDING_URL=embedding_url,
+    ) as process:  # fmt: skip
+        url = f"http://127.0.0.1:{port}"
+        wait_for(f"{url}/health/live", lambda: process.poll() is None)
+        yield Killable(process, url)
+
+
+def write_notes(folder: Path, chance: random.Random) -> None:
+    for number in range(FILES):
+        name = f"memory/2026-{1 + number % 9:02}-{1 + number % 28:02}-{number:04}.md"
+        path = folder / "notes" / (name if number % 2 else f"projects/note-{number:03}.md")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sections = [
+            f"## {chance.choice(WORDS)} {part}\n\n{' '.join(chance.choices(WORDS, k=40))}.\n"
+            for part in range(SECTIONS)
+        ]
+        path.write_text(f"# Note {number}\n\n" + "\n".join(sections), encoding="utf-8")
+
+
+async def stored(folder: Path) -> Store:
+    db = Database(StoreAddress(f"surrealkv://{folder / 'data' / 'store'}"))
+    try:
+        return await read_store(db)
+    finally:
+        await db.close()
+
+
+def are_whole(store: Store, folder: Path) -> bool:
+    """Say whether each stored document is its file's text with all its sections."""
+    return all(
+        row["text"] == (folder / "notes" / row["uri"]).read_text(encoding="utf-8")
+        and row["sections"] == SECTIONS
+        for row in store.rows["document"]
+    )
+
+
+def wait_for_job(service: Killable, job: str) -> dict[str, Any]:
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        status: dict[str, Any] = httpx.get(f"{service.url}/ingest/jobs/{job}").json()
+        if status["state"] in {"done", "failed"}:
+            return status
+        time.sleep(0.05)
+    raise TimeoutError(job)
+
+
+async def test_a_scan_that_is_killed_again_and_again_ends_whole(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    chance = random.Random(13)
+    write_notes(tmp_path, chance)
+    job, counts = "", []
+    for _ in range(4):
+        with service_on(tmp_path, embedding_url) as service:
+            if not job:
+                answer = httpx.post(f"{service.url}/ingest/scan", json={"wait": False})
+                assert answer.status_code == 202
+                job = answer.json()["job"]
+            time.sleep(chance.uniform(0.05, 0.6))
+            service.kill()
+        store = await stored(tmp_path)
+        assert check(store) == []
+        assert are_whole(store, tmp_path)
+        counts.append(len(store.rows["document"]))
+    assert counts == sorted(counts)
+    assert any(0 < count < FILES for count in counts), counts
+
+    with service_on(tmp_path, embedding_url) as service:
+        status = wait_for_job(service, job)
+        assert (status["state"], status["files"], status["failed"]) == ("done", FILES, [])
+        wait_for(f"{service.url}/health/ready", lambda: service.process.poll() is None)
+    store = await stored(tmp_path)
+    assert check(store) == []
+    assert are_whole(store, tmp_path)
+    assert len(store.rows["document"]) == FILES
+    assert len(store.memories) == len(store.rows["embedding"]) == FILES * SECTIONS
+
+
+def batch_of(count: int, chance: random.Random) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": f"Number {number}: {' '.join(chance.choices(WORDS, k=30))}.",
+            "source_ref": f"ref-{number}",
+            "session": f"session-{number % 5}",
+            "occurred_at": f"2026-02-13T{number % 24:02}:{number % 60:02}:00Z",
+        }
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+async def test_a_batch_that_is_killed_can_be_sent_again(
+    tmp_path: Path, embedding_url: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    batch = batch_of(1000, chance)
+    (tmp_path / "notes").mkdir()
+
+    def send(url: str) -> None:
+        with suppress(httpx.TransportError):
+            httpx.post(f"{url}/memories/batch", json={"memories": batch}, timeout=60)
+
+    with service_on(tmp_path, embedding_url) as service:
+        sending = threading.Thread(target=send, args=(service.url,))
+        sending.start()
+        time.sleep(chance.uniform(0.3, 1.2))
+        service.kill()
+        sending.join()
+    store = await stored(tmp_path)
+    assert check(store) == []
+    before = len(store.memories)
+
+    with service_on(tmp_path, embedding_url) as service:
+        sent = httpx.post(
+            f"{service.url}/memories/batch", json={"memories": batch}, timeout=60
+        ).json()
+    assert (sent["created"], sent["duplicates"]) == (1000 - before, before)
+    store = await stored(tmp_path)
+    assert check(store) == []
+    assert len(store.memories) == len(store.rows["embedding"]) == 1000
