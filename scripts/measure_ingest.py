@@ -39,12 +39,24 @@ def main() -> None:
 
 def measure(servers: Servers, notes: Path) -> None:
     """Run the scans against the service and print a table."""
-    table = Table("scan", "files", "created", "updated", "unchanged", "removed", "embedded", "failed", "seconds")
+    table = Table(
+        "scan",
+        "files",
+        "created",
+        "updated",
+        "unchanged",
+        "removed",
+        "embedded",
+        "failed",
+        "seconds",
+    )
     with httpx.Client(base_url=servers.url, timeout=3600) as client:
         first = scan(client, table, "first")
         scan(client, table, "again, nothing changed")
         edited = sorted(notes.rglob("*.md"))[len(list(notes.rglob("*.md"))) // 2]
-        edited.write_text(edited.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
+        edited.write_text(
+            edited.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8"
+        )
         scan(client, table, "one section edited")
         edited.unlink()
         scan(client, table, "one file deleted")
@@ -60,7 +72,10 @@ def scan(client: httpx.Client, table: Table, name: str) -> dict[str, Any]:
     answer.raise_for_status()
     counts: dict[str, Any] = answer.json()
     names = ("files", "created", "updated", "unchanged", "removed", "embedded")
-    cells = [str(counts[n]) for n in names] + [str(len(counts["failed"])), f"{counts['took_ms'] / 1000:.2f}"]
+    cells = [str(counts[n]) for n in names] + [
+        str(len(counts["failed"])),
+        f"{counts['took_ms'] / 1000:.2f}",
+    ]
     table.add_row(name, *cells)
     return counts
 
@@ -68,20 +83,29 @@ def scan(client: httpx.Client, table: Table, name: str) -> dict[str, Any]:
 def compare_with_bare_embedding(
     client: httpx.Client, embedding_url: str, scan_seconds: float
 ) -> None:
-    """Embed all stored texts directly, longest last, and print the scan's time as a ratio to that."""
+    """Embed all stored texts directly, and print the scan's time as a ratio to that."""
     ready = client.get("/health/ready").json()
     model = ready["checks"]["embedder"]["detail"].split(",")[0]
     texts, cursor = [], None
     while True:
-        page = client.get("/memories", params={"limit": 1000} | ({"cursor": cursor} if cursor else {})).json()
-        texts += ["\n".join([" › ".join(m["heading_path"]), m["content"]]) for m in page["memories"]]
+        page = client.get(
+            "/memories", params={"limit": 1000} | ({"cursor": cursor} if cursor else {})
+        ).json()
+        texts += [
+            "\n".join([" › ".join(m["heading_path"]), m["content"]]) for m in page["memories"]
+        ]
         cursor = page["next_cursor"]
         if cursor is None:
             break
     texts.sort(key=len)
     started = time.perf_counter()
     for start in range(0, len(texts), 8):
-        body = {"model": model, "input": texts[start : start + 8], "truncate": True, "encoding_format": "base64"}
+        body = {
+            "model": model,
+            "input": texts[start : start + 8],
+            "truncate": True,
+            "encoding_format": "base64",
+        }
         httpx.post(f"{embedding_url}/v1/embeddings", json=body, timeout=600).raise_for_status()
     bare = time.perf_counter() - started
     console.print(

@@ -80,8 +80,13 @@ def measure(url: str, asked: argparse.Namespace) -> None:
             scores = ask_all(client, agent, questions[: asked.questions], options, name_of, variant)
             rows[variant] = scores
             numbers = list(vars(scores).values())
-            table.add_row(variant, *(f"{n:.3f}" for n in numbers[:6]), *(f"{n:.0f} ms" for n in numbers[6:]))
-    console.print(f"{asked.dataset.name}: {len(id_of)} memories, {len(questions[: asked.questions])} questions")
+            table.add_row(
+                variant, *(f"{n:.3f}" for n in numbers[:6]), *(f"{n:.0f} ms" for n in numbers[6:])
+            )
+    console.print(
+        f"{asked.dataset.name}: {len(id_of)} memories, "
+        f"{len(questions[: asked.questions])} questions"
+    )
     console.print(table)
     if asked.json:
         print(json.dumps({variant: vars(scores) for variant, scores in rows.items()}))

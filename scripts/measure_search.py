@@ -3,8 +3,8 @@
     scripts/measure_search.py [--memories 5000] [--questions 200] [--embedding-model hashing-256]
 
 Texts are 60 words by Zipf's law over English stop words and 20,000 made-up words, with names of
-things that several notes share; a question is twelve words of one note. Times are a client's, over HTTP, embedding included; the
-stages are the receipts' medians.
+things that several notes share; a question is twelve words of one note. Times are a client's,
+over HTTP, embedding included; the stages are the receipts' medians.
 """
 
 import argparse
@@ -38,9 +38,10 @@ def main() -> None:
     parser.add_argument("--embedding-model", default="hashing-256")
     asked = parser.parse_args()
     notes = generate(asked.memories, random.Random(7))
-    with own_servers(asked.embedding_model) as servers, httpx.Client(
-        base_url=servers.url, timeout=600
-    ) as client:
+    with (
+        own_servers(asked.embedding_model) as servers,
+        httpx.Client(base_url=servers.url, timeout=600) as client,
+    ):
         load(client, notes)
         chooser = random.Random(8)
         questions = [
@@ -60,7 +61,9 @@ def generate(count: int, chooser: random.Random) -> list[dict[str, Any]]:
     words = sorted(STOP_WORDS) + made
     tags = chooser.sample(made, 40)
     weights = [1 / rank for rank in range(1, len(words) + 1)]
-    names = [f"{chooser.choice(made).title()} {chooser.choice(made).title()}" for _ in range(count // 5)]
+    names = [
+        f"{chooser.choice(made).title()} {chooser.choice(made).title()}" for _ in range(count // 5)
+    ]
     notes = []
     for number in range(count):
         drawn = chooser.choices(words, weights, k=56)
@@ -80,7 +83,9 @@ def load(client: httpx.Client, notes: list[dict[str, Any]]) -> None:
     """Store the notes in batches."""
     started = time.perf_counter()
     for start in track(range(0, len(notes), 500), "loading", console=console, transient=True):
-        client.post("/memories/batch", json={"memories": notes[start : start + 500]}).raise_for_status()
+        client.post(
+            "/memories/batch", json={"memories": notes[start : start + 500]}
+        ).raise_for_status()
     console.print(f"stored {len(notes)} in {time.perf_counter() - started:.1f} s")
     stats = client.get("/stats").json()
     console.print({name: stats[name] for name in ("memories", "concepts", "references", "follows")})

@@ -32,9 +32,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def own_servers(
-    embedding_model: str = "all-MiniLM-L6-v2", **settings: str
-) -> Iterator["Servers"]:
+def own_servers(embedding_model: str = "all-MiniLM-L6-v2", **settings: str) -> Iterator["Servers"]:
     """Start both servers, yield their addresses once they are ready, stop both at the end.
 
     `settings` are MEMORY_… variables by name.

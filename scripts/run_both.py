@@ -16,6 +16,8 @@ from rich.console import Console
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples" / "notes"
 STOP_SECONDS = 20
+# A first scan embeds everything: on a CPU some thirty sections a second.
+SCAN_SECONDS = 24 * 3600
 # The packaged model loads in about 10 s; what is missing after twice that needs somebody.
 PATIENCE_SECONDS = 20
 
@@ -73,7 +75,9 @@ def read_env_file() -> dict[str, str]:
     return {name.strip(): value.strip().strip("\"'") for name, value in pairs if value.strip()}
 
 
-def begin(module: str, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def begin(
+    module: str, arguments: list[str], environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     """Start one server in a group of its own, so that Ctrl-C reaches it through us only."""
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments], env=environment, start_new_session=True
@@ -120,7 +124,7 @@ def wait_until_ready(url: str, processes: list[subprocess.Popen[bytes]]) -> bool
 def scan(url: str, environment: dict[str, str]) -> None:
     """Scan the folders and tell what came in."""
     with console.status(f"Reading {environment['MEMORY_SOURCES']} ..."):
-        answer = httpx.post(f"{url}/ingest/scan", json={}, timeout=None)
+        answer = httpx.post(f"{url}/ingest/scan", json={}, timeout=SCAN_SECONDS)
     if answer.status_code != 200:
         console.print(f"[red]The scan failed: {answer.json().get('detail')}")
         return
@@ -128,7 +132,8 @@ def scan(url: str, environment: dict[str, str]) -> None:
     chunks = counts["created"] + counts["updated"] + counts["unchanged"]
     console.print(
         f"{counts['files']} files, {chunks} memories ({counts['created']} new, "
-        f"{counts['updated']} changed, {counts['removed']} removed), {counts['took_ms'] / 1000:.1f} s"
+        f"{counts['updated']} changed, {counts['removed']} removed), "
+        f"{counts['took_ms'] / 1000:.1f} s"
     )
     for failure in counts["failed"]:
         console.print(f"[red]failed: {failure['source']}: {failure['detail']}")

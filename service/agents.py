@@ -33,9 +33,7 @@ async def agent_sizes(db: Database, agents: Sequence[str]) -> dict[str, int]:
     return {agent: sizes.get(agent, 0) for agent in agents}
 
 
-def hub_caps(
-    sizes: dict[str, int], most_memories: int, largest_share: float
-) -> dict[str, int]:
+def hub_caps(sizes: dict[str, int], most_memories: int, largest_share: float) -> dict[str, int]:
     """Return, for each agent, above how many memories a concept links nothing.
 
     A share alone would silence every concept of a small store: below 10 memories of that share

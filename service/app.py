@@ -29,8 +29,8 @@ from service.version import VERSION
 
 log = logging.getLogger(__name__)
 
-DESCRIPTION = """Memory for AI agents: markdown notes, tool results and transcripts go in; the few memories
-that matter come out, with the path that led to them. No LLM call anywhere.
+DESCRIPTION = """Memory for AI agents: markdown notes, tool results and transcripts go in; the few
+memories that matter come out, with the path that led to them. No LLM call anywhere.
 
 Times are ISO 8601 with a zone, ids are opaque strings, errors are `application/problem+json`
 (RFC 9457)."""
@@ -81,9 +81,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
 async def _declare(parts: Parts) -> None:
     """Take over the concepts file; a mistake in it is told, and the store stays as it was."""
     try:
-        await declare_concepts(
-            parts.pipeline, parts.settings.concepts_file, parts.settings.agent
-        )
+        await declare_concepts(parts.pipeline, parts.settings.concepts_file, parts.settings.agent)
     except (ServiceError, OSError) as error:
         log.error("concepts file: %s", error)  # noqa: TRY400 - the sentence says all there is
 

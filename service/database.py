@@ -1,4 +1,4 @@
-"""The one door to SurrealDB: connect, apply the schema, run a named query. Only importer of surrealdb.
+"""The one door to SurrealDB, and the only importer of its driver: connect, run a named query.
 
 Measured traps that this file answers (core 3.2.4): `query()` hides the error of a later
 statement, so `query_raw` is used and every status checked; two writers on one full-text index
@@ -225,7 +225,10 @@ async def _connect(address: StoreAddress) -> Any:
                 await client.signin({"username": address.user, "password": address.password or ""})
             await client.use(address.namespace, address.name)
     except NotAllowedError as error:
-        msg = "The database refused the user: check MEMORY_DATABASE_USER and MEMORY_DATABASE_PASSWORD."
+        msg = (
+            "The database refused the user: check MEMORY_DATABASE_USER and "
+            "MEMORY_DATABASE_PASSWORD."
+        )
         raise StoreRefused(msg) from error
     except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
         raise _failure_to_connect(address, error) from error
@@ -239,7 +242,10 @@ def _make_folder(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        msg = f"The store's folder {folder} cannot be written ({error.strerror}): give another MEMORY_DATA_DIR."
+        msg = (
+            f"The store's folder {folder} cannot be written ({error.strerror}): "
+            "give another MEMORY_DATA_DIR."
+        )
         raise StoreNotWritable(msg) from error
 
 
@@ -263,7 +269,7 @@ def _named_failure(failures: list[dict[str, Any]]) -> Exception:
     kinds = [(f.get("details") or {}).get("kind") for f in failures]
     texts = [str(f.get("result") or f.get("message") or f) for f in failures]
     if "TransactionConflict" in kinds or any("can be retried" in t for t in texts):
-        return WriteConflict("Two writers changed the same memories again and again; send it again.")
+        return WriteConflict("Other writers changed the same memories; send it again.")
     if any(f"An error occurred: {_STALE}" == t for t in texts):
         return StaleRead()
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts

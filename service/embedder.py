@@ -47,7 +47,7 @@ class EmbedderAddress:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """The model that answers; `speaks_input_type` marks our own server, which takes extra fields."""
+    """The model that answers; `speaks_input_type` marks our own server and its extra fields."""
 
     name: str
     dimensions: int
@@ -92,7 +92,10 @@ class Embedder:
         entry: dict[str, Any] = next((m for m in listed if wanted in {None, m.get("id")}), {})
         name = wanted or entry.get("id")
         if not name:
-            msg = f"The embedding server at {self.address.url} lists no model: set MEMORY_EMBEDDING_MODEL."
+            msg = (
+                f"The embedding server at {self.address.url} lists no model: "
+                "set MEMORY_EMBEDDING_MODEL."
+            )
             raise EmbedderRefused(msg)
         model = EmbeddingModel(
             name, 0, entry.get("owned_by") == "graph-memory", self.address.instruction
@@ -217,7 +220,8 @@ class Embedder:
         try:
             answer = orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
-            raise EmbedderRefused("The embedding server answered something that is not JSON.") from error
+            msg = "The embedding server answered something that is not JSON."
+            raise EmbedderRefused(msg) from error
         if not isinstance(answer, dict):
             raise EmbedderRefused("The embedding server answered JSON that is not an object.")
         return answer
@@ -266,7 +270,8 @@ def _decode(embedding: object) -> Vector:
         with np.errstate(over="ignore"):  # too large for float32: infinity, refused below
             return np.asarray(embedding, dtype=np.float32)
     except (binascii.Error, ValueError, TypeError) as error:
-        raise EmbedderRefused("The embedding server returned a vector that cannot be read.") from error
+        msg = "The embedding server returned a vector that cannot be read."
+        raise EmbedderRefused(msg) from error
 
 
 def _checked(vector: Vector, dimensions: int) -> Vector:
@@ -276,7 +281,8 @@ def _checked(vector: Vector, dimensions: int) -> Vector:
         raise EmbedderRefused(msg)
     length = float(np.linalg.norm(vector.astype(np.float64)))
     if not np.isfinite(length) or length == 0.0:
-        raise EmbedderRefused("The embedding server returned a vector with NaN, infinity or only zeros.")
+        msg = "The embedding server returned a vector with NaN, infinity or only zeros."
+        raise EmbedderRefused(msg)
     return (vector / length).astype(np.float32)
 
 

@@ -18,7 +18,8 @@ from pydantic import (
 from service.records import Filters, Memory
 
 Kind = Literal[
-    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation", "summary"
+    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
+    "summary",
 ]  # fmt: skip
 Type = Literal["episodic", "semantic", "procedural"]
 TrustTier = Literal["trusted", "untrusted", "quarantined"]
@@ -31,7 +32,7 @@ def _encodable(text: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        msg = f"holds half a character (a lone surrogate) at position {error.start}; send valid Unicode"
+        msg = f"holds a lone surrogate at position {error.start}; send valid Unicode"
         raise ValueError(msg) from error
     if "\x00" in text:
         msg = "holds a NUL character; leave it out"
@@ -100,7 +101,7 @@ Tags = Annotated[list[Label], Field(max_length=100)]
 
 
 class Strict(BaseModel):
-    """A request body: unknown fields are refused, so that a misspelt filter never widens an answer."""
+    """A request body: unknown fields are refused, lest a misspelt filter widens an answer."""
 
     model_config = ConfigDict(extra="forbid")
 

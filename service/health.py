@@ -29,7 +29,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """`ready`; `degraded`: words and graph answer, meaning does not; `unavailable`: nothing does."""
+    """`degraded`: words and graph answer, meaning does not; `unavailable`: nothing does."""
 
     status: Literal["ready", "degraded", "unavailable"]
     checks: dict[str, Check]
@@ -44,7 +44,7 @@ async def get_live() -> Alive:
 
 @router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
 async def get_ready(parts: TheParts, response: Response) -> Readiness:
-    """Check database, schema, embedder, fingerprint and engine; 503 with reasons unless all is well."""
+    """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
     checks = {
         "database": await _database(parts),
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 
 KINDS: Final = (
-    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation", "summary",
+    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
+    "summary",
 )  # fmt: skip
 TYPES: Final = ("episodic", "semantic", "procedural")
 TRUST_TIERS: Final = ("trusted", "untrusted", "quarantined")

@@ -25,7 +25,10 @@ class Settings(BaseSettings):
         env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
     )
 
-    host: str = Field("127.0.0.1", description="Address to listen on. There is no password yet: keep it on loopback.")
+    host: str = Field(
+        "127.0.0.1",
+        description="Address to listen on. There is no password yet: keep it on loopback.",
+    )
     port: int = Field(8080, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     data_dir: Path = Field(
         default_factory=lambda: _data_home() / "graph-memory",
@@ -108,7 +111,9 @@ class Settings(BaseSettings):
     @classmethod
     def _split_folders(cls, value: object) -> object:
         if isinstance(value, str):
-            return tuple(Path(part.strip()).expanduser() for part in value.split(",") if part.strip())
+            return tuple(
+                Path(part.strip()).expanduser() for part in value.split(",") if part.strip()
+            )
         return value
 
     @field_validator("places")

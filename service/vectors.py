@@ -23,7 +23,9 @@ class Vectors:
         self._schema = schema
         self._preparing = asyncio.Lock()
         self.model: EmbeddingModel | None = None
-        self.problem: ServiceError | None = EmbedderUnavailable("The embedding server was not asked yet.")
+        self.problem: ServiceError | None = EmbedderUnavailable(
+            "The embedding server was not asked yet."
+        )
 
     @property
     def fingerprint(self) -> str:

@@ -36,7 +36,7 @@ STOP_WORDS: Final = frozenset(
 
 
 def fold(text: str) -> str:
-    """Return `text` in one spelling: NFKC, and Latin letters without their accents."""
+    """Return `text` in one spelling: NFKC, and letters without their accents."""
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))

@@ -36,15 +36,13 @@ def running_service(*, wait: bool = True, **settings: Any) -> Iterator[RunningSe
     """Run the service in a thread on a free port; `wait` until its vectors are ready too."""
     app = create_app(Settings(_env_file=None, **settings))
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(app, lifespan="on", log_config=None, access_log=False)
-    )
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
         with httpx.Client(base_url=url, timeout=60) as client:
-            wait_for(f"{url}/health/{'ready' if wait else 'live'}", lambda: thread.is_alive())
+            wait_for(f"{url}/health/{'ready' if wait else 'live'}", thread.is_alive)
             yield RunningService(url, client)
     finally:
         server.should_exit = True

@@ -60,7 +60,9 @@ async def related_concepts(
         key = (row["id"][0], row["id"][1])
         near: list[Related] = []
         if "related_to" in allowed:
-            near += [Related(_concept(r), "related_to", _share(r, by_id[key])) for r in row["related"]]
+            near += [
+                Related(_concept(r), "related_to", _share(r, by_id[key])) for r in row["related"]
+            ]
         if "is_a" in allowed:
             near += [Related(_concept(r), "is_a", _DECLARED_SHARE) for r in row["isa"]]
         found[key] = sorted(near, key=lambda r: (-r.share, r.concept.id))

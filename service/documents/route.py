@@ -43,7 +43,10 @@ async def get_document(
     [owner] = await readable_agents(parts.db, agent, [])
     row = await parts.db.run(DOCUMENT, id=record("document", [owner, path]))
     if row is None:
-        msg = f"No document {path!r} was ingested for agent {agent!r}. Search hits name theirs in source.uri."
+        msg = (
+            f"No document {path!r} was ingested for agent {agent!r}. "
+            "Search hits name theirs in source.uri."
+        )
         raise DocumentNotFound(msg)
     every = _lines(row["text"])
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]

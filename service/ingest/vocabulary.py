@@ -22,7 +22,8 @@ def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dic
     dictionary = Dictionary(version)
     # Declared concepts come first: their aliases win over learned names.
     for row in sorted(rows, key=lambda row: not row["is_declared"]):
-        dictionary.add(Name(row["id"][1], row["name"], row["kind"], row["is_cased"]), row["aliases"])
+        name = Name(row["id"][1], row["name"], row["kind"], row["is_cased"])
+        dictionary.add(name, row["aliases"])
     return dictionary
 
 

@@ -74,7 +74,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
 
 
 async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str], Synced]:
-    """Store memories; returns their ids and what became of them, `actions` in the order of `pushed`.
+    """Store memories; returns their ids and what became of them, both in the order of `pushed`.
 
     Written in transactions of 64, each agent's by itself: should one fail, those before it are
     stored, and sending all of them again is free.

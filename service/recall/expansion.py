@@ -1,4 +1,4 @@
-"""Graph recall: from the best hits along concepts and time, scored, with the path that led there."""
+"""Graph recall: from the best hits along concepts and time, scored, with the path there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -180,9 +180,7 @@ async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[st
             recall.walk.add(memory, Reached(way.score * DECAY, hop, path), new)
     ordered = sorted(new, key=lambda key: (-new[key].score, key))
     hits = [Scored(key, new[key].score) for key in ordered]
-    kept = await keep_visible(
-        recall.searcher.db, hits, recall.asked.search.filters, MOST_MEMORIES
-    )
+    kept = await keep_visible(recall.searcher.db, hits, recall.asked.search.filters, MOST_MEMORIES)
     return {hit.id: new[hit.id] for hit in kept}
 
 
@@ -213,9 +211,7 @@ def _reach_in_time(walk: Walk, seed: str, side: str, way: Sequence[str]) -> None
     here = walk.memories[seed]
     for key in way:
         step = Step(edge="follows", direction=side)
-        here = Reached(
-            here.score * DECAY, here.distance + 1, (*here.path, step, Step(memory=key))
-        )
+        here = Reached(here.score * DECAY, here.distance + 1, (*here.path, step, Step(memory=key)))
         known = walk.memories.get(key)
         if known is None or (known.distance > 0 and here.score > known.score):
             walk.memories[key] = here

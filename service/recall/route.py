@@ -174,9 +174,7 @@ async def _recall(parts: Parts, request: RecallRequest) -> RecallAnswer:
     )
 
 
-def _recalled_fields(
-    hit: Recalled, question: str, found: RecallResult
-) -> RecalledFields:
+def _recalled_fields(hit: Recalled, question: str, found: RecallResult) -> RecalledFields:
     return RecalledFields(
         **memory_fields(hit.memory),
         snippet=snippet_of(hit.memory.content, question),

@@ -79,4 +79,3 @@ async def keep_visible(
         if len(kept) >= limit:
             break
     return kept[:limit]
-

@@ -146,9 +146,7 @@ async def _by_vector(
     return found, None
 
 
-async def _by_concepts(
-    searcher: Searcher, asked: SearchQuery, fused: list[Fused]
-) -> list[Scored]:
+async def _by_concepts(searcher: Searcher, asked: SearchQuery, fused: list[Fused]) -> list[Scored]:
     settings = searcher.settings
     sizes = await agent_sizes(searcher.db, asked.filters.agents)
     caps = hub_caps(sizes, settings.concept_max_memories, settings.concept_max_share)

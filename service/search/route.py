@@ -75,9 +75,7 @@ class SearchParameters(SearchOptions):
     def request(self) -> SearchRequest:
         """Return the request that a body would have given."""
         values = self.model_dump(exclude={"q", "weight_vector", "weight_text", "weight_graph"})
-        weights = Weights(
-            vector=self.weight_vector, text=self.weight_text, graph=self.weight_graph
-        )
+        weights = Weights(vector=self.weight_vector, text=self.weight_text, graph=self.weight_graph)
         return SearchRequest(query=self.q, weights=weights, **values)
 
 

@@ -1,4 +1,4 @@
-"""Exact tokens: what is typed letter by letter is found first, among a thousand that are like it."""
+"""Exact tokens: what is typed letter by letter is found first, among a thousand like it."""
 
 import itertools
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CARDS = [
 ]
 SENTENCES = (
     "The {card} in host {host} runs at {watts} W and {degrees} degrees under load.",
-    "Bought a {card} for host {host}; VRAM is {watts} MB free after the driver, fan at {degrees} %.",
+    "Bought a {card} for host {host}; {watts} MB of VRAM are free, fan at {degrees} %.",
     "Driver crash on the {card} again: VRAM issue with code {watts}, host {host} rebooted.",
     "Benchmarked the {card} on {host}: {watts} tokens a second at batch size {degrees}.",
 )

@@ -59,7 +59,7 @@ def write_notes(folder: Path, chance: random.Random) -> None:
         path = folder / "notes" / (name if number % 2 else f"projects/note-{number:03}.md")
         path.parent.mkdir(parents=True, exist_ok=True)
         sections = [
-            f"## {chance.choice(WORDS)} {part}\n\n{' '.join(chance.choices(WORDS, k=40))}.\n"
+            f"## {chance.choice(WORDS)} {part}\n\n{' and a '.join(chance.choices(WORDS, k=9))}.\n"
             for part in range(SECTIONS)
         ]
         path.write_text(f"# Note {number}\n\n" + "\n".join(sections), encoding="utf-8")
@@ -127,7 +127,7 @@ async def test_a_scan_that_is_killed_again_and_again_ends_whole(
 def batch_of(count: int, chance: random.Random) -> list[dict[str, Any]]:
     return [
         {
-            "text": f"Number {number}: {' '.join(chance.choices(WORDS, k=30))}.",
+            "text": f"Number {number}: {' and a '.join(chance.choices(WORDS, k=9))}.",
             "source_ref": f"ref-{number}",
             "session": f"session-{number % 5}",
             "occurred_at": f"2026-02-13T{number % 24:02}:{number % 60:02}:00Z",

@@ -107,7 +107,12 @@ def test_decomposed_hangul_is_the_same_word(run: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "words"),
-    [("Übergabe im Café", "ubergabe im cafe"), ("ＲＴＸ ５０７０", "rtx 5070"), ("ﬁle", "file")],
+    [
+        ("Übergabe im Café", "ubergabe im cafe"),
+        ("ＲＴＸ ５０７０", "rtx 5070"),
+        ("ﬁle", "file"),
+        ("ёлка замо\u0301к", "елка замок"),
+    ],
 )
 def test_spellings_are_folded(written: str, words: str) -> None:
     assert index_words(written) == words
