@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     StringConstraints,
 )
 
@@ -106,7 +107,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def body_example(**fields: object) -> ConfigDict:
+def body_example(**fields: JsonValue) -> ConfigDict:
     """Return the configuration of a request body that shows this example in /openapi.json."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 

@@ -103,7 +103,9 @@ def _body(
     }
 
 
-def _respond(status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+def _respond(
+    status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
+) -> Response:
     # A lone surrogate in the caller's own text cannot be encoded as UTF-8; show it escaped.
     try:
         content = orjson.dumps(body)
@@ -129,7 +131,9 @@ async def _validation_error(request: Request, error: Exception) -> Response:
     fields = [FieldError(_pointer(e), advice(e)) for e in error.errors()]
     first = f"{fields[0].pointer}: {fields[0].detail}".removeprefix(": ")
     more = f" (and {len(fields) - 1} more)" if len(fields) > 1 else ""
-    body = _body(request, 422, "The request does not fit the contract", first + more, "invalid-request")
+    body = _body(
+        request, 422, "The request does not fit the contract", first + more, "invalid-request"
+    )
     body["errors"] = [{"pointer": f.pointer, "detail": f.detail} for f in fields]
     return _respond(422, body)
 

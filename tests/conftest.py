@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -44,8 +45,8 @@ def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
     """Yield a function that starts a service on a store of its own; all stop with the test."""
     with ExitStack() as stack:
 
-        def begin(**settings: object) -> RunningService:
-            given = {"data_dir": tmp_path / "data", "embedding_url": embedding_url} | settings
+        def begin(**settings: Any) -> RunningService:
+            given: dict[str, Any] = {"data_dir": tmp_path / "data", "embedding_url": embedding_url} | settings
             service: AbstractContextManager[RunningService] = running_service(**given)
             return stack.enter_context(service)
 

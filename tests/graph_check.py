@@ -68,7 +68,7 @@ async def read_store(db: Database) -> Store:
     """Read every row of every table that the ingest writes."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for table in TABLES:
-        query = Query(f"all_{table}", f"SELECT * FROM {table}", frozenset(), writes=False)
+        query = Query(f"all_{table}", f"SELECT * FROM {table}", frozenset(), writes=False)  # noqa: S608 - names above
         rows[table] = await db.run(query)
     memories = {row["id"]: _memory(row) for row in rows["memory"]}
     return Store(rows, memories)
@@ -96,11 +96,12 @@ def frozen(value: Any) -> Any:
 
 
 def _memory(row: dict[str, Any]) -> CheckedMemory:
-    lists = {name: tuple(row[name]) for name in ("heading_path", "tags", "concepts")}
     same = ("id", "agent", "title", "content", "position", "occurred_at")
     return CheckedMemory(
         **{name: row[name] for name in same},
-        **lists,
+        heading_path=tuple(row["heading_path"]),
+        tags=tuple(row["tags"]),
+        concepts=tuple(row["concepts"]),
         uri=(row.get("source") or {}).get("uri") or "",
         chain=row.get("chain"),
         is_embedded=row["is_embedded"],
@@ -207,7 +208,7 @@ def _wrong_chains(store: Store) -> Iterator[str]:
 
 
 def _wrong_references(store: Store) -> Iterator[str]:
-    """References that a dictionary made of the stored concepts would not give, or gives besides."""
+    """Compare with what a dictionary made of the stored concepts finds."""
     found = _references(store)
     for agent in store.agents():
         rows = [row for row in store.rows["concept"] if row["agent"] == agent]
@@ -221,9 +222,7 @@ def _wrong_references(store: Store) -> Iterator[str]:
         yield from _unknown_names(rows, memories)
 
 
-def _unknown_names(
-    rows: list[dict[str, Any]], memories: list[CheckedMemory]
-) -> Iterator[str]:
+def _unknown_names(rows: list[dict[str, Any]], memories: list[CheckedMemory]) -> Iterator[str]:
     """Names given on purpose, or met in two memories, that no concept has."""
     dictionary = build_dictionary(rows)
     users: dict[str, list[CheckedMemory]] = defaultdict(list)

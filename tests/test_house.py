@@ -25,7 +25,7 @@ queries   agents concepts.neighbours ingest.stored memories.fetching search.cand
 deeds     ingest.linking ingest.plans ingest.sync ingest.vocabulary ingest.writing search.hybrid
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
 wider     recall.expansion
-parts     dependencies ingest.accepted opening search.shapes
+parts     dependencies ingest.accepted memories.shapes opening search.shapes
 doors!    concepts.route documents.route health hooks.route ingest.route memories.route recall.route
 doors!    search.route stats.route
 commands  ingest.command reembed

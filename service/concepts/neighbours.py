@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from service.database import Database, record
+from service.fields import title_of
 from service.queries import load_query
 from service.records import Concept, ConceptId, Related
 
@@ -27,7 +28,7 @@ async def concepts_of_memories(
     rows = await db.run(CONCEPTS_OF_MEMORIES, ids=[record("memory", key) for key in keys])
     return {
         row["id"]: (
-            row["title"],
+            title_of(row["title"], row["beginning"]),
             tuple(
                 concept
                 for concept in map(_concept, row["concepts"])

@@ -46,10 +46,13 @@ _ANY_BODY: Final = {
 
 
 @router.post(
-    "/session-start", operation_id="session_start", status_code=202, response_model=JobAccepted | Empty,
+    "/session-start",
+    operation_id="session_start",
+    status_code=202,
+    response_model=JobAccepted | Empty,
     responses={200: {"model": Empty, "description": "It could not be done; the log says why."}},
     openapi_extra=_ANY_BODY,
-)  # fmt: skip
+)
 async def post_session_start(parts: TheParts, request: Request) -> Response:
     """Scan the folders because a session begins: 202 at once, with a job that survives a crash.
 

@@ -17,9 +17,7 @@ from service.settings import Settings
 Report = Callable[[ScanCounts], None]
 
 
-async def ingest_once(
-    settings: Settings, paths: Sequence[Path], console: Console
-) -> ScanCounts:
+async def ingest_once(settings: Settings, paths: Sequence[Path], console: Console) -> ScanCounts:
     """Scan once, with a progress bar on `console`; returns what was done.
 
     Works on the store itself. When a running service holds it, the service is asked over HTTP.

@@ -185,9 +185,7 @@ def _date_in(heading_path: tuple[str, ...]) -> datetime | None:
 
 def _section_key(document: DocumentText, section: Section) -> str:
     heading = "\x1e".join(section.heading_path)
-    return digest(
-        document.agent, document.uri, heading, str(section.ordinal), str(section.part)
-    )
+    return digest(document.agent, document.uri, heading, str(section.ordinal), str(section.part))
 
 
 def _chain_of(uri: str, kind: str) -> str:

@@ -164,9 +164,7 @@ def _interruption(error: BaseException) -> ServiceError:
     return error if isinstance(error, Unavailable) else StoreUnavailable("The service stops.")
 
 
-def _resolve(
-    future: "asyncio.Future[ScanCounts]", outcome: ScanCounts | ServiceError
-) -> None:
+def _resolve(future: "asyncio.Future[ScanCounts]", outcome: ScanCounts | ServiceError) -> None:
     if future.done():
         return
     if isinstance(outcome, ScanCounts):

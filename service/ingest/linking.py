@@ -21,8 +21,8 @@ class Change:
     """One agent's memories to write and to remove, before they are linked.
 
     `relink` names existing memories whose links must be found anew because the dictionary
-    changed; `declared` says of concepts whether the user declares them from now on; `lone` names
-    chains that never had a second memory.
+    changed; `declared` says of concepts whether the user declares them from now on; `fresh` names
+    chains that have no memory yet: nothing to query for.
     """
 
     agent: str
@@ -31,7 +31,7 @@ class Change:
     replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
     relink: frozenset[str] = frozenset()
     declared: Mapping[str, bool] = field(default_factory=dict)
-    lone: frozenset[str] = frozenset()
+    fresh: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,9 @@ async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edg
     wanted: set[Edge] = set()
     now: set[Edge] = set()
     for chain in sorted(leaving.keys() | coming.keys()):
-        if leaving[chain] != coming[chain] and chain not in change.lone:
+        if chain in change.fresh and not leaving[chain]:
+            wanted |= expected_edges(coming[chain])
+        elif leaving[chain] != coming[chain]:
             members, known = await _around(db, change, chain, leaving[chain], coming[chain])
             wanted |= expected_edges(members)
             edges = await stored.chain_edges(db, known - _brand_new(change))
@@ -158,9 +160,7 @@ async def _proper_names(
         slug: name for slug, name in names.items() if len(users[slug]) + (slug in others) > 1
     }
     waiting = {
-        slug: (name.name, min(users[slug]))
-        for slug, name in names.items()
-        if slug not in promoted
+        slug: (name.name, min(users[slug])) for slug, name in names.items() if slug not in promoted
     }
     return _Proper(promoted, waiting)
 

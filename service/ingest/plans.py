@@ -23,10 +23,9 @@ class Plan:
     gone: list[StoredMemory]
     sections: int
 
-    def lone_chains(self) -> set[str]:
-        """Return the document's own chain if it never had two memories: nothing to query for."""
-        is_lone = self.sections < 2 and len(self.old) < 2
-        chains = {draft.chain or "" for draft in self.writes if is_lone}
+    def fresh_chains(self) -> set[str]:
+        """Return the document's own chain if the store has nothing of it yet."""
+        chains = {draft.chain or "" for draft in self.writes if not self.old}
         return {chain for chain in chains if chain.startswith("source:")}
 
 

@@ -41,7 +41,7 @@ async def scan_remotely(
 
 async def _ask(settings: Settings, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    request = urllib.request.Request(  # noqa: S310 - always http, to our own service
+    request = urllib.request.Request(
         f"http://{host}:{settings.port}{path}",
         data=None if body is None else json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},

@@ -166,7 +166,8 @@ async def post_ingest(parts: TheParts, request: IngestRequest) -> Ingested:
     "/scan", operation_id="scan", response_model=Scanned, responses={202: {"model": JobAccepted}}
 )
 async def post_scan(
-    parts: TheParts, request: ScanBody = ScanBody()  # noqa: B008 - a frozen default
+    parts: TheParts,
+    request: ScanBody = ScanBody(),  # noqa: B008 - a frozen default
 ) -> Any:
     """Bring the store in line with the configured folders."""
     paths = tuple(request.paths)

@@ -1,6 +1,7 @@
 """Scanning: bring the store in line with the configured folders, one small group after another."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -75,9 +76,7 @@ def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = (
     folders = configured_folders(settings.sources)
     if not folders:
         raise NoSources("No folder is configured: set MEMORY_SOURCES to the folders of your notes.")
-    return ScanRequest(
-        tuple(folders), agent or settings.agent, tuple(paths_inside(folders, paths))
-    )
+    return ScanRequest(tuple(folders), agent or settings.agent, tuple(paths_inside(folders, paths)))
 
 
 async def scan(
@@ -186,6 +185,8 @@ def _vanished(
         if folder is None or uri in seen:
             continue
         path = folder.path / uri.removeprefix(folder.prefix)
+        if path.parent.exists() and not os.access(path.parent, os.R_OK | os.X_OK):
+            continue  # what cannot be looked at has not vanished
         if not request.paths or any(path.is_relative_to(start) for start in request.paths):
             vanished.append(uri)
     return vanished

@@ -79,9 +79,7 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
     """
     async with pipeline.reading:
         plans = [
-            await plan_document(
-                pipeline.db, document, pipeline.section_tokens, pipeline.places
-            )
+            await plan_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
             for document in documents
         ]
         drafts = [draft for plan in plans for draft in plan.writes]
@@ -90,7 +88,7 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
             drafts=tuple(drafts),
             gone=tuple(memory for plan in plans for memory in plan.gone),
             replaced={d.key: p.old[d.key] for p in plans for d in p.writes if d.key in p.old},
-            lone=frozenset(chain for plan in plans for chain in plan.lone_chains()),
+            fresh=frozenset(chain for plan in plans for chain in plan.fresh_chains()),
         )
         rows = tuple(
             DocumentRow(

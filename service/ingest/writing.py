@@ -129,7 +129,9 @@ def _documents(writing: Writing) -> dict[str, Any]:
             }
             for d in writing.attached.documents
         ],
-        "gone_documents": [record("document", [agent, uri]) for uri in writing.attached.gone_documents],
+        "gone_documents": [
+            record("document", [agent, uri]) for uri in writing.attached.gone_documents
+        ],
         "shrunken": [
             {"id": record("document", [agent, uri]), "by": by}
             for uri, by in sorted(_shrunken(writing).items())
@@ -139,7 +141,9 @@ def _documents(writing: Writing) -> dict[str, Any]:
 
 def _shrunken(writing: Writing) -> Counter[str]:
     """Return how many sections leave documents that stay and are not written themselves."""
-    written = {document.uri for document in writing.attached.documents} | set(writing.attached.gone_documents)
+    written = {document.uri for document in writing.attached.documents} | set(
+        writing.attached.gone_documents
+    )
     gone = (memory.uri for memory in writing.change.gone)
     return Counter(uri for uri in gone if uri and uri not in written)
 
@@ -178,7 +182,11 @@ def concept_row(
 
 
 def _edges(writing: Writing) -> dict[str, Any]:
-    agent, references, declared = writing.change.agent, writing.links.references, writing.attached.declared
+    agent, references, declared = (
+        writing.change.agent,
+        writing.links.references,
+        writing.attached.declared,
+    )
     leaving = {memory.id for memory in writing.change.gone}
     weights = {pair: (by, False) for pair, by in references.weights.items()}
     weights |= {pair: (references.weights.get(pair, 0), True) for pair in declared.related}

@@ -1,8 +1,6 @@
 """The door of /memories."""
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, ValidationError
@@ -29,6 +27,16 @@ from service.fields import (
     body_example,
     memory_fields,
     title_of,
+)
+from service.memories.shapes import (
+    BatchError,
+    BatchStored,
+    ConceptMention,
+    HistoryEntry,
+    MemoryDetail,
+    MemoryPage,
+    Neighbour,
+    Stored,
 )
 from service.memories.storing import Pushed, change, find, remove, store
 from service.problems import advice
@@ -57,7 +65,7 @@ class StoreRequest(Strict):
     type: Type | None = Field(None, description="Unset: what the kind implies.")
     agent: AgentName = "main"
     scope: Label | None = None
-    tags: Tags = []
+    tags: Tags = Field([], description="Labels to filter by; they are concepts too.")
     concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
     importance: float = Field(0.5, ge=0, le=1)
     occurred_at: Moment | None = Field(None, description="Unset: now.")
@@ -73,8 +81,8 @@ class StoreRequest(Strict):
 
     def pushed(self) -> Pushed:
         """Return the memory this request describes."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
-        return Pushed(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+        values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
+        return Pushed(**values)
 
 
 class BatchRequest(Strict):
@@ -120,81 +128,6 @@ class ListParameters(FilterFields):
     cursor: Annotated[str, Field(max_length=1000)] | None = Field(
         None, description="`next_cursor` of the page before."
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What became of one memory."""
-
-    id: str
-    action: Literal["created", "duplicate", "updated"]
-    concepts: list[str]
-    warnings: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchError:
-    """Why one memory of a batch was not stored; `index` counts from 0."""
-
-    index: int
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class BatchStored:
-    """What became of a batch; `ids` in the order sent, null where there is an error."""
-
-    created: int
-    updated: int
-    duplicates: int
-    ids: list[str | None]
-    errors: list[BatchError]
-    warnings: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPage:
-    """One page of memories, newest first; `next_cursor` is null on the last one."""
-
-    memories: list[MemoryFields]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ConceptMention:
-    """A concept that a memory mentions, and in how many memories it stands."""
-
-    id: str
-    name: str
-    memories: int
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A memory just before or just after."""
-
-    id: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """Something that happened to a memory."""
-
-    at: datetime
-    action: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryDetail(MemoryFields):
-    """A memory with what surrounds it."""
-
-    source_kind: str
-    access_count: int
-    concepts: list[ConceptMention]
-    before: list[Neighbour]
-    after: list[Neighbour]
-    history: list[HistoryEntry]
 
 
 @router.post("", status_code=201, operation_id="store_memory")
@@ -277,13 +210,18 @@ async def get_memory(parts: TheParts, id: str, agent: AgentName = "main") -> Mem
 
 @router.patch("/{id}", operation_id="change_memory")
 async def patch_memory(
-    parts: TheParts, id: str, request: ChangeRequest, agent: AgentName = "main"  # noqa: A002
+    parts: TheParts,
+    id: str,  # noqa: A002
+    request: ChangeRequest,
+    agent: AgentName = "main",
 ) -> MemoryDetail:
     """Change some fields of a memory; a new text is embedded and linked anew."""
     memory = await find(parts.db, [agent], id)
     sent = {name: getattr(request, name) for name in request.model_fields_set}
     clearable = {"title", "scope", "valid_from", "valid_until"}
-    changes = {name: value for name, value in sent.items() if value is not None or name in clearable}
+    changes = {
+        name: value for name, value in sent.items() if value is not None or name in clearable
+    }
     await change(parts.pipeline, memory, changes)
     return await get_memory(parts, id, agent)
 

@@ -114,7 +114,9 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
     if "title" in fields:
         fields["title"] = (fields["title"] or "").strip()
     old = await stored_memory(pipeline.db, memory.agent, memory.id)
-    lists = {name: tuple(fields[name]) for name in ("tags", "concepts") if fields.get(name) is not None}
+    lists = {
+        name: tuple(fields[name]) for name in ("tags", "concepts") if fields.get(name) is not None
+    }
     draft = replace(_draft_of_stored(memory, old), **(fields | lists))
     await commit(pipeline, Change(memory.agent, (draft,), replaced={old.id: old}))
 

@@ -54,7 +54,10 @@ def _one_line(process: subprocess.Popen[str]) -> str:
 @contextmanager
 def _serving(environment: dict[str, str]) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
     url = f"http://127.0.0.1:{environment['MEMORY_PORT']}"
-    with service_process(**environment) as process, httpx.Client(base_url=url, timeout=60) as client:
+    with (
+        service_process(**environment) as process,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
         wait_for(f"{url}/health/live", lambda: process.poll() is None)
         yield client, process
 
@@ -152,7 +155,7 @@ def test_without_an_embedder_words_answer_and_vectors_come_later(tmp_path: Path)
 
 
 def test_another_model_is_refused_until_everything_is_embedded_anew(
-    tmp_path: Path, embedding_url: str, minilm_url: str, start: Start
+    tmp_path: Path, minilm_url: str, start: Start
 ) -> None:
     first = start()
     for text in ("a bicycle", "an umbrella"):

@@ -30,7 +30,8 @@ def test_concepts_are_listed_with_the_most_mentioned_first(client: httpx.Client)
     assert [(c["id"], c["memories"]) for c in page["concepts"] if c["kind"] == "link"] == [
         ("amber", 3), ("birch", 2), ("cedar", 1),
     ]  # fmt: skip
-    assert page["concepts"][0].keys() >= {"id", "name", "aliases", "kind", "memories", "is_declared"}
+    shape = {"id", "name", "aliases", "kind", "memories", "is_declared"}
+    assert page["concepts"][0].keys() >= shape
     assert [c["id"] for c in _list(client, "list", q="IRC")["concepts"]] == ["birch"]
     assert page["next_cursor"] is None
 

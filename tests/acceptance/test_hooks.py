@@ -1,4 +1,4 @@
-"""POST /hooks/session-start: whatever an agent sends, its notes are scanned and it is not failed."""
+"""POST /hooks/session-start: whatever an agent sends, its notes are scanned."""
 
 import time
 from pathlib import Path
@@ -52,9 +52,7 @@ def test_any_body_starts_a_scan(noted: RunningService) -> None:
 
 
 @pytest.mark.parametrize("body", OWN_REPLIES)
-def test_an_agent_with_a_reply_shape_of_its_own_gets_it(
-    noted: RunningService, body: bytes
-) -> None:
+def test_an_agent_with_a_reply_shape_of_its_own_gets_it(noted: RunningService, body: bytes) -> None:
     answer = noted.client.post("/hooks/session-start", content=body)
     assert answer.status_code in {200, 202}
     assert answer.json() == {}

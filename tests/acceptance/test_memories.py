@@ -8,14 +8,20 @@ import pytest
 Json = dict[str, Any]
 
 DETAIL = {
-    "id", "title", "content", "kind", "type", "agent", "scope", "tags", "session", "source", "occurred_at",
-    "created_at", "updated_at", "importance", "trust_tier", "sensitivity", "concepts", "before", "after", "history",
+    "id", "title", "content", "kind", "type", "agent", "scope", "tags", "session", "source",
+    "occurred_at",
+    "created_at", "updated_at", "importance", "trust_tier", "sensitivity", "concepts", "before",
+    "after", "history",
 }  # fmt: skip
 EVERYTHING: Json = {
-    "text": "We chose Qwen3 for its retrieval scores.", "title": "Why Qwen3", "kind": "decision", "type": "semantic",
-    "agent": "full", "scope": "models", "tags": ["embedding"], "concepts": ["retrieval"], "importance": 0.9,
-    "occurred_at": "2026-02-13T10:00:00+02:00", "session": "s-1", "source_ref": "ticket-7", "source_kind": "tool",
-    "trust_tier": "untrusted", "sensitivity": "internal", "valid_from": "2026-02-13", "valid_until": "2099-12-31",
+    "text": "We chose Qwen3 for its retrieval scores.", "title": "Why Qwen3", "kind": "decision",
+    "type": "semantic",
+    "agent": "full", "scope": "models", "tags": ["embedding"], "concepts": ["retrieval"],
+    "importance": 0.9,
+    "occurred_at": "2026-02-13T10:00:00+02:00", "session": "s-1", "source_ref": "ticket-7",
+    "source_kind": "tool",
+    "trust_tier": "untrusted", "sensitivity": "internal", "valid_from": "2026-02-13",
+    "valid_until": "2099-12-31",
 }  # fmt: skip
 
 
@@ -130,7 +136,8 @@ def test_a_session_is_chained_by_time_then_position(client: httpx.Client) -> Non
         return {"text": text, "session": "talk", "agent": "chain", "occurred_at": at}
 
     morning, noon = "2026-02-13T08:00:00Z", "2026-02-13T12:00:00Z"
-    sent = [turn("lunch", noon), turn("wake", morning), turn("wash", morning), turn("dress", morning)]
+    texts = (("lunch", noon), ("wake", morning), ("wash", morning), ("dress", morning))
+    sent = [turn(text, at) for text, at in texts]
     lunch, wake, wash, dress = client.post("/memories/batch", json={"memories": sent}).json()["ids"]
     order = [wake, wash, dress, lunch]
 
@@ -171,8 +178,9 @@ def test_a_change_leaves_the_rest_as_it_was(client: httpx.Client) -> None:
     key = _store(client, text="pay the rent", scope="home", tags=["money"], **who)["id"]
     before = _read(client, key, "partly")
     path = f"/memories/{key}"
-    changes: list[Json] = [{"importance": 1.0}, {"tags": ["due"]}, {"scope": None}, {"kind": "fact"}]
-    for change in changes:
+    changes: Json = {"importance": 1.0, "tags": ["due"], "scope": None, "kind": "fact"}
+    for name, value in changes.items():
+        change = {name: value}
         after = client.patch(path, params=who, json=change).json()
         assert after | {"updated_at": 0, "history": 0} == before | change | {
             "updated_at": 0, "history": 0, "concepts": after["concepts"],
@@ -193,7 +201,8 @@ def test_a_refused_change_changes_nothing(client: httpx.Client) -> None:
     [memory] = client.get("/memories", params=who).json()["memories"]
     path = f"/memories/{memory['id']}"
     for change in (
-        {"archived": True, "text": "not from the file"}, {"importance": 2}, {"text": " "}, {"id": "x"},
+        {"archived": True, "text": "not from the file"}, {"importance": 2}, {"text": " "},
+        {"id": "x"},
         {"kind": "song"}, {"tags": "red"},
     ):  # fmt: skip
         answer = client.patch(path, params=who, json=change)

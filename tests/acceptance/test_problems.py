@@ -16,7 +16,8 @@ MEMBERS = {"type", "title", "status", "detail", "instance", "request_id"}
 
 INJECTIONS = [
     "'; DELETE memory; --", '"; REMOVE TABLE memory; //', "$query $agent $limit", "`id` ⟨id⟩",
-    'type::thing("memory", "x")', "{ RETURN 1 }", "\\'); THROW 'x'; /*", "<script>alert(1)</script>",
+    'type::thing("memory", "x")', "{ RETURN 1 }", "\\'); THROW 'x'; /*",
+    "<script>alert(1)</script>",
     "%27%20OR%201=1", "../../etc/passwd", "r'memory:x'", "🐰 토끼 \u202e \ufeff",
 ]  # fmt: skip
 
@@ -47,20 +48,22 @@ def nothing_stored(client: httpx.Client) -> Iterator[None]:
 
 WRONG_FIELDS: list[tuple[str, object]] = [
     ("query", ""), ("query", " \n\t"), ("query", "x" * 100_000), ("query", None), ("query", 7),
-    ("query", "a\x00b"), ("limit", 0), ("limit", -1), ("limit", 10**6), ("limit", 10**30), ("limit", "x"),
-    ("limit", 1.5), ("kinds", ["song"]), ("kinds", "note"), ("types", ["magic"]), ("trust", ["mine"]),
+    ("query", "a\x00b"), ("limit", 0), ("limit", -1), ("limit", 10**6), ("limit", 10**30),
+    ("limit", "x"),
+    ("limit", 1.5), ("kinds", ["song"]), ("kinds", "note"), ("types", ["magic"]),
+    ("trust", ["mine"]),
     ("trust", []), ("scope", ""), ("since", "yesterday"), ("since", "2026-02-30"), ("since", 2026),
-    ("since", "2026"), ("until", "2026-13-01"), ("until", "20260213"), ("as_of", "0001-01-01T00:00:00+14:00"),
-    ("until", "9999-12-31T23:00:00-12:00"), ("agent", ""), ("agent", "two words"), ("agent", "x" * 101),
+    ("since", "2026"), ("until", "2026-13-01"), ("until", "20260213"),
+    ("as_of", "0001-01-01T00:00:00+14:00"),
+    ("until", "9999-12-31T23:00:00-12:00"), ("agent", ""), ("agent", "two words"),
+    ("agent", "x" * 101),
     ("fusion", "magic"), ("rrf_k", 0), ("weights", {"vector": -1}), ("weights", {"smell": 1}),
     ("detail", "some"), ("max_tokens", 0), ("min_confidence", 2), ("colour", "red"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG_FIELDS)
-def test_a_wrong_field_of_a_search_is_named(
-    client: httpx.Client, name: str, value: object
-) -> None:
+def test_a_wrong_field_of_a_search_is_named(client: httpx.Client, name: str, value: object) -> None:
     problem = _check(client.post("/search", json={"query": "words", name: value}), 422)
     assert problem["errors"][0]["pointer"].startswith(f"/{name}")
     assert problem["errors"][0]["detail"] in problem["detail"]
@@ -86,17 +89,17 @@ def test_a_wrong_parameter_is_named(client: httpx.Client, path: str, pointer: st
 WRONG_MEMORIES: list[tuple[str, str]] = [
     ("text", '""'), ("text", '"\\ud800"'), ("text", '"a\\u0000"'), ("title", '"\\udfff"'),
     ("title", '"a\\u0000"'), ("tags", '["\\ud800"]'), ("concepts", '[""]'), ("scope", '"\\ud800"'),
-    ("importance", "NaN"), ("importance", "-0.1"), ("importance", "1e400"), ("importance", "1" + "0" * 400),
+    ("importance", "NaN"), ("importance", "-0.1"), ("importance", "1e400"),
+    ("importance", "1" + "0" * 400),
     ("importance", '"much"'), ("kind", '"song"'), ("type", '"magic"'), ("trust_tier", '"mine"'),
-    ("occurred_at", '"soon"'), ("occurred_at", "1700000000"), ("valid_until", '"0001-01-01T00:00:00+14:00"'),
+    ("occurred_at", '"soon"'), ("occurred_at", "1700000000"),
+    ("valid_until", '"0001-01-01T00:00:00+14:00"'),
     ("source_kind", '"Bad Kind"'), ("source_ref", '""'), ("session", "[]"), ("id", '"x"'),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG_MEMORIES)
-def test_a_wrong_field_of_a_memory_is_named(
-    client: httpx.Client, name: str, value: str
-) -> None:
+def test_a_wrong_field_of_a_memory_is_named(client: httpx.Client, name: str, value: str) -> None:
     text = "" if name == "text" else '"text": "words", '
     one = f'{{{text}"{name}": {value}}}'
     problem = _check(client.post("/memories", content=one, headers=JSON), 422)
@@ -107,16 +110,22 @@ def test_a_wrong_field_of_a_memory_is_named(
 
 
 WRONG_BODIES: list[tuple[bytes, str, int]] = [
-    (b"", "application/json", 422), (b"null", "application/json", 422), (b"[]", "application/json", 422),
+    (b"", "application/json", 422), (b"null", "application/json", 422),
+    (b"[]", "application/json", 422),
     (b'"words"', "application/json", 422), (b"{not json", "application/json", 422),
     (b'{"query": "a"} trailing', "application/json", 422), (b'{"query": "a"}', "text/plain", 422),
-    (b"query=a", "application/x-www-form-urlencoded", 422), (b'{"query": "\xff"}', "application/json", 400),
-    (b"[" * 100_000, "application/json", 400), (b'{"limit": ' + b"9" * 5000 + b"}", "application/json", 400),
-    (b'{"\\ud800": 1, "query": "a"}', "application/json", 422), (b"\x00\x01", "application/octet-stream", 422),
+    (b"query=a", "application/x-www-form-urlencoded", 422),
+    (b'{"query": "\xff"}', "application/json", 400),
+    (b"[" * 100_000, "application/json", 400),
+    (b'{"limit": ' + b"9" * 5000 + b"}", "application/json", 400),
+    (b'{"\\ud800": 1, "query": "a"}', "application/json", 422),
+    (b"\x00\x01", "application/octet-stream", 422),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", ["/search", "/graph-recall", "/memories", "/memories/batch", "/ingest"])
+@pytest.mark.parametrize(
+    "path", ["/search", "/graph-recall", "/memories", "/memories/batch", "/ingest"]
+)
 def test_a_body_that_is_no_json_object_is_told_so(client: httpx.Client, path: str) -> None:
     for content, media_type, status in WRONG_BODIES:
         headers = {"Content-Type": media_type}
@@ -131,7 +140,8 @@ def test_a_body_that_is_no_json_object_is_told_so(client: httpx.Client, path: st
         ("GET", "/nope", 404), ("POST", "/search/x", 404), ("DELETE", "/search", 405),
         ("PUT", "/memories", 405), ("POST", "/stats", 405), ("GET", "/memories/none", 404),
         ("GET", "/memories/%00", 404), ("GET", "/memories/'; DELETE memory; --", 404),
-        ("DELETE", "/memories/none", 404), ("GET", "/concepts/none", 404), ("GET", "/ingest/jobs/none", 404),
+        ("DELETE", "/memories/none", 404), ("GET", "/concepts/none", 404),
+        ("GET", "/ingest/jobs/none", 404),
         ("GET", "/search?q=a&agent=nobody", 404), ("GET", "/search?q=a&read_from=nobody", 403),
     ],
 )  # fmt: skip
@@ -152,8 +162,11 @@ def test_a_request_keeps_its_own_id_if_it_is_one(client: httpx.Client, given: st
 
 @pytest.mark.parametrize(
     "source",
-    ["../a.md", "a/../../b.md", "a\\..\\b.md", "/etc/a.md", "\\\\etc\\a.md", "C:\\a.md", "~/a.md", ".", "./", "", "a\nb.md"],
-)
+    [
+        "../a.md", "a/../../b.md", "a\\..\\b.md", "/etc/a.md", "\\\\etc\\a.md", "C:\\a.md",
+        "~/a.md", ".", "./", "", "a\nb.md",
+    ],
+)  # fmt: skip
 def test_a_source_name_that_leads_out_is_refused(client: httpx.Client, source: str) -> None:
     body = {"source": source, "text": "# A\n\nwords\n"}
     problem = _check(client.post("/ingest", json=body), 422)
@@ -164,11 +177,12 @@ def test_every_text_is_stored_and_found_verbatim(client: httpx.Client) -> None:
     for number, text in enumerate(INJECTIONS):
         words = f"needle{number} {text}"
         body = {
-            "text": words, "title": text, "scope": text, "session": text, "source_ref": text, "tags": [text],
+            "text": words, "title": text, "scope": text, "session": text, "source_ref": text,
+            "tags": [text],
             "concepts": [text], "sensitivity": text, "agent": "injected",
         }  # fmt: skip
         key = client.post("/memories", json=body).json()["id"]
-        asked = {"query": words, "agent": "injected", "scope": text, "session": text, "tags": [text]}
+        asked = {"query": words, "agent": "injected", "scope": text, "tags": [text]}
         for path in ("/search", "/graph-recall"):
             [hit] = client.post(path, json=asked).json()["results"]
             assert (hit["id"], hit["content"], hit["title"]) == (key, words, text)

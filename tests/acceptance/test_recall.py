@@ -1,6 +1,7 @@
 """POST and GET /graph-recall: what is connected, how far, by which path, and what never leaks."""
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,10 @@ def test_a_question_finds_its_own_seeds(client: httpx.Client, line: list[str]) -
 
 
 def test_the_get_twin_answers_like_post(client: httpx.Client, line: list[str]) -> None:
-    wish = {"agent": "line", "hops": 2, "limit": 3}
     for name, given in (("seed_ids", [line[0]]), ("edges", ["references"])):
-        post = _recall(client, **wish, query="apples", **{name: given})
-        got = client.get("/graph-recall", params={**wish, "q": "apples", name: given})
+        wish: Json = {"hops": 2, "limit": 3, name: given}
+        post = _recall(client, "line", query="apples", **wish)
+        got = client.get("/graph-recall", params={**wish, "q": "apples", "agent": "line"})
         assert got.json()["results"] == post["results"]
 
 
@@ -123,7 +124,8 @@ def test_follows_leads_both_ways_as_chains(client: httpx.Client) -> None:
     hits = _by_id(answer)
     assert {hits[key]["distance"] for key in (ids[1], ids[3])} == {1}
     assert {"edge": "follows", "direction": "before"} in hits[ids[0]]["path"]
-    for still in ({"temporal": False}, {"edges": ["references", "related_to", "is_a"]}):
+    stills: list[Json] = [{"temporal": False}, {"edges": ["references", "related_to", "is_a"]}]
+    for still in stills:
         answer = _recall(client, "days", seed_ids=[ids[2]], **still)
         assert answer["chains"] == []
         assert set(_by_id(answer)) == {ids[2]}
@@ -217,7 +219,7 @@ def _steps(path: list[Json]) -> list[tuple[Place, Place]]:
         for step in path
         if step.get("edge") != "follows"
     ]
-    return list(zip(places, places[1:], strict=False))
+    return list(pairwise(places))
 
 
 def _neighbours(client: httpx.Client, agent: str, place: Place) -> set[Place]:

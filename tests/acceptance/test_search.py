@@ -1,7 +1,6 @@
 """POST and GET /search: the shape of an answer, its choices, and filters that are exact."""
 
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,8 @@ from tests.services import RunningService
 Json = dict[str, Any]
 
 HIT = {
-    "id", "title", "content", "snippet", "kind", "type", "agent", "scope", "tags", "session", "source",
+    "id", "title", "content", "snippet", "kind", "type", "agent", "scope", "tags", "session",
+    "source",
     "occurred_at", "created_at", "importance", "trust_tier", "score", "signals",
 }  # fmt: skip
 RECEIPT = {
@@ -21,7 +21,8 @@ RECEIPT = {
     "fallback_reason", "indexed_through", "embedding_model",
 }  # fmt: skip
 FULL_REQUEST: Json = {
-    "query": "RTX 5070 Ti VRAM issue", "limit": 5, "agent": "shape", "read_from": [], "scope": "gpu",
+    "query": "RTX 5070 Ti VRAM issue", "limit": 5, "agent": "shape", "read_from": [],
+    "scope": "gpu",
     "kinds": ["decision"], "types": ["semantic"], "tags": ["gpu"], "since": "2026-01-01T00:00:00Z",
     "until": None, "as_of": None, "session": None, "include_archived": False,
     "trust": ["trusted", "untrusted"], "fusion": "rrf", "rrf_k": 60,
@@ -63,7 +64,7 @@ def _search(client: httpx.Client, **request: object) -> Json:
 def test_a_full_request_is_answered_in_the_shape_of_the_contract(shaped: httpx.Client) -> None:
     answer = _search(shaped, **FULL_REQUEST)
     assert {"results", "confidence", "abstained", "receipt"} <= answer.keys()
-    assert RECEIPT <= answer["receipt"].keys()
+    assert answer["receipt"].keys() >= RECEIPT
     assert len(answer["results"]) == 3
     for hit in answer["results"]:
         assert hit.keys() >= HIT
@@ -101,13 +102,19 @@ def test_every_signal_ranks_its_hits_from_one_without_gaps(shaped: httpx.Client)
         ranks = sorted(hit["signals"][name]["rank"] for hit in hits if name in hit["signals"])
         assert ranks == list(range(1, len(ranks) + 1))
     paths = [hit["signals"]["graph"]["path"] for hit in hits if "graph" in hit["signals"]]
-    assert any(path and path[-1] == "VRAM" for path in paths)
+    assert ["The RTX 5070 Ti VRAM issue: batches of 42 exhaust its 12 GB.", "VRAM"] in paths
     bread = next(hit for hit in hits if "Bread" in hit["content"])
     assert set(bread["signals"]) == {"vector"}
 
 
 def test_the_get_twin_answers_like_post(shaped: httpx.Client) -> None:
-    wish = {"agent": "shape", "scope": "gpu", "limit": 2, "tags": ["gpu"], "kinds": ["decision"]}
+    wish: Json = {
+        "agent": "shape",
+        "scope": "gpu",
+        "limit": 2,
+        "tags": ["gpu"],
+        "kinds": ["decision"],
+    }
     post = _search(shaped, query="VRAM issue", **wish)
     answer = shaped.get("/search", params={"q": "VRAM issue", **wish})
     assert answer.status_code == 200
@@ -171,8 +178,8 @@ TIERS = ["trusted", "untrusted", "quarantined"]
 
 
 @pytest.fixture(scope="module")
-def filtered(service: RunningService) -> Iterator[tuple[httpx.Client, list[Json]]]:
-    """Yield the client and what it stored for two agents: 140 memories in every variety."""
+def filtered(service: RunningService) -> tuple[httpx.Client, list[Json]]:
+    """Return the client and what it stored for two agents: 140 memories in every variety."""
     chance, client = random.Random(2), service.client
     sent = [_memory(chance, number) for number in range(140)]
     ids = client.post("/memories/batch", json={"memories": sent}).json()["ids"]
@@ -182,7 +189,7 @@ def filtered(service: RunningService) -> Iterator[tuple[httpx.Client, list[Json]
         changed = client.patch(path, params=agent, json={"archived": True})
         assert changed.json()["archived_at"]
         sent[number]["archived"] = True
-    yield client, [memory | {"id": key} for key, memory in zip(ids, sent, strict=True)]
+    return client, [memory | {"id": key} for key, memory in zip(ids, sent, strict=True)]
 
 
 def _memory(chance: random.Random, number: int) -> Json:
@@ -269,7 +276,7 @@ def test_cursors_walk_everything_exactly_once(
     filtered: tuple[httpx.Client, list[Json]], limit: int
 ) -> None:
     client, memories = filtered
-    wish = {"agent": "wall-a", "include_archived": True, "trust": TIERS, "limit": limit}
+    wish: Json = {"agent": "wall-a", "include_archived": True, "trust": TIERS, "limit": limit}
     seen: list[str] = []
     cursor: str | None = None
     while cursor is not None or not seen:

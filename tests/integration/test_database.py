@@ -74,7 +74,7 @@ async def test_the_last_statement_is_the_result(tmp_path: Path) -> None:
 async def test_a_failed_transaction_leaves_nothing_and_names_its_cause(tmp_path: Path) -> None:
     async with opened(address(tmp_path)) as db:
         text = "BEGIN; CREATE meta:a; CREATE meta:b; CREATE meta:a; COMMIT;"
-        with pytest.raises(QueryFailed, match="meta:a.*already exists"):
+        with pytest.raises(QueryFailed, match=r"meta:a.*already exists"):
             await db.run(writing(text))
         assert await db.meta("a") == {}
         assert await db.meta("b") == {}
@@ -84,8 +84,8 @@ async def test_a_value_that_the_schema_refuses_is_the_callers(tmp_path: Path) ->
     async with opened(address(tmp_path)) as db:
         for text in (
             "CREATE grant:1 SET reader = 3, owner = 'main'",
-            "CREATE job:1 SET kind = 'scan', request = {}, state = 'lost', counts = {}, "
-            "created_at = time::now(), updated_at = time::now()",
+            """CREATE job:1 SET kind = 'scan', request = {}, state = 'lost', counts = {},
+            created_at = time::now(), updated_at = time::now()""",
         ):
             with pytest.raises(InvalidRequest, match="The store refused a value"):
                 await db.run(writing(text))
@@ -199,7 +199,10 @@ def test_plain_keeps_every_moment(moment: datetime) -> None:
     [
         (RecordID("memory", "a"), "a"),
         (RecordID("concept", ["main", RecordID("x", 3)]), ["main", 3]),
-        ({"id": RecordID("memory", "a"), "n": [Null, None, 1.5]}, {"id": "a", "n": [None, None, 1.5]}),
+        (
+            {"id": RecordID("memory", "a"), "n": [Null, None, 1.5]},
+            {"id": "a", "n": [None, None, 1.5]},
+        ),
         ("text", "text"),
     ],
 )

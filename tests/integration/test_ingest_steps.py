@@ -15,7 +15,9 @@ from tests.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 
-THREE = "# Log\n\n## Alpha\n\nFirst words.\n\n## Beta\n\nSecond words.\n\n## Gamma\n\nThird words.\n"
+THREE = (
+    "# Log\n\n## Alpha\n\nFirst words.\n\n## Beta\n\nSecond words.\n\n## Gamma\n\nThird words.\n"
+)
 
 
 async def chain(opened: OpenStore) -> list[tuple[str, str]]:
@@ -211,8 +213,8 @@ async def test_the_checker_sees_what_is_broken(tmp_path: Path) -> None:
             "UPDATE memory SET is_embedded = false",
             "UPDATE meta SET memories = 1 WHERE memories IS NOT NONE",
             "CREATE candidate:['main', 'nobody'] SET name = 'Nobody', memory = memory:gone",
-            "CREATE concept:['main', 'x'] SET agent = 'main', name = 'x', aliases = [], "
-            "kind = 'tag', memories = 0, is_declared = false, is_cased = false",
+            """CREATE concept:['main', 'x'] SET agent = 'main', name = 'x', aliases = [],
+            kind = 'tag', memories = 0, is_declared = false, is_cased = false""",
         ):
             count = len(await opened.complaints())
             await opened.ask(statement)

@@ -1,7 +1,7 @@
 """Durable jobs: shared while they wait, told when they fail, run again after a crash."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,9 @@ class Running:
             with suppress(asyncio.CancelledError):
                 await self.task
 
+    async def is_at(self, key: str, state: str) -> bool:
+        return (await self.runner.read(key)).state == state
+
     async def finished(self, key: str) -> Job:
         for _ in range(400):
             job = await self.runner.read(key)
@@ -42,6 +45,15 @@ class Running:
                 return job
             await asyncio.sleep(0.02)
         raise TimeoutError(key)
+
+
+async def until(holds: Callable[[], Awaitable[object]]) -> None:
+    """Wait until a condition holds."""
+    for _ in range(2000):
+        if await holds():
+            return
+        await asyncio.sleep(0.005)
+    raise TimeoutError
 
 
 @asynccontextmanager
@@ -102,8 +114,7 @@ async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:
     async with running(tmp_path, files=60) as run:
         first = await run.runner.submit(None)
         run.begin()
-        while (await run.runner.read(first)).state == "queued":
-            await asyncio.sleep(0.005)
+        await until(lambda: run.is_at(first, "running"))
         (run.notes / "late.md").write_text("## Latecomer\n\nWords.\n", encoding="utf-8")
         second = await run.runner.submit(None)
         assert second != first
@@ -201,8 +212,7 @@ async def test_a_stop_leaves_the_job_to_run_again(tmp_path: Path) -> None:
         waiting = asyncio.create_task(run.runner.run_and_wait(None))
         await asyncio.sleep(0.05)
         run.begin()
-        while not await run.opened.ids():
-            await asyncio.sleep(0.01)
+        await until(run.opened.ids)
         await run.end()
         with pytest.raises(ServiceError, match="stops"):
             await waiting

@@ -1,4 +1,4 @@
-"""What the schema itself promises: edges with both ends, one of each, refused values, found words."""
+"""What the schema itself promises: both ends of an edge, refused values, words that are found."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -33,7 +33,7 @@ async def test_an_edge_needs_both_ends(opened: OpenStore, table: str) -> None:
     for start, end in ((f"{near}:nobody", f"{far}:nothing"), (f"{far}:x", f"{near}:y")):
         with pytest.raises((QueryFailed, InvalidRequest)):
             await opened.ask(
-                f"INSERT RELATION INTO {table} "  # noqa: S608 - names of our own
+                f"INSERT RELATION INTO {table} "
                 f"{{ in: {start}, out: {end}, weight: 1, is_declared: false }}"
             )
     assert await opened.ask(f"SELECT * FROM {table}") == []  # noqa: S608

@@ -31,7 +31,7 @@ async def store_without_server(folder: Path, port: int) -> AsyncIterator[OpenSto
         nobody.url = f"http://127.0.0.1:{port}"
         opened = OpenStore(folder, nobody)
     try:
-        await opened.db.open((await asyncio.to_thread(_schema)))
+        await opened.db.open(await asyncio.to_thread(_schema))
         yield opened
     finally:
         await opened.close()

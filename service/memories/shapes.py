@@ -1,0 +1,82 @@
+"""What the door of /memories answers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from service.fields import MemoryFields
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of one memory."""
+
+    id: str
+    action: Literal["created", "duplicate", "updated"]
+    concepts: list[str]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchError:
+    """Why one memory of a batch was not stored; `index` counts from 0."""
+
+    index: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStored:
+    """What became of a batch; `ids` in the order sent, null where there is an error."""
+
+    created: int
+    updated: int
+    duplicates: int
+    ids: list[str | None]
+    errors: list[BatchError]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """One page of memories, newest first; `next_cursor` is null on the last one."""
+
+    memories: list[MemoryFields]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptMention:
+    """A concept that a memory mentions, and in how many memories it stands."""
+
+    id: str
+    name: str
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory just before or just after."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """Something that happened to a memory."""
+
+    at: datetime
+    action: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDetail(MemoryFields):
+    """A memory with what surrounds it."""
+
+    source_kind: str
+    access_count: int
+    concepts: list[ConceptMention]
+    before: list[Neighbour]
+    after: list[Neighbour]
+    history: list[HistoryEntry]
