@@ -46,7 +46,10 @@ def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
     with ExitStack() as stack:
 
         def begin(**settings: Any) -> RunningService:
-            given: dict[str, Any] = {"data_dir": tmp_path / "data", "embedding_url": embedding_url} | settings
+            given: dict[str, Any] = {
+                "data_dir": tmp_path / "data",
+                "embedding_url": embedding_url,
+            } | settings
             service: AbstractContextManager[RunningService] = running_service(**given)
             return stack.enter_context(service)
 

@@ -20,8 +20,6 @@ Json = dict[str, Any]
 NOBODY = "http://127.0.0.1:9"
 
 WRONG_SETTINGS = {
-    "MEMORY_PORT": ("eighty", "MEMORY_PORT"),
-    "MEMORY_DATABASE_URL": ("http://db", "surrealkv://, ws://"),
     "MEMORY_EMBEDDING_URL": ("localhost:8001", "http://"),
     "MEMORY_SEARCH_ENGINE": ("resident", "`database`"),
     "MEMORY_PLACES": ("not json", "MEMORY_PLACES"),

@@ -187,7 +187,7 @@ def test_a_walk_never_passes_through_or_names_what_is_hidden(
         assert "Whispered" not in str(told)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_every_path_is_connected_and_true(client: httpx.Client, seed: int) -> None:
     chance, agent = random.Random(seed), f"random-{seed}"
     names = ["iron", "zinc", "lead", "gold", "neon", "argon"]
