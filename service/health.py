@@ -1,5 +1,6 @@
 """The doors of /health: is the process alive, and can it do its work."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +9,9 @@ from fastapi import APIRouter, Response
 from service.database import SCHEMA_VERSION
 from service.dependencies import Parts, TheParts
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError
+
+# Whoever asks must hear which part is stuck before giving up himself.
+PATIENCE_SECONDS = 3
 
 router = APIRouter(prefix="/health", tags=["operations"])
 
@@ -65,16 +69,22 @@ async def get_ready(parts: TheParts, response: Response) -> Readiness:
 
 async def _database(parts: Parts) -> Check:
     try:
-        await parts.db.ping()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await parts.db.ping()
     except ServiceError as error:
         return Check(ok=False, detail=error.detail)
+    except TimeoutError:
+        return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
     return Check(ok=True, detail=parts.db.address.url)
 
 
 async def _embedder(parts: Parts) -> Check:
     """Ask the embedding server itself: what it said at start may no longer be true."""
     try:
-        model = await parts.vectors.check()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            model = await parts.vectors.check()
+    except TimeoutError:
+        return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
     except ServiceError as error:
         is_ours = isinstance(error, EmbedderUnavailable | EmbedderRefused)
         return Check(ok=not is_ours, detail=error.detail if is_ours else "not asked")

@@ -130,11 +130,16 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
 async def _seeds(
     searcher: Searcher, asked: RecallQuery, stages: Stages
 ) -> tuple[list[Fused], ServiceError | None]:
-    """Return where the walk begins: the given memories, or the fused ranking of the question."""
+    """Return where the walk begins: the given memories, or the fused ranking of the question.
+
+    A given memory that the filters leave out is no beginning.
+    """
     if asked.seed_ids:
         agents = asked.search.filters.agents
         given = [await find(searcher.db, agents, key) for key in dict.fromkeys(asked.seed_ids)]
-        return [Fused(memory.id, 1.0) for memory in given], None
+        seeds = [Scored(memory.id, 1.0) for memory in given]
+        kept = await keep_visible(searcher.db, seeds, asked.search.filters, len(seeds))
+        return [Fused(seed.id, 1.0) for seed in kept], None
     wide = replace(asked.search, limit=max(20, asked.search.limit))
     return await rank(searcher, wide, stages)
 
@@ -146,13 +151,17 @@ async def _walk_concepts(recall: _Recall) -> None:
     beside: Concepts = {}
     for hop in range(1, asked.hops + 1):
         concepts = await _concepts_of(recall, frontier) if "references" in asked.edges else {}
+        direct = set(concepts)
         for key, found in beside.items():
             if key not in concepts or found[1].score > concepts[key][1].score:
                 concepts[key] = found
-        for concept, way in concepts.values():
-            walk.note(concept, way.score)
         frontier = await _memories_of(recall, concepts, hop)
         walk.memories |= frontier
+        # A concept that only hidden memories hold is neither named nor walked on from.
+        named = direct | {s.concept.id for r in frontier.values() for s in r.path if s.concept}
+        concepts = {key: way for key, way in concepts.items() if key in named}
+        for concept, way in concepts.values():
+            walk.note(concept, way.score)
         if hop < asked.hops:
             chosen = [concept for concept, _ in concepts.values()]
             near = await related_concepts(db, chosen, asked.edges)

@@ -98,6 +98,17 @@ def wait_for_job(service: Killable, job: str) -> dict[str, Any]:
     raise TimeoutError(job)
 
 
+def wait_for_more_documents(service: Killable, known: int) -> None:
+    """Return as soon as the store holds more documents than were known, or all of them."""
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        documents = httpx.get(f"{service.url}/stats").json()["documents"]
+        if documents > known or documents == FILES:
+            return
+        time.sleep(0.02)
+    raise TimeoutError("no document was stored")
+
+
 def test_a_scan_that_is_killed_again_and_again_ends_whole(
     tmp_path: Path, embedding_url: str
 ) -> None:
@@ -110,7 +121,8 @@ def test_a_scan_that_is_killed_again_and_again_ends_whole(
                 answer = httpx.post(f"{service.url}/ingest/scan", json={"wait": False})
                 assert answer.status_code == 202
                 job = answer.json()["job"]
-            time.sleep(chance.uniform(0.3, 1.3))
+            wait_for_more_documents(service, counts[-1] if counts else 0)
+            time.sleep(chance.uniform(0.0, 0.3))
             service.kill()
         store = stored(tmp_path)
         assert check(store) == []
