@@ -114,7 +114,7 @@ def test_a_scan_that_is_killed_again_and_again_ends_whole(
 ) -> None:
     chance = random.Random(13)
     write_notes(tmp_path, chance)
-    job, counts = "", []
+    job, counts = "", list[int]()
     for _ in range(4):
         with service_on(tmp_path, embedding_url) as service:
             if not job:
