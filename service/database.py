@@ -36,6 +36,8 @@ SCHEMA_VERSION: Final = 1
 _VECTORS_MARK: Final = "-- vectors:"
 # 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
+# A document is one transaction, however long: a write may take ten times as long as a read.
+_WRITE_PATIENCE: Final = 10.0
 # What a writing query throws when the store is no longer as it was read.
 _STALE: Final = "stale read"
 
@@ -162,7 +164,7 @@ class Database:
     async def _execute_again(self, text: str, params: Mapping[str, Any]) -> list[Any]:
         for attempt in range(_WRITE_ATTEMPTS):
             try:
-                return await self._execute(text, params)
+                return await self._execute(text, params, _WRITE_PATIENCE)
             except StaleRead:
                 raise
             except WriteConflict:
@@ -171,13 +173,16 @@ class Database:
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError
 
-    async def _execute(self, text: str, params: Mapping[str, Any]) -> list[Any]:
+    async def _execute(
+        self, text: str, params: Mapping[str, Any], patience: float = 1.0
+    ) -> list[Any]:
         """Run `text` and return each statement's result; any statement's failure is raised."""
-        answer = await self._ask(text, params)
+        seconds = self.address.timeout_seconds * patience
+        answer = await self._ask(text, params, seconds)
         if _is_anonymous(answer):
             # The driver reopened a cut socket by itself, without signing in; nothing ran.
             await self._drop(self._client)
-            answer = await self._ask(text, params)
+            answer = await self._ask(text, params, seconds)
         if answer.get("error"):
             raise _named_failure([answer["error"]])
         statements = answer["result"]
@@ -186,13 +191,13 @@ class Database:
             raise _named_failure(failures)
         return [s["result"] for s in statements]
 
-    async def _ask(self, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    async def _ask(self, text: str, params: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         client = await self._connected()
         try:
-            async with asyncio.timeout(self.address.timeout_seconds):
+            async with asyncio.timeout(seconds):
                 answer: dict[str, Any] = await client.query_raw(text, dict(params))
         except TimeoutError as error:
-            msg = f"The database did not answer within {self.address.timeout_seconds:g} s."
+            msg = f"The database did not answer within {seconds:g} s."
             raise StoreUnavailable(msg) from error
         except (SurrealError, OSError) as error:
             await self._drop(client)
