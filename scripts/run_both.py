@@ -28,7 +28,9 @@ def main() -> int:
     """Start both, scan, say where to look, and wait for Ctrl-C; returns the exit status."""
     environment = settings()
     processes: list[subprocess.Popen[bytes]] = []
-    # A terminal's Ctrl-C reaches the whole group; each server is stopped by us, in order.
+    # A terminal's Ctrl-C reaches the whole group; each server is stopped by us, in order. A shell
+    # that starts us in the background has SIGINT ignored: it must stop us all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         if not is_answering(environment["MEMORY_EMBEDDING_URL"]):
