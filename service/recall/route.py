@@ -23,7 +23,8 @@ from service.recall.walk import Path, Step
 from service.records import Memory
 from service.search.answers import snippet_of
 from service.search.hybrid import Searcher, SearchQuery
-from service.search.shapes import HitFields, ReceiptFields, receipt_fields, signal_fields
+from service.search.receipts import Receipt
+from service.search.shapes import HitFields, signal_fields
 
 router = APIRouter(tags=["search"])
 
@@ -141,7 +142,7 @@ class RecallAnswer:
     results: list[RecalledFields]
     chains: list[ChainFields]
     concepts: list[WalkedConcept]
-    receipt: ReceiptFields
+    receipt: Receipt
 
 
 @router.post("/graph-recall", operation_id="graph_recall")
@@ -170,7 +171,7 @@ async def _recall(parts: Parts, request: RecallRequest) -> RecallAnswer:
         results=[_recalled_fields(hit, request.query or "", found) for hit in found.hits],
         chains=[_chain_fields(chain, found.memories) for chain in found.chains],
         concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in found.concepts],
-        receipt=receipt_fields(found.receipt),
+        receipt=found.receipt,
     )
 
 

@@ -173,7 +173,7 @@ def receipt_of(
         weights=dict(asked.weights),
         rrf_k=asked.rrf_k,
         engine=searcher.settings.search_engine,
-        missing_signals=("vector",) if missing else (),
+        missing_signals=["vector"] if missing else [],
         fallback_reason=missing.detail if missing else None,
         # This engine reads the store itself: what is stored now is what was searched.
         indexed_through=datetime.now(UTC),

@@ -44,7 +44,7 @@ class Receipt:
     weights: dict[str, float]
     rrf_k: int
     engine: str
-    missing_signals: tuple[str, ...]
+    missing_signals: list[str]
     fallback_reason: str | None
     indexed_through: datetime
     embedding_model: str | None

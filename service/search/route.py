@@ -17,7 +17,8 @@ from service.search.hybrid import (
     SearchResult,
     hybrid_search,
 )
-from service.search.shapes import HitFields, ReceiptFields, hit_fields, receipt_fields
+from service.search.receipts import Receipt
+from service.search.shapes import HitFields, hit_fields
 
 router = APIRouter(tags=["search"])
 
@@ -86,7 +87,7 @@ class SearchAnswer:
     results: list[HitFields]
     confidence: float
     abstained: bool
-    receipt: ReceiptFields
+    receipt: Receipt
 
 
 @router.post("/search", operation_id="search")
@@ -124,5 +125,5 @@ def _answer(found: SearchResult, *, with_content: bool) -> SearchAnswer:
         results=[hit_fields(hit, with_content=with_content) for hit in found.hits],
         confidence=found.confidence,
         abstained=found.abstained,
-        receipt=receipt_fields(found.receipt),
+        receipt=found.receipt,
     )

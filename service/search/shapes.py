@@ -1,12 +1,10 @@
 """Hits and receipts as JSON, for every door that answers with them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from service.fields import MemoryFields, memory_fields
 from service.search.fusion import Fused
 from service.search.hybrid import Hit
-from service.search.receipts import Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +25,6 @@ class HitFields(MemoryFields):
     signals: dict[str, SignalFields]
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptFields:
-    """How the answer came about. `filters` and `counts` have a key for each one that applied."""
-
-    took_ms: float
-    stages_ms: dict[str, float]
-    counts: dict[str, int]
-    filters: dict[str, Any]
-    fusion: str
-    weights: dict[str, float]
-    rrf_k: int
-    engine: str
-    missing_signals: list[str]
-    fallback_reason: str | None
-    indexed_through: Any
-    embedding_model: str | None
-
-
 def hit_fields(hit: Hit, *, with_content: bool) -> HitFields:
     """Return a hit as JSON fields."""
     return HitFields(
@@ -61,9 +41,3 @@ def signal_fields(fused: Fused) -> dict[str, SignalFields]:
         name: SignalFields(said.rank, said.score, list(said.path) if said.path else None)
         for name, said in fused.signals.items()
     }
-
-
-def receipt_fields(receipt: Receipt) -> ReceiptFields:
-    """Return a receipt as JSON fields."""
-    values = {n: getattr(receipt, n) for n in ReceiptFields.__dataclass_fields__}
-    return ReceiptFields(**values | {"missing_signals": list(receipt.missing_signals)})
