@@ -135,7 +135,8 @@ class Database:
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
-            return plain((await self._execute_again(query.text, params))[-1])
+            answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+            return plain(answers[-1])
 
     async def apply(self, statements: str) -> None:
         """Run definitions that take no variables."""
@@ -161,10 +162,12 @@ class Database:
         except QueryFailed:
             return None  # a new store has no tables yet
 
-    async def _execute_again(self, text: str, params: Mapping[str, Any]) -> list[Any]:
+    async def _execute_again(
+        self, text: str, params: Mapping[str, Any], patience: float = 1.0
+    ) -> list[Any]:
         for attempt in range(_WRITE_ATTEMPTS):
             try:
-                return await self._execute(text, params, _WRITE_PATIENCE)
+                return await self._execute(text, params, patience)
             except StaleRead:
                 raise
             except WriteConflict:
