@@ -95,9 +95,9 @@ class Settings(BaseSettings):
         0.3, gt=0, le=1, description="A concept in more than this share of memories links nothing."
     )
     max_source_bytes: int = Field(
-        1_500_000,
+        1_000_000,
         ge=1000,
-        description="Largest file or pushed text, in bytes: one transaction, 32 s for 600 kB.",
+        description="Largest file or pushed text, in bytes: one transaction, 40 s for 600 kB.",
     )
     max_request_bytes: int = Field(
         32_000_000, ge=1000, description="Largest request body, in bytes; past it: 413."

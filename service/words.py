@@ -2,8 +2,7 @@
 
 Code-like tokens stand whole and in parts: `src/app.py` gives `src/app.py app.py src app py`,
 `app-2.3.1` gives `app-2.3.1 app 2.3.1`, `HTTPServer` gives `httpserver http server`. Runs of Han,
-Kana and Hangul become character bigrams: on a Korean set that alone moves BM25 from nDCG@10 .819
-to .925.
+Kana and Hangul become character bigrams, since no blank tells where their words end.
 """
 
 import re

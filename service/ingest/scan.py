@@ -25,7 +25,7 @@ from service.ingest.sync import Pipeline, Synced, remove_documents, sync_documen
 from service.settings import Settings
 
 # One transaction for this much: a commit costs 5–10 ms, but its time grows with the square of its
-# size (400 memories with their links took 7.8 s, eight times 50 took 2.8 s).
+# size (docs/decisions/0009).
 _GROUP_FILES: Final = 32
 _GROUP_CHARACTERS: Final = 40_000
 

@@ -16,8 +16,7 @@ from service.memories.fetching import fetch
 from service.queries import load_query
 from service.records import Memory, Source
 
-# The engine's time for one transaction grows with the square of its size: 400 memories with their
-# links took 7.8 s, eight times 50 took 2.8 s.
+# The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
 _TRANSACTION_MEMORIES: Final = 64
 
 ARCHIVE: Final = load_query(__package__, "archive")

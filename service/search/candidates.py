@@ -16,7 +16,7 @@ BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
 
-# Filtering costs 0.04 ms a memory: taken in slices from the top until enough have passed.
+# Every memory that is filtered is read: taken in slices from the top until enough have passed.
 _SLICE: Final = 100
 
 

@@ -27,10 +27,9 @@ def vote(seeds: Sequence[Seed], memories_of: Mapping[ConceptId, Sequence[str]]) 
 
     Each concept votes 1 / ln(1 + its number of memories) times its best seed's score; a memory's
     score is the sum. A seed has its own score on top, in units of the strongest vote: the graph
-    may bring something new to the fore, not push the best direct hit away. (HotpotQA, 300
-    questions, RRF k=60, weights 1/1/0.5: with the seeds left out, R@1 is .185 instead of .418.)
-    Of equals seeds come first, then by id. The path names the seed and the concept of the
-    strongest vote. Empty if nothing new is found.
+    may bring something new to the fore, not push the best direct hit away, as it did
+    while the seeds were left out (docs/decisions/0006). Of equals seeds come first, then by id.
+    The path names the seed and the concept of the strongest vote. Empty if nothing new is found.
     """
     votes = _rarest_votes(seeds)
     scores: dict[str, float] = defaultdict(float)
