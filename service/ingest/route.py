@@ -2,7 +2,7 @@
 
 import re
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from service.fields import (
 )
 from service.ingest.accepted import JobAccepted, accepted
 from service.ingest.drafts import DocumentText
-from service.ingest.scan import ScanCounts
+from service.ingest.scan import Failure, ScanCounts
 from service.ingest.sync import sync_documents
 
 router = APIRouter(prefix="/ingest", tags=["ingest"])
@@ -99,14 +99,6 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedSource:
-    """A file that could not be taken in, and why."""
-
-    source: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class Scanned:
     """What a scan did; sections are counted, but for `files`."""
 
@@ -117,7 +109,7 @@ class Scanned:
     removed: int
     concepts_linked: int
     embedded: int
-    failed: list[FailedSource]
+    failed: list[Failure]
     warnings: list[str]
     took_ms: float
 
@@ -137,7 +129,7 @@ class JobStatus:
     removed: int = 0
     concepts_linked: int = 0
     embedded: int = 0
-    failed: list[FailedSource]
+    failed: list[Failure]
     warnings: list[str]
     took_ms: float = 0.0
 
@@ -188,6 +180,4 @@ async def get_job(parts: TheParts, id: str) -> JobStatus:  # noqa: A002 - the co
 
 
 def _scanned(counts: ScanCounts) -> Scanned:
-    values = asdict(counts)
-    failed = [FailedSource(**failure) for failure in values.pop("failed")]
-    return Scanned(failed=failed, **{n: values[n] for n in values if n != "done"})
+    return Scanned(**{name: getattr(counts, name) for name in Scanned.__dataclass_fields__})

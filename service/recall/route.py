@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from service.agents import readable_agents
 from service.dependencies import Parts, TheParts
 from service.fields import FilterFields, Label, Question, body_example, memory_fields, title_of
+from service.memories.shapes import Neighbour
 from service.recall.expansion import (
     EDGES,
     Chain,
@@ -109,20 +110,12 @@ class RecalledFields(HitFields):
 
 
 @dataclass(frozen=True, slots=True)
-class NamedMemory:
-    """A memory by id and title."""
-
-    id: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class ChainFields:
     """What came just before and just after a seed, the nearest first."""
 
     memory: str
-    before: list[NamedMemory]
-    after: list[NamedMemory]
+    before: list[Neighbour]
+    after: list[Neighbour]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +193,8 @@ def _step_fields(step: Step, memories: Mapping[str, Memory]) -> StepFields:
 
 
 def _chain_fields(chain: Chain, memories: Mapping[str, Memory]) -> ChainFields:
-    def named(keys: tuple[str, ...]) -> list[NamedMemory]:
+    def named(keys: tuple[str, ...]) -> list[Neighbour]:
         known = [memories[key] for key in keys if key in memories]
-        return [NamedMemory(m.id, title_of(m.title, m.content)) for m in known]
+        return [Neighbour(m.id, title_of(m.title, m.content)) for m in known]
 
     return ChainFields(chain.memory, named(chain.before), named(chain.after))
