@@ -50,6 +50,7 @@ class OuterEmbeddings:
     requests: list[Asked] = field(default_factory=list)
     next_answers: deque[Answer] = field(default_factory=deque)
     refused_words: str | None = None
+    lists_models: bool = True
     before_answering: Callable[[], None] | None = None
 
     def embedded_texts(self) -> list[str]:
@@ -64,6 +65,8 @@ class OuterEmbeddings:
     def answer(self, asked: Asked) -> Answer:
         """Choose the answer to one request."""
         self.requests.append(asked)
+        if asked.path == "/v1/models" and not self.lists_models:
+            return Answer({"error": {"message": "no such path"}}, status=404)
         if asked.path == "/v1/models":
             return Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
         if self.before_answering:

@@ -239,3 +239,14 @@ async def test_the_model_is_the_configured_or_the_first_listed(outer: OuterEmbed
     async with client_of(outer.url) as embedder:
         with pytest.raises(EmbedderRefused, match="set MEMORY_EMBEDDING_MODEL"):
             await embedder.describe()
+
+
+async def test_a_named_model_needs_no_list_of_models(outer: OuterEmbeddings) -> None:
+    # Text Embeddings Inference serves no /v1/models.
+    outer.lists_models = False
+    async with client_of(outer.url, model="outer-model") as embedder:
+        assert (await embedder.describe()).dimensions == outer.dimensions
+        await embedder.check()
+    async with client_of(outer.url) as embedder:
+        with pytest.raises(EmbedderRefused):
+            await embedder.describe()

@@ -111,6 +111,15 @@ def test_a_headings_clock_is_the_time_of_day() -> None:
     assert draft.occurred_at == datetime(2026, 3, 4, 14, 30, tzinfo=UTC)
 
 
+def test_a_headings_date_is_the_day_and_the_nearest_counts() -> None:
+    text = replace(_TEXT, uri="decisions.md")
+    above = ("2026-02-12 Models", "Chose Qwen3")
+    draft = _draft(text, Document(sections=(_section(*above),)))
+    assert (draft.occurred_at.isoformat()[:10], draft.is_dated) == ("2026-02-12", True)
+    nearer = _draft(text, Document(sections=(_section("2026-02-12 Models", "2026-02-14"),)))
+    assert nearer.occurred_at.isoformat()[:10] == "2026-02-14"
+
+
 def test_tags_and_links_are_joined_each_once() -> None:
     section = replace(_section("A"), tags=("b", "c"), links=("Kit", "GPU"))
     parsed = Document(
