@@ -9,6 +9,7 @@ from fastapi import Depends, FastAPI
 from embedding_server import embeddings, health, models
 from embedding_server.access import check_key
 from embedding_server.encoders.opening import open_encoder
+from embedding_server.instruments import Instruments
 from embedding_server.problems import install_problems
 from embedding_server.protocol import ErrorBody
 from embedding_server.serving import OpenEncoder, ReportFailure, ServedModel
@@ -31,7 +32,8 @@ def create_app(
     503 to everything.
     """
     settings = settings or Settings()
-    model = ServedModel(settings, open_model, report_failure)
+    instruments = Instruments()
+    model = ServedModel(settings, instruments, open_model, report_failure)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -47,6 +49,7 @@ def create_app(
         redoc_url=None,
     )
     app.state.settings = settings
+    app.state.instruments = instruments
     app.state.model = model
     install_problems(app)
     for router in (embeddings.router, models.router):

@@ -2,10 +2,14 @@
 
 ApiError
 ├── InvalidRequest           400
-│   └── InputTooLong
+│   ├── InputTooLong
+│   └── RequestTooLong
 ├── KeyRefused               401
 ├── UnknownModel             404
+├── BodyTooLarge             413
+├── ServerBusy               429   (with Retry-After)
 ├── EmbeddingFailed          500   (would fail again: clients are told not to retry)
+│   └── OutOfMemory
 └── ModelUnavailable         503   (with Retry-After)
     ├── ModelLoading
     └── ModelGone
@@ -22,7 +26,7 @@ class ApiError(Exception):
     status: ClassVar[int]
     type: ClassVar[str] = "invalid_request_error"
     code: ClassVar[str | None] = None
-    headers: ClassVar[Mapping[str, str]] = {}
+    headers: Mapping[str, str] = {}
 
     def __init__(self, message: str, param: str | None = None) -> None:
         self.message = message
@@ -42,12 +46,18 @@ class InputTooLong(InvalidRequest):
     code = "context_length_exceeded"
 
 
+class RequestTooLong(InvalidRequest):
+    """The inputs of one request have more tokens together than a request may have."""
+
+    code = "request_too_long"
+
+
 class KeyRefused(ApiError):
     """The API key is missing or wrong."""
 
     status = 401
     code = "invalid_api_key"
-    headers: ClassVar[Mapping[str, str]] = {"WWW-Authenticate": "Bearer"}
+    headers: Mapping[str, str] = {"WWW-Authenticate": "Bearer"}
 
 
 class UnknownModel(ApiError):
@@ -57,13 +67,39 @@ class UnknownModel(ApiError):
     code = "model_not_found"
 
 
+class BodyTooLarge(ApiError):
+    """The body has more bytes than the server reads."""
+
+    status = 413
+    code = "request_too_large"
+
+
+class ServerBusy(ApiError):
+    """So much waits for the model that the request is not taken."""
+
+    status = 429
+    type = "rate_limit_error"
+    code = "server_busy"
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        # OpenAI's client gives up when it is told to wait longer than 120 s.
+        self.headers = {"Retry-After": str(max(1, min(retry_after_seconds, 60)))}
+
+
 class EmbeddingFailed(ApiError):
     """The model failed on this input; the same input would fail again."""
 
     status = 500
     type = "server_error"
     code = "embedding_failed"
-    headers: ClassVar[Mapping[str, str]] = {"x-should-retry": "false"}
+    headers: Mapping[str, str] = {"x-should-retry": "false"}
+
+
+class OutOfMemory(EmbeddingFailed):
+    """The input does not fit into memory, even alone in its forward pass."""
+
+    code = "out_of_memory"
 
 
 class ModelUnavailable(ApiError):
@@ -78,14 +114,14 @@ class ModelLoading(ModelUnavailable):
 
     code = "model_loading"
     # A small model loads in about five seconds; a client that waits two gets in with few tries.
-    headers: ClassVar[Mapping[str, str]] = {"Retry-After": "2"}
+    headers: Mapping[str, str] = {"Retry-After": "2"}
 
 
 class ModelGone(ModelUnavailable):
     """The model could not be loaded, or the thread that runs it has ended."""
 
     code = "model_unavailable"
-    headers: ClassVar[Mapping[str, str]] = {"Retry-After": "30"}
+    headers: Mapping[str, str] = {"Retry-After": "30"}
 
 
 class CannotStart(Exception):

@@ -11,6 +11,7 @@ from typing import Literal
 from embedding_server.batching import Batcher
 from embedding_server.encoders.encoder import Encoder, ModelCard, TokenIds
 from embedding_server.errors import ModelGone, ModelLoading
+from embedding_server.instruments import Instruments
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
 from embedding_server.waiting import BatchLimits
@@ -25,6 +26,8 @@ State = Literal["loading", "ok", "failed"]
 # 10.7 ms for one text of 8 tokens, 19.9 ms for one of 72. The figure for a GPU follows from
 # published speeds of a 4B model (33 ms at least, 14 tokens a millisecond) and was not measured.
 PADDING_TOKENS = {"cpu": 64, "cuda": 512}
+# Most padded tokens in one forward pass, unless the settings say otherwise.
+BATCH_TOKENS = {"cpu": 4096, "cuda": 16384}
 # Texts are tokenised in portions, so that a single query slips in between two of a long list.
 TOKENIZE_TEXTS = 64
 STOP_SECONDS = 2.0
@@ -46,9 +49,14 @@ class ServedModel:
     """
 
     def __init__(
-        self, settings: Settings, open_encoder: OpenEncoder, report_failure: ReportFailure
+        self,
+        settings: Settings,
+        instruments: Instruments,
+        open_encoder: OpenEncoder,
+        report_failure: ReportFailure,
     ) -> None:
         self._settings = settings
+        self._instruments = instruments
         self._open_encoder = open_encoder
         self._report_failure = report_failure
         self._model_thread = ThreadPoolExecutor(1, thread_name_prefix="model")
@@ -134,7 +142,7 @@ class ServedModel:
         card = encoder.card
         limits = BatchLimits(
             texts=self._settings.batch_size,
-            tokens=self._settings.max_batch_tokens,
+            tokens=self._settings.max_batch_tokens or BATCH_TOKENS[card.device],
             padding_tokens=PADDING_TOKENS.get(card.device, PADDING_TOKENS["cpu"]),
         )
         batcher = Batcher(encoder.encode, card.dimensions, limits, self._model_thread)

@@ -23,6 +23,11 @@ class Settings(BaseSettings):
         "download) or hashing-256 (no weights, for tests); unset: Qwen/Qwen3-Embedding-4B on a "
         "GPU, all-MiniLM-L6-v2 on a CPU.",
     )
+    aliases: str = Field(
+        default="",
+        description="Further names, comma-separated, by which clients may ask for the model, such "
+        "as text-embedding-3-small.",
+    )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where the model runs; auto takes the GPU when there is one."
     )
@@ -32,17 +37,39 @@ class Settings(BaseSettings):
         le=1024,
         description="Most texts in one forward pass; chosen for Qwen3-Embedding-4B on 12 GB.",
     )
-    max_batch_tokens: int = Field(
-        default=16384,
+    max_batch_tokens: int | None = Field(
+        default=None,
         ge=1,
         description="Most padded tokens (texts x longest) in one forward pass; bounds its memory. "
-        "A single longer text still goes, alone.",
+        "A single longer text still goes, alone. Unset: 16384 on a GPU, 4096 on a CPU.",
     )
     max_sequence_tokens: int | None = Field(
         default=None,
         ge=2,
         description="Most tokens in one input, prompt and special tokens included; unset: what the "
         "model takes, at most 8192.",
+    )
+    max_request_tokens: int = Field(
+        default=300_000,
+        ge=1,
+        description="Most tokens in one request, all inputs together; the default is OpenAI's.",
+    )
+    max_waiting_texts: int = Field(
+        default=8192,
+        ge=1,
+        description="Texts that may wait for the model, of all clients together; beyond it, 429. "
+        "A request that comes when nothing waits is always taken.",
+    )
+    max_waiting_tokens: int = Field(
+        default=1_200_000,
+        ge=1,
+        description="Tokens that may wait for the model, of all clients together; beyond it, 429.",
+    )
+    stuck_seconds: float = Field(
+        default=600,
+        gt=0,
+        description="Seconds after which a forward pass counts as stuck: /health turns 503 and the "
+        "process ends with status 1, for its supervisor to start it again.",
     )
     min_dimensions: int | None = Field(
         default=None,
@@ -56,6 +83,9 @@ class Settings(BaseSettings):
     )
     threads: int | None = Field(
         default=None, ge=1, description="CPU threads of one forward pass; unset: one for each core."
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="Lines for people, or one JSON object a line for collectors."
     )
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
         default="info",

@@ -32,12 +32,12 @@ commands  ingest.command reembed
 app       app
 process   command __main__""",
     "embedding_server": """
-nouns!    errors settings vectors
+nouns!    errors instruments settings vectors
 pure      encoders.encoder encoders.hashing encoders.prompts protocol waiting
 model     encoders.opening encoders.qwen3 encoders.sentence_transformer
 thread    batching problems serving
 parts     access
-doors!    embeddings health models
+doors!    embeddings health metrics models
 app       app
 process   command __main__""",
 }
