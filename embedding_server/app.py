@@ -4,14 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
+from starlette.types import ASGIApp
 
-from embedding_server import embeddings, health, models
-from embedding_server.access import check_key
+from embedding_server import embeddings, health, metrics, models
+from embedding_server.access import KeyGuard, Parts
+from embedding_server.admission import Admission
 from embedding_server.encoders.opening import open_encoder
 from embedding_server.instruments import Instruments
-from embedding_server.problems import install_problems
+from embedding_server.limits import RequestSizeLimit
+from embedding_server.problems import StopAnswer, install_problems
 from embedding_server.protocol import ErrorBody
+from embedding_server.request_log import RequestLog
 from embedding_server.serving import OpenEncoder, ReportFailure, ServedModel
 from embedding_server.settings import Settings
 
@@ -51,11 +55,23 @@ def create_app(
     app.state.settings = settings
     app.state.instruments = instruments
     app.state.model = model
+    app.state.parts = Parts(settings, instruments, Admission(settings, instruments), model)
     install_problems(app)
     for router in (embeddings.router, models.router):
-        guard = [Depends(check_key)]
-        app.include_router(router, prefix="/v1", dependencies=guard, responses=FAILURES)
+        app.include_router(router, prefix="/v1", responses=FAILURES)
         # Clients whose base URL has no /v1.
-        app.include_router(router, dependencies=guard, include_in_schema=False)
+        app.include_router(router, include_in_schema=False)
     app.include_router(health.router)
+    app.include_router(metrics.router)
+    # Added the usual way, layers lie inside of the one that answers unexpected failures with 500,
+    # and that answer would have no id, no line in the log and no count.
+    app.middleware_stack = _wrap(app.build_middleware_stack(), settings, instruments)
     return app
+
+
+def _wrap(app: ASGIApp, settings: Settings, instruments: Instruments) -> ASGIApp:
+    """Put the layers round the app that see every request, the last one first."""
+    app = RequestSizeLimit(app)
+    if settings.api_key is not None:
+        app = KeyGuard(app, settings.api_key)
+    return RequestLog(StopAnswer(app), instruments)

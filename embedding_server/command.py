@@ -14,13 +14,17 @@ from pydantic import ValidationError
 
 from embedding_server.app import create_app
 from embedding_server.errors import CannotStart
+from embedding_server.log_lines import configure_logging
 from embedding_server.settings import Settings
 
 logger = logging.getLogger(__name__)
 
 PROGRAM = "graph-memory-embeddings"
-# Requests that run when the signal comes get so long; a batch of eight long texts takes seconds.
-STOP_SECONDS = 30
+# What was admitted when the signal comes is still answered, within this time; what is not finished
+# by then gets a 503. A supervisor that kills earlier has to be told to wait (docker-compose.yml).
+STOP_SECONDS = 60
+# Without a model nothing can be finished; clients that are still sending are not waited for.
+FAILED_STOP_SECONDS = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         listener = _open_port(settings)
     except CannotStart as error:
         sys.exit(f"{PROGRAM}: {error}")
-    _configure_logging(settings)
+    configure_logging(settings)
     _share_cores()
     failures: list[str] = []
     is_thread_alive = _serve(settings, listener, failures)
@@ -46,8 +50,8 @@ def _make_parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Serve embeddings over HTTP as OpenAI does: POST /v1/embeddings,\n"
-        "GET /v1/models, GET /health. It is configured by environment variables\n"
-        "or a .env file in the working directory.",
+        "GET /v1/models, GET /health, GET /metrics. It is configured by environment\n"
+        "variables or a .env file in the working directory.",
         epilog=_list_settings(),
     )
 
@@ -94,15 +98,6 @@ def _open_port(settings: Settings) -> socket.socket:
     return listener
 
 
-def _configure_logging(settings: Settings) -> None:
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    if settings.log_level != "debug":
-        for library in ("httpx", "sentence_transformers", "transformers", "uvicorn"):
-            logging.getLogger(library).setLevel(logging.WARNING)
-
-
 def _share_cores() -> None:
     """Let the threads of a forward pass sleep while they wait for each other.
 
@@ -121,6 +116,7 @@ def _serve(settings: Settings, listener: socket.socket, failures: list[str]) -> 
 
     def stop(reason: str) -> None:
         failures.append(reason)
+        server.config.timeout_graceful_shutdown = FAILED_STOP_SECONDS
         server.should_exit = True
 
     app = create_app(settings, report_failure=stop)
@@ -129,7 +125,7 @@ def _serve(settings: Settings, listener: socket.socket, failures: list[str]) -> 
             app,
             lifespan="on",
             log_config=None,
-            access_log=settings.log_level == "debug",
+            access_log=False,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
     )

@@ -8,6 +8,7 @@ ApiError
 ├── UnknownModel             404
 ├── BodyTooLarge             413
 ├── ServerBusy               429   (with Retry-After)
+├── ClientLeft               499   (nobody reads the answer; the log and the metrics tell it)
 ├── EmbeddingFailed          500   (would fail again: clients are told not to retry)
 │   └── OutOfMemory
 └── ModelUnavailable         503   (with Retry-After)
@@ -85,6 +86,13 @@ class ServerBusy(ApiError):
         super().__init__(message)
         # OpenAI's client gives up when it is told to wait longer than 120 s.
         self.headers = {"Retry-After": str(max(1, min(retry_after_seconds, 60)))}
+
+
+class ClientLeft(ApiError):
+    """The client closed its connection before it was answered; the number is nginx's."""
+
+    status = 499
+    code = "client_left"
 
 
 class EmbeddingFailed(ApiError):

@@ -1,12 +1,11 @@
-"""GET /v1/models: the one model that is served."""
+"""GET /v1/models: the one model that is served, under each of its names."""
 
 import time
 
 from fastapi import APIRouter
 
-from embedding_server.access import ReadyModel
+from embedding_server.access import PROVIDER, ReadyParts, check_name
 from embedding_server.encoders.encoder import ModelCard
-from embedding_server.errors import UnknownModel
 from embedding_server.protocol import Model, ModelList
 
 router = APIRouter(tags=["models"])
@@ -16,22 +15,23 @@ STARTED_AT = int(time.time())
 
 
 @router.get("/models", summary="List the served model")
-async def get_models(model: ReadyModel) -> ModelList:
-    """Answer with a list of one."""
-    return ModelList(data=[_describe(model.card)])
+async def get_models(parts: ReadyParts) -> ModelList:
+    """Answer with the model's own name first, then the aliases that the settings give it."""
+    card = parts.model.card
+    names = [card.name, *sorted(parts.settings.alias_names - {card.name})]
+    return ModelList(data=[_describe(card, name) for name in names])
 
 
 @router.get("/models/{name:path}", summary="Describe the served model")
-async def get_model(name: str, model: ReadyModel) -> Model:
-    """Answer with the model of this name; names may contain slashes."""
-    if not model.card.answers_to(name):
-        raise UnknownModel(f"The model '{name}' does not exist here.", param="model")
-    return _describe(model.card)
+async def get_model(name: str, parts: ReadyParts) -> Model:
+    """Answer with the model under the name that was asked for; names may contain slashes."""
+    check_name(name, parts.model.card, parts.settings)
+    return _describe(parts.model.card, name.removeprefix(PROVIDER))
 
 
-def _describe(card: ModelCard) -> Model:
+def _describe(card: ModelCard, name: str) -> Model:
     return Model(
-        id=card.name,
+        id=name,
         created=STARTED_AT,
         dimensions=card.dimensions,
         min_dimensions=card.min_dimensions,

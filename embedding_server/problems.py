@@ -1,6 +1,6 @@
 """Every failure as an answer in OpenAI's error shape."""
 
-import logging
+import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -8,11 +8,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from embedding_server.errors import ApiError
+from embedding_server.errors import ApiError, ModelGone
 from embedding_server.protocol import ErrorBody, ErrorDetail
-
-logger = logging.getLogger(__name__)
+from embedding_server.request_log import find_record, note_error
 
 # The first word of pydantic's error types → OpenAI's code; every other is an invalid value.
 CODES = {"missing": "missing_required_parameter", "json_invalid": "invalid_json"}
@@ -26,19 +26,42 @@ def install_problems(app: FastAPI) -> None:
     app.exception_handler(Exception)(_render_unexpected)
 
 
+class StopAnswer:
+    """Answers 503 where the web server cancels a request that has not ended in time for a stop."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle the request; only the web server cancels it as a whole."""
+        try:
+            await self.app(scope, receive, send)
+        except asyncio.CancelledError:
+            record = find_record()
+            if record is None or record.status is not None:
+                raise
+            await render_error(ModelGone("The server is stopping."))(scope, receive, send)
+
+
 def describe_error(error: ApiError) -> ErrorDetail:
     """Return the four fields of OpenAI's error object."""
     return ErrorDetail(message=error.message, type=error.type, param=error.param, code=error.code)
 
 
+def render_error(error: ApiError) -> JSONResponse:
+    """Return the answer to a request that failed in a way that the server can name."""
+    return _respond(error.status, describe_error(error), error.headers)
+
+
 def _respond(
     status: int, detail: ErrorDetail, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
+    note_error(detail.code)
     return JSONResponse(ErrorBody(error=detail).model_dump(), status, dict(headers or {}))
 
 
 async def _render_api_error(_request: Request, error: ApiError) -> JSONResponse:
-    return _respond(error.status, describe_error(error), error.headers)
+    return render_error(error)
 
 
 async def _render_validation(_request: Request, error: RequestValidationError) -> JSONResponse:
@@ -93,9 +116,8 @@ def _explain_status(request: Request, error: HTTPException) -> str:
     return str(error.detail)
 
 
-async def _render_unexpected(request: Request, _error: Exception) -> JSONResponse:
-    """Answer 500 without a word of the inside; the server logs the traceback."""
-    logger.error("%s %s failed unexpectedly", request.method, request.url.path)
+async def _render_unexpected(_request: Request, _error: Exception) -> JSONResponse:
+    """Answer 500 without a word of the inside; the web server logs the traceback."""
     detail = ErrorDetail(
         message="The server had an error while processing the request.",
         type="server_error",

@@ -3,10 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Thread, current_thread
-from typing import Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from embedding_server.batching import Batcher
 from embedding_server.encoders.encoder import Encoder, ModelCard, TokenIds
@@ -15,12 +14,15 @@ from embedding_server.instruments import Instruments
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
 from embedding_server.waiting import BatchLimits
+from embedding_server.warming import WarmModel, warm_up
+from embedding_server.watching import WatchedThread, watch
 
 logger = logging.getLogger(__name__)
 
 OpenEncoder = Callable[[Settings], Encoder]
 ReportFailure = Callable[[str], None]
 State = Literal["loading", "ok", "failed"]
+Result = TypeVar("Result")
 
 # What a forward pass costs apart from its tokens, in tokens. Measured with MiniLM on two cores:
 # 10.7 ms for one text of 8 tokens, 19.9 ms for one of 72. The figure for a GPU follows from
@@ -28,9 +30,11 @@ State = Literal["loading", "ok", "failed"]
 PADDING_TOKENS = {"cpu": 64, "cuda": 512}
 # Most padded tokens in one forward pass, unless the settings say otherwise.
 BATCH_TOKENS = {"cpu": 4096, "cuda": 16384}
-# Texts are tokenised in portions, so that a single query slips in between two of a long list.
-TOKENIZE_TEXTS = 64
+# The same where each text goes through alone: a batch gains little there, and a question waits
+# for the one that runs.
+UNPADDED_BATCH_TOKENS = 512
 STOP_SECONDS = 2.0
+STOPPING = "The server is stopping."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class ServedModel:
     """Owns the two threads that touch the model: one loads and runs it, one tokenises.
 
     A tokenizer must not be used by two threads at once, and tokenising must not wait for the
-    model.
+    model. Both are watched; when one has ended or is stuck, or the model is broken, every request
+    is failed at once and the failure is reported, for the process to be started anew.
     """
 
     def __init__(
@@ -59,40 +64,49 @@ class ServedModel:
         self._instruments = instruments
         self._open_encoder = open_encoder
         self._report_failure = report_failure
-        self._model_thread = ThreadPoolExecutor(1, thread_name_prefix="model")
-        self._tokenizer_thread = ThreadPoolExecutor(1, thread_name_prefix="tokenizer")
-        self._thread: Thread | None = None
+        self._model_thread = WatchedThread("model")
+        self._tokenizer_thread = WatchedThread("tokenizer")
         self._loaded: LoadedModel | None = None
         self._failure: str | None = None
+        self._gone: asyncio.Future[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        instruments.model_ready.set_function(lambda: float(self.state == "ok"))
 
     def start(self) -> None:
         """Begin to load the model; needs the running event loop and returns at once."""
         loop = asyncio.get_running_loop()
-        loading = loop.run_in_executor(self._model_thread, self._open)
-        loading.add_done_callback(self._finish_loading)
+        self._gone = loop.create_future()
+        loading = self._model_thread.submit(self._open, may_take_long=True)
+        asyncio.wrap_future(loading).add_done_callback(self._finish_loading)
+        self._watching = loop.create_task(watch(self._find_fault, self._break))
 
     def stop(self) -> None:
-        """End both threads; what runs at this moment gets two seconds, a load is not awaited."""
-        if self._loaded is not None:
-            self._loaded.batcher.close()
-        self._model_thread.shutdown(wait=False, cancel_futures=True)
-        self._tokenizer_thread.shutdown(wait=False, cancel_futures=True)
-        if self._thread is not None and self._loaded is not None:
-            self._thread.join(STOP_SECONDS)
+        """Refuse what comes, finish what was admitted within two seconds, and end both threads.
+
+        A load is not awaited. Call it on the event loop.
+        """
+        if self._watching is not None:
+            self._watching.cancel()
+        if self._loaded is not None and self._failure is None:
+            self._loaded.batcher.close(STOPPING)
+            self._loaded.batcher.wait_until_idle(STOP_SECONDS)
+        self._end(STOPPING)
+        for thread in (self._model_thread, self._tokenizer_thread):
+            thread.end()
+            if self._loaded is not None:
+                thread.join(STOP_SECONDS)
 
     @property
     def is_thread_alive(self) -> bool:
-        """Tell whether the model thread has begun and not ended."""
-        return self._thread is not None and self._thread.is_alive()
+        """Tell whether a thread has begun and not ended."""
+        return self._model_thread.is_alive or self._tokenizer_thread.is_alive
 
     @property
     def state(self) -> State:
         """Return "ok" only if a request that came now would reach the model."""
-        if self._failure is not None:
+        if self._find_fault() is not None:
             return "failed"
-        if self._loaded is None:
-            return "loading"
-        return "ok" if self.is_thread_alive else "failed"
+        return "loading" if self._loaded is None else "ok"
 
     @property
     def card(self) -> ModelCard:
@@ -100,16 +114,14 @@ class ServedModel:
         return self._require().encoder.card
 
     async def tokenize(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
-        """Return the token ids of each text, cut to `limit` tokens if given."""
-        encoder = self._require().encoder
-        loop = asyncio.get_running_loop()
-        tokens: list[list[int]] = []
-        for start in range(0, len(texts), TOKENIZE_TEXTS):
-            portion = texts[start : start + TOKENIZE_TEXTS]
-            tokens += await loop.run_in_executor(
-                self._tokenizer_thread, encoder.tokenize, portion, limit
-            )
-        return tokens
+        """Return the token ids of each text, cut to `limit` tokens if given.
+
+        No other request is tokenised meanwhile, so a long list comes in portions.
+        """
+        call = partial(self._require().encoder.tokenize, texts, limit)
+        return await self._wait_unless_gone(
+            asyncio.wrap_future(self._tokenizer_thread.submit(call))
+        )
 
     async def embed(self, texts: Sequence[TokenIds]) -> Vectors:
         """Return one raw vector for each tokenised text, in order."""
@@ -120,39 +132,70 @@ class ServedModel:
         self._require()
 
     def _require(self) -> LoadedModel:
-        state = self.state
-        if state == "loading":
+        fault = self._find_fault()
+        if fault is not None:
+            raise ModelGone(fault)
+        if self._loaded is None:
             raise ModelLoading("The model is being loaded; try again in a few seconds.")
-        if state == "failed" or self._loaded is None:
-            raise ModelGone(self._failure or "The thread that runs the model has ended.")
         return self._loaded
 
-    def _open(self) -> Encoder:
-        self._thread = current_thread()
-        return self._open_encoder(self._settings)
+    def _find_fault(self) -> str | None:
+        if self._failure is not None:
+            return self._failure
+        seconds = self._settings.stuck_seconds
+        faults = [
+            thread.find_fault(seconds) for thread in (self._model_thread, self._tokenizer_thread)
+        ]
+        return next(filter(None, faults), None)
 
-    def _finish_loading(self, loading: "asyncio.Future[Encoder]") -> None:
-        if loading.cancelled():
+    async def _wait_unless_gone(self, work: "asyncio.Future[Result]") -> Result:
+        """Return the result of what a thread does. Raises ModelGone if the model goes first."""
+        events: list[asyncio.Future[Any]] = [work] if self._gone is None else [work, self._gone]
+        try:
+            await asyncio.wait(events, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            raise ModelGone(self._failure or STOPPING)
+        finally:
+            work.cancel()
+
+    def _open(self) -> WarmModel:
+        encoder = self._open_encoder(self._settings)
+        card = encoder.card
+        tokens = BATCH_TOKENS[card.device] if card.is_padded else UNPADDED_BATCH_TOKENS
+        limits = BatchLimits(
+            texts=self._settings.batch_size,
+            tokens=self._settings.max_batch_tokens or tokens,
+            padding_tokens=PADDING_TOKENS[card.device],
+        )
+        return warm_up(encoder, limits)
+
+    def _finish_loading(self, loading: "asyncio.Future[WarmModel]") -> None:
+        if loading.cancelled() or self._failure is not None:
             return
         error = loading.exception()
         if error is not None:
-            self._fail(error)
+            # The first line says what is wrong; libraries add advice in the following ones.
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            name = self._settings.model or "the default model"
+            logger.debug("Loading failed", exc_info=error)
+            self._break(f"Cannot load {name}: {reason}")
             return
-        encoder = loading.result()
-        card = encoder.card
-        limits = BatchLimits(
-            texts=self._settings.batch_size,
-            tokens=self._settings.max_batch_tokens or BATCH_TOKENS[card.device],
-            padding_tokens=PADDING_TOKENS.get(card.device, PADDING_TOKENS["cpu"]),
-        )
-        batcher = Batcher(encoder.encode, card.dimensions, limits, self._model_thread)
-        self._loaded = LoadedModel(encoder, batcher)
+        model = loading.result()
+        batcher = Batcher(model, self._model_thread, self._instruments, self._break)
+        self._loaded = LoadedModel(model.encoder, batcher)
+        card = model.encoder.card
         logger.info("Ready: %s, %d dimensions, on %s", card.name, card.dimensions, card.device)
 
-    def _fail(self, error: BaseException) -> None:
-        # The first line says what is wrong; libraries add advice in the following ones.
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        name = self._settings.model or "the default model"
-        self._failure = f"Cannot load {name}: {reason}"
-        logger.debug("Loading failed", exc_info=error)
-        self._report_failure(self._failure)
+    def _break(self, reason: str) -> None:
+        """Fail everything that waits and report why, once; called on the event loop."""
+        if self._failure is None:
+            self._end(reason)
+            self._report_failure(reason)
+
+    def _end(self, reason: str) -> None:
+        self._failure = self._failure or reason
+        if self._loaded is not None:
+            self._loaded.batcher.fail(self._failure)
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)

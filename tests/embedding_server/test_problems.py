@@ -141,5 +141,6 @@ def test_the_longest_text_is_answered(hashing_url: str) -> None:
 
 def test_openapi_promises_what_is_answered(hashing_url: str) -> None:
     paths = httpx.get(f"{hashing_url}/openapi.json").json()["paths"]
-    assert set(paths) == {"/v1/embeddings", "/v1/models", "/v1/models/{name}", "/health"}
+    api = {"/v1/embeddings", "/v1/models", "/v1/models/{name}"}
+    assert set(paths) == api | {"/health", "/metrics"}
     assert set(paths["/v1/embeddings"]["post"]["responses"]) == {"200", "4XX", "5XX"}

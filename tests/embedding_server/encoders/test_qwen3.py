@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -9,12 +10,13 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
-from transformers import AutoTokenizer, Qwen3Model
+from transformers import AutoTokenizer, DynamicCache, Qwen3Model
 
 from embedding_server.app import create_app
 from embedding_server.encoders.sentence_transformer import open_sentence_transformer
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
+from embedding_server.vectors import shorten
 from tests.embedding_server.encoders.tiny_qwen3 import (
     DIMENSIONS,
     END,
@@ -141,6 +143,66 @@ def test_it_runs_in_float32_without_a_key_value_cache(folder: Path) -> None:
     encoder = open_sentence_transformer(Settings(model=str(folder), device="cpu"))
     assert encoder.dtype == torch.float32
     assert encoder.has_key_value_cache is False
+
+
+def test_in_bfloat16_the_vectors_are_near_and_of_unit_length(folder: Path) -> None:
+    settings = Settings(model=str(folder), device="cpu")
+    half, full = (
+        open_sentence_transformer(settings, precision)
+        for precision in (torch.bfloat16, torch.float32)
+    )
+    assert (half.dtype, full.dtype) == (torch.bfloat16, torch.float32)
+    for dimensions in (DIMENSIONS, 32):
+        near, exact = (
+            shorten(encoder.encode(encoder.tokenize(TEXTS)), dimensions) for encoder in (half, full)
+        )
+        assert np.isfinite(near).all()
+        # Scaled in float32: in bfloat16 the lengths would be off by some thousandths.
+        np.testing.assert_allclose(np.linalg.norm(near, axis=1), 1.0, atol=1e-6)
+        assert np.sum(near * exact, axis=1).min() >= 0.99
+
+
+def test_short_texts_are_padded_on_the_left(folder: Path) -> None:
+    encoder = open_sentence_transformer(Settings(model=str(folder), device="cpu"))
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def look(module: torch.nn.Module, inputs: tuple[object, ...]) -> None:
+        if isinstance(module, SentenceTransformer):
+            assert isinstance(inputs[0], dict)
+            seen.append(dict(inputs[0]))
+
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(look)
+    try:
+        tokens = encoder.tokenize(["cats purr", "cats purr when they are content"])
+        encoder.encode(tokens)
+    finally:
+        hook.remove()
+    [batch] = seen
+    ids, mask = batch["input_ids"].tolist(), batch["attention_mask"].tolist()
+    padding = len(tokens[1]) - len(tokens[0])
+    assert padding > 0
+    assert mask == [[0] * padding + [1] * len(tokens[0]), [1] * len(tokens[1])]
+    assert [ids[0][padding:], ids[1]] == tokens
+
+
+def test_a_forward_pass_stores_no_keys_and_values(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored: list[int] = []
+    store = DynamicCache.update
+
+    def count(cache: DynamicCache, *arguments: Any, **options: Any) -> Any:
+        stored.append(1)
+        return store(cache, *arguments, **options)
+
+    monkeypatch.setattr(DynamicCache, "update", count)
+    encoder = open_sentence_transformer(Settings(model=str(folder), device="cpu"))
+    encoder.encode(encoder.tokenize(TEXTS))
+    assert not stored
+    # The bare model does it, once in each of its two layers.
+    ids = torch.tensor(encoder.tokenize(TEXTS[:1]))
+    Qwen3Model.from_pretrained(folder)(input_ids=ids)
+    assert len(stored) == 2
 
 
 def test_the_server_refuses_a_folder_that_would_be_averaged(tmp_path: Path) -> None:

