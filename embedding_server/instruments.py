@@ -46,7 +46,7 @@ class Instruments:
             "Most padded tokens in one forward pass; it sinks when memory runs out.",
         )
         self.out_of_memory = self._counter(
-            "out_of_memory", "Forward passes that ran out of memory and were halved."
+            "out_of_memory", "Forward passes that ran out of memory: halved, or of a single text."
         )
         self.failed_texts = self._counter(
             "failed_texts",

@@ -36,7 +36,8 @@ nouns!    errors instruments settings vectors
 pure      admission encoders.bert_graph encoders.encoder encoders.hashing encoders.prompts protocol
 pure      suspects waiting warming
 edge      departures limits log_lines problems request_log
-model     encoders.folders encoders.minilm encoders.onnx_bert encoders.opening encoders.qwen3 encoders.qwen3_example
+model     encoders.folders encoders.minilm encoders.onnx_bert encoders.opening encoders.qwen3
+model     encoders.qwen3_example
 model     encoders.sentence_transformer encoders.sources encoders.torch_memory
 thread    batching serving watching
 parts     access inputs
