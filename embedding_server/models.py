@@ -24,9 +24,11 @@ async def get_models(parts: ReadyParts) -> ModelList:
 
 @router.get("/models/{name:path}", summary="Describe the served model")
 async def get_model(name: str, parts: ReadyParts) -> Model:
-    """Answer with the model under the name that was asked for; names may contain slashes."""
+    """Answer with the model under its listed name; names may contain slashes."""
     check_name(name, parts.model.card, parts.settings)
-    return _describe(parts.model.card, name.removeprefix(PROVIDER))
+    alias = name.removeprefix(PROVIDER)
+    is_listed = alias in parts.settings.alias_names
+    return _describe(parts.model.card, alias if is_listed else parts.model.card.name)
 
 
 def _describe(card: ModelCard, name: str) -> Model:
