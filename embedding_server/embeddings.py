@@ -33,7 +33,7 @@ async def _answer(asked: EmbeddingRequest, parts: Parts) -> bytes:
     card, timing = parts.model.card, parts.instruments.stage_seconds
     check_name(asked.model, card, parts.settings)
     dimensions = _choose_dimensions(asked.dimensions, card)
-    prepared = prepare_texts(asked, card)
+    prepared = prepare_texts(asked, card, truncate=parts.settings.truncate)
     parts.instruments.request_texts.observe(len(prepared.texts))
     tokenized, raw = await _embed(prepared, parts)
     with timing.labels("render").time():

@@ -42,22 +42,25 @@ class Tokenized:
         return sum(len(ids) for ids in self.tokens)
 
 
-def prepare_texts(asked: EmbeddingRequest, card: ModelCard) -> PreparedTexts:
+def prepare_texts(asked: EmbeddingRequest, card: ModelCard, *, truncate: bool) -> PreparedTexts:
     """Put the prompt in front of each text and look at its length in characters.
+
+    `truncate` is what holds where the client says nothing of it.
 
     Raises InputTooLong, or InvalidRequest for an instruction that the model cannot follow. A cut
     here is never seen in the vector, unless the text has tokens of over sixteen characters.
     """
+    may_truncate = truncate if asked.truncate is None else asked.truncate
     prompt = card.prompts.choose(asked.input_type, asked.instruction)
     texts = [prompt + text for text in asked.texts]
     limit = max(LEAST_CHARACTER_LIMIT, MOST_CHARACTERS_PER_TOKEN * card.max_tokens)
     long = [row for row, text in enumerate(texts) if len(text) > limit]
-    if long and not asked.truncate:
+    if long and not may_truncate:
         size = f"{len(texts[long[0]]):,} characters, and more than {limit:,} are not read"
         raise _refuse_text(long[0], size, card)
     for row in long:
         texts[row] = texts[row][:limit]
-    return PreparedTexts(texts, long, may_truncate=bool(asked.truncate))
+    return PreparedTexts(texts, long, may_truncate=may_truncate)
 
 
 async def tokenize_texts(

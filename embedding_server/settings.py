@@ -55,6 +55,11 @@ class Settings(BaseSettings):
         description="Most tokens in one input, prompt and special tokens included; unset: what the "
         "model takes, at most 8192.",
     )
+    truncate: bool = Field(
+        default=False,
+        description="Cut texts that are too long where the client does not say `truncate`; for "
+        "clients that cannot, such as OpenClaw with a model of 256 tokens.",
+    )
     max_request_tokens: int = Field(
         default=300_000,
         ge=1,

@@ -18,7 +18,7 @@ from tests.embedding_server.garbage import EMBEDDINGS, Sent
 # An answer that takes longer counts as none. A busy machine is slow, but not so slow.
 ANSWER_SECONDS = 60
 # What is no HTTP may announce more than it sends, and the server waits for it rightly.
-PATIENCE_SECONDS = 2
+PATIENCE_SECONDS = 0.2
 REFUSALS = {400, 401, 404, 405, 413, 429}
 
 

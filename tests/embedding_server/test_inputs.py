@@ -74,3 +74,11 @@ def test_the_right_text_is_named_in_a_later_portion() -> None:
         cut = post(url, ["1"] * 100 + ["1 " * 1001] + ["1"] * 100, truncate=True).json()
         assert cut["truncated"] == [100]
         assert len(cut["data"]) == 201
+
+
+def test_the_server_may_cut_for_clients_that_say_nothing() -> None:
+    long = "1 " * (MAX_TOKENS + 1)
+    with serve_gated(truncate=True) as (url, _):
+        assert post(url, [long]).json()["truncated"] == [0]
+        assert post(url, ["1 " * MAX_CHARACTERS]).json()["truncated"] == [0]
+        assert_refused(post(url, [long], truncate=False), "context_length_exceeded")
