@@ -89,7 +89,7 @@ class _Builder:
         self._constants: list[TensorProto] = []
 
     def build(self) -> ModelProto:
-        """Return the finished graph; a builder builds once. Raises CannotStart for lacking weights."""
+        """Return the graph; a builder builds once. Raises CannotStart for lacking weights."""
         hidden = self._embed()
         for layer in range(self._config.layers):
             hidden = self._add_layer(layer, hidden)
