@@ -1,122 +1,224 @@
-"""Measure the latency of /search and /graph-recall over HTTP on a store of generated notes.
+"""Measure search on generated stores, beside LanceDB's hybrid search on the same data in one run.
 
-    scripts/measure_search.py [--memories 5000] [--questions 200] [--embedding-model hashing-256]
+    scripts/measure_search.py [--memories 10000] [--dimensions 384] [--engine resident|database]
+        [--set MEMORY_INDEX_MEMORY_MB=8000] [--store DIR] [--texts FILE.jsonl]
+        [--questions 200] [--starts 3]
+        [--no-peer] [--peer-index IVF_PQ] [--load] [--seconds 30] [--kill]
+        [--curve [--sizes 1000 10000 100000 1000000] [--picture docs/search-curve.png]]
 
-Texts are 60 words by Zipf's law over English stop words and 20,000 made-up words, with names of
-things that several notes share; a question is twelve words of one note. Times are a client's,
-over HTTP, embedding included; the stages are the receipts' medians.
+A store of notes is built straight into an embedded SurrealDB folder (kept below --store, else
+temporary); the service runs on it as a process of its own, with a fake embedding server that
+costs less than 1 ms. One client asks 200 questions over HTTP after 20 that warm up, each of them
+in turn as every kind of request and of the peer, in-process. Memory is the service's own; start
+is from its spawning to 200 on /health/ready, with a warm page cache. --load adds 16 readers and
+a writer, --kill a SIGKILL amid writes; both work on a copy of a kept store.
+
+The peer needs `pip install lancedb`, the curve's picture `pip install matplotlib`.
 """
 
 import argparse
-import random
+import importlib
+import os
+import platform
+import shutil
 import statistics
+import subprocess
 import sys
-import time
-from collections.abc import Callable
+import tempfile
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import httpx
 from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.own_servers import own_servers
-from service.words import STOP_WORDS
+from scripts.generated_store import StoreOrder
+from scripts.own_servers import REPOSITORY
+from scripts.search_crash import measure_crash
+from scripts.search_load import measure_load
+from scripts.search_tables import Measured, figures_of, tell_memory, tell_requests
+from scripts.search_trials import (
+    PLAIN,
+    REQUESTS,
+    SCOPED,
+    WARM_UP_QUESTIONS,
+    Contender,
+    InProcess,
+    OverHttp,
+    take_turns,
+)
+from scripts.watched_service import (
+    Setup,
+    empty_resident,
+    fake_embedding_server,
+    watched_service,
+)
+from scripts.word_vectors import WordVectors
+from service.vector_forms import FORM_OF_ENGINE
 
-console = Console(width=130)
-SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
-Ask = Callable[[httpx.Client, str], httpx.Response]
+console = Console(width=150)
 
 
 def main() -> None:
-    """Build the store, ask, print."""
+    """Measure what is asked for, print."""
+    asked = parse()
+    console.print(describe_run(asked))
+    modules = {
+        "scripts.lancedb_peer": asked.peer and "pip install lancedb, or give --no-peer",
+        "scripts.search_curve": asked.curve and "pip install matplotlib",
+    }
+    found = {name: load_optional(name, hint) for name, hint in modules.items() if hint}
+    sizes = asked.sizes if asked.curve else [asked.memories]
+    with ExitStack() as stack:
+        shelf = asked.store or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        embedding_url = stack.enter_context(fake_embedding_server(asked.dimensions))
+        settings = dict(pair.split("=", 1) for pair in asked.set)
+        general = Setup(shelf, embedding_url, asked.engine, settings)
+        empty = empty_resident(general)
+        figures = []
+        for size in sizes:
+            form = FORM_OF_ENGINE[asked.engine]
+            order = StoreOrder(size, asked.dimensions, form, asked.texts)
+            setup = replace(general, folder=shelf / order.folder_name)
+            build_store(setup.folder, order)
+            measured = measure_size(setup, order, asked, found.get("scripts.lancedb_peer"))
+            tell_requests(measured, console)
+            tell_memory(measured, empty, console)
+            figures.append(figures_of(measured))
+            measure_writes(setup, order, asked)
+    if asked.curve:
+        curve: Any = found["scripts.search_curve"]
+        console.print(curve.curve_table([curve.SizeFigures(**one) for one in figures]))
+        title = f"{asked.dimensions}-d vectors, {os.cpu_count()} cores, engine {asked.engine}"
+        curve.draw_curve([curve.SizeFigures(**one) for one in figures], title, asked.picture)
+        console.print(f"picture: {asked.picture}")
+
+
+def parse() -> argparse.Namespace:
+    """Return the arguments."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--memories", type=int, default=5000)
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--dimensions", type=int, default=384)
+    parser.add_argument("--engine", choices=list(FORM_OF_ENGINE), default="resident")
+    parser.add_argument("--set", action="append", default=[], metavar="MEMORY_NAME=VALUE")
+    parser.add_argument("--store", type=Path, help="keep built stores below this folder")
+    parser.add_argument("--texts", type=Path, help='JSON lines with a "text" each')
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--embedding-model", default="hashing-256")
-    asked = parser.parse_args()
-    notes = generate(asked.memories, random.Random(7))
-    with (
-        own_servers(asked.embedding_model) as servers,
-        httpx.Client(base_url=servers.url, timeout=600) as client,
-    ):
-        load(client, notes)
-        chooser = random.Random(8)
-        questions = [
-            " ".join(chooser.sample(chooser.choice(notes)["text"].split(), 12))
-            for _ in range(asked.questions)
-        ]
-        table = Table("request", "p50 ms", "p95 ms", "stages, median ms")
-        for name, ask in REQUESTS.items():
-            table.add_row(name, *measure(client, questions, ask))
-        console.print(f"{len(notes)} memories, {len(questions)} questions each")
-        console.print(table)
+    parser.add_argument("--starts", type=int, default=3, help="the median of so many is told")
+    parser.add_argument("--no-peer", dest="peer", action="store_false")
+    parser.add_argument("--peer-index", default="IVF_PQ", help="LanceDB's index_type")
+    parser.add_argument("--load", action="store_true", help="16 readers beside a writer")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of each load")
+    parser.add_argument("--kill", action="store_true", help="SIGKILL amid writes, start again")
+    parser.add_argument("--curve", action="store_true", help="all --sizes, and a picture")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10**n for n in range(3, 7)])
+    parser.add_argument("--picture", type=Path, default=REPOSITORY / "docs" / "search-curve.png")
+    return parser.parse_args()
 
 
-def generate(count: int, chooser: random.Random) -> list[dict[str, Any]]:
-    """Return notes that look like an agent's: Zipf words, shared names, ten scopes, sessions."""
-    made = ["".join(chooser.choices(SYLLABLES, k=chooser.randint(2, 4))) for _ in range(20_000)]
-    words = sorted(STOP_WORDS) + made
-    tags = chooser.sample(made, 40)
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
-    names = [
-        f"{chooser.choice(made).title()} {chooser.choice(made).title()}" for _ in range(count // 5)
-    ]
-    notes = []
-    for number in range(count):
-        drawn = chooser.choices(words, weights, k=56)
-        for name in chooser.sample(names, 2):
-            drawn.insert(chooser.randrange(len(drawn)), name)
-        notes.append(
-            {
-                "text": " ".join(drawn), "title": f"{names[number % len(names)]} {number}",
-                "scope": f"scope-{number % 10}", "session": f"session-{number // 20}",
-                "tags": [chooser.choice(tags)], "source_ref": str(number),
-            }
-        )  # fmt: skip
-    return notes
+def describe_run(asked: argparse.Namespace) -> str:
+    """Return the machine and everything that was chosen."""
+    idle = {"sizes", "picture"} if not asked.curve else {"memories"}
+    chosen = {name: value for name, value in vars(asked).items() if value and name not in idle}
+    settings = ", ".join(f"{name} {value}" for name, value in chosen.items())
+    libraries = ", ".join(f"{n} {version(n)}" for n in ("surrealdb-embedded", "numpy"))
+    return (
+        f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}, "
+        f"Python {platform.python_version()}, {libraries}; {settings}"
+    )
 
 
-def load(client: httpx.Client, notes: list[dict[str, Any]]) -> None:
-    """Store the notes in batches."""
-    started = time.perf_counter()
-    for start in track(range(0, len(notes), 500), "loading", console=console, transient=True):
-        client.post(
-            "/memories/batch", json={"memories": notes[start : start + 500]}
-        ).raise_for_status()
-    console.print(f"stored {len(notes)} in {time.perf_counter() - started:.1f} s")
-    stats = client.get("/stats").json()
-    console.print({name: stats[name] for name in ("memories", "concepts", "references", "follows")})
+def load_optional(name: str, hint: str) -> Any:
+    """Return a module of ours whose library only this script needs; say what is missing."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        console.print(f"[yellow]{error.name} is not installed: {hint}")
+        if name == "scripts.search_curve":
+            sys.exit(1)
+        return None
 
 
-def measure(client: httpx.Client, questions: list[str], ask: Ask) -> tuple[str, str, str]:
-    """Ask every question and return p50, p95 and the stages as text."""
-    milliseconds, stages = [], []
-    for question in questions:
-        started = time.perf_counter()
-        answer = ask(client, question)
-        milliseconds.append((time.perf_counter() - started) * 1000)
-        answer.raise_for_status()
-        stages.append(answer.json()["receipt"]["stages_ms"])
-    names = sorted({name for stage in stages for name in stage})
-    medians = {name: statistics.median(s.get(name, 0.0) for s in stages) for name in names}
-    ordered = sorted(milliseconds)
-    told = ", ".join(f"{name} {value:.1f}" for name, value in medians.items())
-    return f"{statistics.median(ordered):.1f}", f"{ordered[int(len(ordered) * 0.95)]:.1f}", told
+def build_store(folder: Path, order: StoreOrder) -> None:
+    """Build the store in a process of its own, unless it is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [
+        sys.executable, str(Path(__file__).with_name("generated_store.py")), str(folder),
+        "--memories", str(order.memories), "--dimensions", str(order.dimensions),
+        "--form", order.form, *(["--texts", str(order.texts)] if order.texts else []),
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
 
 
-REQUESTS: dict[str, Ask] = {
-    "/search": lambda client, q: client.post("/search", json={"query": q, "limit": 10}),
-    "/search, a scope of a tenth": lambda client, q: client.post(
-        "/search", json={"query": q, "limit": 10, "scope": "scope-3"}
-    ),
-    "/search, words only": lambda client, q: client.post(
-        "/search", json={"query": q, "limit": 10, "weights": {"vector": 0, "graph": 0}}
-    ),
-    "/graph-recall, 2 hops": lambda client, q: client.post("/graph-recall", json={"query": q}),
-}
+def measure_size(
+    setup: Setup, order: StoreOrder, asked: argparse.Namespace, lance: Any
+) -> Measured:
+    """Measure one store with its peer, reading only."""
+    notes, vectors = order.notes(), WordVectors(order.dimensions)
+    questions = notes.questions(asked.questions + WARM_UP_QUESTIONS)
+    starts = []
+    for _ in range(max(0, asked.starts - 1)):
+        with watched_service(setup) as service:
+            starts.append(service.ready_seconds)
+    contenders = list_peers(lance, setup.folder, asked, (notes, vectors))
+    with watched_service(setup) as service, httpx.Client(base_url=service.url, timeout=600) as http:
+        starts.append(service.ready_seconds)
+        http.post("/search", json={"query": questions[0].question}).raise_for_status()
+        loaded = service.resident()
+        ours: dict[str, Contender] = {
+            name: OverHttp(http, request) for name, request in REQUESTS.items()
+        }
+        answers = take_turns(ours | contenders, questions)
+        stats = {} if asked.curve else http.get("/stats").raise_for_status().json()
+        used = service.resident()
+    return Measured(
+        memories=order.memories,
+        dimensions=order.dimensions,
+        answers=answers,
+        ready_seconds=statistics.median(starts),
+        loaded=loaded,
+        used=used,
+        stats=stats,
+    )
+
+
+def list_peers(
+    lance: Any, folder: Path, asked: argparse.Namespace, made_of: tuple[Any, WordVectors]
+) -> dict[str, Contender]:
+    """Return the peer's ways to search; none without LanceDB."""
+    if lance is None:
+        return {}
+    notes, vectors = made_of
+    peer = lance.LancePeer(folder, asked.peer_index)
+    peer.open(notes, vectors)
+    ways = {"exact": True} | ({asked.peer_index: False} if peer.has_index else {})
+
+    def asking(*, exact: bool) -> Any:
+        return lambda text, vector, scope: peer.ask(text, vector, scope=scope, exact=exact)
+
+    return {
+        f"LanceDB hybrid, {way}{suffix}": InProcess(asking(exact=exact), vectors.embed, is_scoped)
+        for way, exact in ways.items()
+        for suffix, is_scoped in (("", False), (SCOPED.removeprefix(PLAIN), True))
+    }
+
+
+def measure_writes(setup: Setup, order: StoreOrder, asked: argparse.Namespace) -> None:
+    """Measure load and sudden death, on a copy where the store is kept."""
+    if not (asked.load or asked.kill):
+        return
+    questions = order.notes().questions(max(asked.questions, 200), seed=9)
+    with tempfile.TemporaryDirectory(dir=setup.folder) as copy:
+        shutil.copytree(setup.folder / "store", Path(copy) / "store")
+        copied = replace(setup, folder=Path(copy))
+        if asked.load:
+            with watched_service(copied) as service:
+                measure_load(service.url, questions, asked.seconds)
+        if asked.kill:
+            measure_crash(copied, questions)
 
 
 if __name__ == "__main__":

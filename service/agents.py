@@ -1,4 +1,4 @@
-"""Agents: who owns memories, who may read whose, and how large each one's memory is."""
+"""Agents: who owns memories, who may read whose, and which of their concepts are hubs."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,6 @@ from service.queries import load_query
 
 DEFAULT_AGENT: Final = "main"
 GRANTS: Final = load_query(__package__, "grants")
-AGENT_SIZES: Final = load_query(__package__, "agent_sizes")
 
 
 async def readable_agents(db: Database, agent: str, read_from: Sequence[str]) -> tuple[str, ...]:
@@ -23,14 +22,6 @@ async def readable_agents(db: Database, agent: str, read_from: Sequence[str]) ->
                 msg = f"Agent {agent!r} has no grant to read the memories of {owner!r}."
                 raise AgentNotReadable(msg)
     return (agent, *asked)
-
-
-async def agent_sizes(db: Database, agents: Sequence[str]) -> dict[str, int]:
-    """Return the number of memories of each agent; one without any counts 0."""
-    ids = [record("meta", ["dictionary", agent]) for agent in agents]
-    rows = await db.run(AGENT_SIZES, ids=ids)
-    sizes = {row["id"][1]: row["memories"] for row in rows}
-    return {agent: sizes.get(agent, 0) for agent in agents}
 
 
 def hub_caps(sizes: dict[str, int], most_memories: int, largest_share: float) -> dict[str, int]:

@@ -9,11 +9,13 @@ from fastapi import FastAPI, Request, Response
 from fastapi.routing import APIRoute
 
 from service import health
+from service.agents import DEFAULT_AGENT
 from service.concepts import route as concepts
 from service.dependencies import Parts
 from service.documents import route as documents
 from service.errors import ServiceError
 from service.hooks import route as hooks
+from service.index import route as index
 from service.ingest import route as ingest
 from service.ingest.declared import declare_concepts
 from service.ingest.pending import keep_embedding
@@ -57,7 +59,18 @@ def create_app(settings: Settings) -> FastAPI:
     install_problems(app)
     app.middleware("http")(_name_request)
     app.add_middleware(RequestSizeLimit, max_bytes=settings.max_request_bytes)
-    for room in (search, recall, memories, ingest, hooks, documents, concepts, stats, health):
+    for room in (
+        search,
+        recall,
+        memories,
+        ingest,
+        hooks,
+        documents,
+        concepts,
+        index,
+        stats,
+        health,
+    ):
         app.include_router(room.router)
     return app
 
@@ -67,6 +80,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
     """Run what goes on beside requests: waiting jobs, waiting vectors, the user's concepts."""
     await _declare(parts)
     tasks = [
+        *_follow_changes(parts),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
     ]
@@ -76,6 +90,16 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _follow_changes(parts: Parts) -> list[asyncio.Task[None]]:
+    """Keep the resident indexes current, from this service's own writes on; none, nothing to do."""
+    residency = parts.residency
+    if residency is None:
+        return []
+    parts.db.after_write = residency.follower.after_write
+    agents = (parts.settings.agent, DEFAULT_AGENT)
+    return [asyncio.create_task(_supervised("index", lambda: residency.run(agents)))]
 
 
 async def _declare(parts: Parts) -> None:

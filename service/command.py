@@ -1,4 +1,4 @@
-"""The command `graph-memory`: serve, ingest --once, reembed."""
+"""The command `graph-memory`: serve, ingest --once, reembed, switch-engine."""
 
 import asyncio
 import logging
@@ -23,6 +23,7 @@ from service.errors import ServiceError
 from service.ingest.command import ingest_once, summary
 from service.reembed import reembed as reembed_store
 from service.settings import Settings
+from service.switching import switch_engine as switch_store
 
 app = typer.Typer(
     help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -74,6 +75,22 @@ def reembed() -> None:
     with _one_line():
         count = asyncio.run(reembed_store(settings, console))
     typer.echo(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
+
+
+@app.command()
+def switch_engine() -> None:
+    """Make the store fit MEMORY_SEARCH_ENGINE; the service must be stopped."""
+    settings = _settings()
+    _log_to_terminal(settings)
+    started = time.perf_counter()
+    with _one_line():
+        count = asyncio.run(switch_store(settings, console))
+    engine = settings.search_engine
+    if count is None:
+        typer.echo(f"The store fits the {engine} engine already")
+    else:
+        took_seconds = time.perf_counter() - started
+        typer.echo(f"Switched {count} vectors to the {engine} engine in {took_seconds:.1f}s")
 
 
 class _Starting:

@@ -7,8 +7,7 @@ conflict, so writes stand in one line and are tried again; `None` must arrive as
 
 import asyncio
 import logging
-import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,16 +18,16 @@ from surrealdb.data.types.null import NullType
 from surrealdb.errors import NotAllowedError, SurrealError
 
 from service.errors import (
-    InvalidRequest,
     QueryFailed,
     StaleRead,
-    StoreInUse,
     StoreNotWritable,
     StoreRefused,
     StoreUnavailable,
     WriteConflict,
 )
+from service.failures import failure_to_connect, is_anonymous, named_failure
 from service.queries import Query, load_query
+from service.records import Commit, RowChange
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +37,10 @@ _VECTORS_MARK: Final = "-- vectors:"
 _WRITE_ATTEMPTS: Final = 8
 # A document is one transaction, however long: a write may take ten times as long as a read.
 _WRITE_PATIENCE: Final = 10.0
-# What a writing query throws when the store is no longer as it was read.
-_STALE: Final = "stale read"
+
+CHANGES = load_query(__package__, "changes")
+# Tables of commits in one look at the feed: the database itself ends near 1,000.
+_FEED_PAGE: Final = 500
 
 GET_META = load_query(__package__, "get_meta")
 SET_META = load_query(__package__, "set_meta")
@@ -68,8 +69,13 @@ def record(table: str, key: str | list[Any]) -> RecordID:
     return RecordID(table, key)
 
 
+_ALREADY_PLAIN: Final = frozenset({str, int, float, bool, bytes, type(None)})
+
+
 def plain(value: Any) -> Any:
     """Turn what the driver returns into plain values: a record id becomes its key."""
+    if type(value) in _ALREADY_PLAIN:
+        return value
     if isinstance(value, RecordID):
         return plain(value.id)
     if isinstance(value, dict):
@@ -80,9 +86,7 @@ def plain(value: Any) -> Any:
         # The driver's own datetime type carries nanoseconds and is refused by orjson.
         moment = value.astimezone(UTC)
         return datetime.combine(moment.date(), moment.timetz())
-    if isinstance(value, NullType):
-        return None
-    return value
+    return None if isinstance(value, NullType) else value
 
 
 class Database:
@@ -93,6 +97,8 @@ class Database:
         self._client: Any = None
         self._connecting = asyncio.Lock()
         self._writing = asyncio.Lock()
+        # Awaited after each write, before its caller hears of it.
+        self.after_write: Callable[[], Awaitable[None]] = _do_nothing
 
     async def open(self, schema: str) -> None:
         """Connect and apply `schema`; a store that cannot be used raises CannotStart.
@@ -110,10 +116,10 @@ class Database:
         await self.apply(schema.split(_VECTORS_MARK, maxsplit=1)[0])
         await self.set_meta("schema", {"version": SCHEMA_VERSION})
 
-    async def define_vector_index(self, schema: str, dimensions: int) -> None:
-        """Apply the vector part of `schema` for vectors of this length; idempotent."""
+    async def define_vector_index(self, schema: str, dimensions: int, patience: float = 1) -> None:
+        """Apply the vector part of `schema`; idempotent. Over stored vectors it needs patience."""
         part = schema.split(_VECTORS_MARK)[1].partition("\n")[2]
-        await self.apply(part.replace("{dimensions}", str(int(dimensions))))
+        await self.apply(part.replace("{dimensions}", str(int(dimensions))), patience)
 
     async def close(self) -> None:
         """Close the connection; the embedded engine flushes and gives up its lock."""
@@ -136,12 +142,22 @@ class Database:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
             answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
-            return plain(answers[-1])
+        await self.after_write()
+        return plain(answers[-1])
 
-    async def apply(self, statements: str) -> None:
-        """Run definitions that take no variables."""
+    async def apply(self, statements: str, patience: float = 1) -> None:
+        """Run definitions that take no variables; `patience` times the usual wait."""
         async with self._writing:
-            await self._execute_again(statements, {})
+            await self._execute_again(statements, {}, patience)
+
+    async def changes(self, since: int) -> tuple[list[Commit], bool]:
+        """Return what was committed since a stamp, that one included, and whether there is more."""
+        text = CHANGES.text.replace("{since}", str(int(since)))
+        entries = (await self._execute(text.replace("{limit}", str(_FEED_PAGE)), {}))[-1]
+        commits = [Commit(entry["versionstamp"], _row_changes(entry)) for entry in entries]
+        # The limit counts tables of commits: the last commit of a full page may be cut short.
+        has_more = sum(map(_tables_in, entries)) >= _FEED_PAGE
+        return (commits[:-1] if has_more else commits), has_more
 
     async def meta(self, key: str | list[Any]) -> dict[str, Any]:
         """Return the stored facts under `key`; empty when there are none."""
@@ -182,16 +198,16 @@ class Database:
         """Run `text` and return each statement's result; any statement's failure is raised."""
         seconds = self.address.timeout_seconds * patience
         answer = await self._ask(text, params, seconds)
-        if _is_anonymous(answer):
+        if is_anonymous(answer):
             # The driver reopened a cut socket by itself, without signing in; nothing ran.
             await self._drop(self._client)
             answer = await self._ask(text, params, seconds)
         if answer.get("error"):
-            raise _named_failure([answer["error"]])
+            raise named_failure([answer["error"]])
         statements = answer["result"]
         failures = [s for s in statements if s["status"] != "OK"]
         if failures:
-            raise _named_failure(failures)
+            raise named_failure(failures)
         return [s["result"] for s in statements]
 
     async def _ask(self, text: str, params: Mapping[str, Any], seconds: float) -> dict[str, Any]:
@@ -239,7 +255,7 @@ async def _connect(address: StoreAddress) -> Any:
         )
         raise StoreRefused(msg) from error
     except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
-        raise _failure_to_connect(address, error) from error
+        raise failure_to_connect(address.url, folder, error) from error
     return client
 
 
@@ -257,42 +273,28 @@ def _make_folder(folder: Path) -> None:
         raise StoreNotWritable(msg) from error
 
 
-def _failure_to_connect(address: StoreAddress, error: Exception) -> Exception:
-    if address.folder is None:
-        return StoreUnavailable(f"No database answers at {address.url} ({error}).")
-    if "already locked" in str(error):
-        return StoreInUse(
-            f"Another process holds the store in {address.folder}: stop it, or give another "
-            "MEMORY_DATA_DIR."
-        )
-    return StoreRefused(f"The store in {address.folder} cannot be opened ({error}).")
-
-
-def _named_failure(failures: list[dict[str, Any]]) -> Exception:
-    """Choose the cause among failed statements and name it.
-
-    In a failed transaction every statement reports a failure; the cause is the first that says
-    more than that it was not executed. The kinds are the server's own (`details.kind`).
-    """
-    kinds = [(f.get("details") or {}).get("kind") for f in failures]
-    texts = [str(f.get("result") or f.get("message") or f) for f in failures]
-    if "TransactionConflict" in kinds or any("can be retried" in t for t in texts):
-        return WriteConflict("Other writers changed the same memories; send it again.")
-    if any(f"An error occurred: {_STALE}" == t for t in texts):
-        return StaleRead()
-    causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
-    if re.match(r"Found .* for field|Couldn't coerce value", causes[0]):
-        return InvalidRequest(f"The store refused a value: {causes[0]}")
-    return QueryFailed(f"The database refused a query: {causes[0]}")
-
-
-def _is_anonymous(answer: Mapping[str, Any]) -> bool:
-    error = answer.get("error") or {}
-    return error.get("kind") == "NotAllowed" and "Anonymous" in str(error.get("message"))
-
-
 async def _close(client: Any) -> None:
     try:
         await client.close()
     except (SurrealError, OSError, RuntimeError) as error:
         log.debug("closing the database connection: %s", error)
+
+
+def _row_changes(entry: Mapping[str, Any]) -> tuple[RowChange, ...]:
+    """Read one entry of the change feed; definitions of tables are left out."""
+    found = []
+    for change in entry["changes"]:
+        for kind, row in change.items():
+            if kind != "define_table":
+                name = row["id"]
+                values = None if kind == "delete" else plain(row)
+                found.append(RowChange(name.table_name, plain(name.id), values))
+    return tuple(found)
+
+
+def _tables_in(entry: Mapping[str, Any]) -> int:
+    rows = [item for change in entry["changes"] for item in change.items()]
+    return len({r["name"] if kind == "define_table" else r["id"].table_name for kind, r in rows})
+
+
+async def _do_nothing() -> None: ...

@@ -6,19 +6,26 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from service.database import Database
+from service.index.residency import Residency
 from service.ingest.jobs import JobRunner
 from service.ingest.sync import Pipeline
+from service.search.engine import Engine
 from service.settings import Settings
 from service.vectors import Vectors
 
 
 @dataclass(slots=True)
 class Parts:
-    """Everything that lives as long as the service, opened and closed by the lifespan."""
+    """Everything that lives as long as the service, opened and closed by the lifespan.
+
+    `residency` keeps the resident indexes; None where the database engine answers.
+    """
 
     settings: Settings
     db: Database
     vectors: Vectors
+    engine: Engine
+    residency: Residency | None
     pipeline: Pipeline
     jobs: JobRunner
 

@@ -22,7 +22,9 @@ ServiceError
 │   ├── StoreUnavailable
 │   └── EmbedderUnavailable
 ├── EmbedderRefused          502
-├── FingerprintMismatch      503
+├── VectorsUnfit             503
+│   ├── FingerprintMismatch
+│   └── VectorFormMismatch
 └── CannotStart              –     (start-up only: one line on stderr and exit status 1)
     ├── StoreInUse
     ├── StoreNotWritable
@@ -159,10 +161,18 @@ class EmbedderRefused(ServiceError):
     status = 502
 
 
-class FingerprintMismatch(ServiceError):
-    """The stored vectors were made by another embedding model."""
+class VectorsUnfit(ServiceError):
+    """The stored vectors do not fit what the service was started with."""
 
     status = 503
+
+
+class FingerprintMismatch(VectorsUnfit):
+    """The stored vectors were made by another embedding model."""
+
+
+class VectorFormMismatch(VectorsUnfit):
+    """The stored vectors have a form that this search engine cannot search."""
 
 
 class CannotStart(ServiceError):

@@ -6,9 +6,16 @@ from typing import Literal
 
 from fastapi import APIRouter, Response
 
+from service.agents import DEFAULT_AGENT
 from service.database import SCHEMA_VERSION
 from service.dependencies import Parts, TheParts
-from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError
+from service.errors import (
+    EmbedderRefused,
+    EmbedderUnavailable,
+    ServiceError,
+    VectorFormMismatch,
+)
+from service.index.residency import IndexState
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
@@ -33,11 +40,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """`degraded`: words and graph answer, meaning does not; `unavailable`: nothing does."""
+    """`degraded`: words and graph answer, meaning does not; `unavailable`: nothing does.
+
+    `index` is what is held in RAM, with what is left out and how it differs from the store; null
+    for the database engine.
+    """
 
     status: Literal["ready", "degraded", "unavailable"]
     checks: dict[str, Check]
     reasons: list[str]
+    index: IndexState | None
 
 
 @router.get("/live", operation_id="live")
@@ -54,17 +66,18 @@ async def get_ready(parts: TheParts, response: Response) -> Readiness:
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
         "embedder": await _embedder(parts),
         "fingerprint": _fingerprint(parts),
-        "engine": Check(ok=True, detail=parts.settings.search_engine),
+        "engine": _engine(parts),
     }
+    index = await asyncio.to_thread(parts.residency.state) if parts.residency else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
     if not reasons:
-        return Readiness("ready", checks, [])
+        return Readiness("ready", checks, [], index)
     response.status_code = 503
     response.headers["Retry-After"] = "2"
     status: Literal["degraded", "unavailable"] = (
         "degraded" if checks["database"].ok else "unavailable"
     )
-    return Readiness(status, checks, reasons)
+    return Readiness(status, checks, reasons, index)
 
 
 async def _database(parts: Parts) -> Check:
@@ -95,5 +108,19 @@ def _fingerprint(parts: Parts) -> Check:
     problem = parts.vectors.problem
     if problem is None:
         return Check(ok=True, detail=parts.vectors.fingerprint)
-    is_mismatch = not isinstance(problem, EmbedderUnavailable | EmbedderRefused)
+    is_mismatch = not isinstance(
+        problem, EmbedderUnavailable | EmbedderRefused | VectorFormMismatch
+    )
     return Check(ok=not is_mismatch, detail=problem.detail if is_mismatch else "not known yet")
+
+
+def _engine(parts: Parts) -> Check:
+    problem = parts.vectors.problem
+    if isinstance(problem, VectorFormMismatch):
+        return Check(ok=False, detail=problem.detail)
+    if parts.residency:
+        agents = {parts.settings.agent, DEFAULT_AGENT}
+        waiting = [told for agent in sorted(agents) if (told := parts.residency.waiting(agent))]
+        if waiting:
+            return Check(ok=False, detail=" ".join(waiting))
+    return Check(ok=True, detail=parts.engine.name)

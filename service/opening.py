@@ -7,9 +7,13 @@ from contextlib import asynccontextmanager
 from service.database import Database, StoreAddress
 from service.dependencies import Parts
 from service.embedder import Embedder, EmbedderAddress
+from service.index.engine import ResidentEngine
+from service.index.residency import Residency
 from service.ingest.jobs import JobRunner
 from service.ingest.sync import Pipeline
+from service.search.database_engine import DatabaseEngine
 from service.settings import Settings
+from service.vector_forms import FORM_OF_ENGINE
 from service.vectors import Vectors
 
 
@@ -34,12 +38,25 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     embedder = Embedder(embedder_address(settings))
     try:
         await db.open(schema)
-        vectors = Vectors(db, embedder, schema)
+        vectors = Vectors(db, embedder, schema, FORM_OF_ENGINE[settings.search_engine])
         pipeline = Pipeline(db, vectors, settings.section_tokens, settings.places)
-        yield Parts(settings, db, vectors, pipeline, JobRunner(db, pipeline, settings))
+        jobs = JobRunner(db, pipeline, settings)
+        residency = _residency(settings, db)
+        engine = (
+            ResidentEngine(residency, settings.index_threads) if residency else DatabaseEngine(db)
+        )
+        yield Parts(settings, db, vectors, engine, residency, pipeline, jobs)
     finally:
         await embedder.close()
         await db.close()
+
+
+def _residency(settings: Settings, db: Database) -> Residency | None:
+    """Return the keeper of the resident indexes; None for the engine that needs none."""
+    if settings.search_engine != "resident":
+        return None
+    budget = settings.index_memory_mb * 1_000_000
+    return Residency(db, budget, settings.index_scanned_dimensions)
 
 
 def embedder_address(settings: Settings) -> EmbedderAddress:

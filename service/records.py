@@ -137,3 +137,20 @@ class Related:
     concept: Concept
     edge: str
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One row as a transaction left it: table, key, and the row's values; None if deleted."""
+
+    table: str
+    key: Any
+    row: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One transaction as the change feed tells it; stamps grow from commit to commit."""
+
+    stamp: int
+    changes: tuple[RowChange, ...]

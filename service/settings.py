@@ -76,7 +76,24 @@ class Settings(BaseSettings):
         60.0, gt=0, description="Longest wait for one embedding request, in seconds."
     )
     search_engine: Literal["resident", "database"] = Field(
-        "database", description="Which indexes answer searches; this version has `database`."
+        "resident",
+        description="`resident` answers from RAM in milliseconds, `database` from SurrealDB's own "
+        "indexes; docs/operate.md says how to switch.",
+    )
+    index_memory_mb: int = Field(
+        4096,
+        ge=16,
+        description="RAM for resident indexes, in MB (10^6 bytes); agents used longest ago leave "
+        "first.",
+    )
+    index_threads: int = Field(
+        2, ge=1, le=64, description="Threads that search the resident indexes; one a core is best."
+    )
+    index_scanned_dimensions: int = Field(
+        1024,
+        ge=64,
+        description="Leading dimensions that a scan of Qwen3-Embedding vectors reads before the "
+        "best are compared whole; it was trained for that (MRL).",
     )
     section_tokens: int = Field(
         200,
@@ -125,14 +142,6 @@ class Settings(BaseSettings):
             if kind not in KINDS:
                 msg = f"{pattern!r} leads to {kind!r}; a kind is one of {', '.join(KINDS)}"
                 raise ValueError(msg)
-        return value
-
-    @field_validator("search_engine")
-    @classmethod
-    def _known_engine(cls, value: str) -> str:
-        if value == "resident":
-            msg = "the resident engine is not part of this version; use `database`"
-            raise ValueError(msg)
         return value
 
     @field_validator("embedding_url")

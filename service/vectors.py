@@ -2,22 +2,39 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from service.database import Database
 from service.embedder import Embedder, EmbeddingModel, Vector
-from service.errors import EmbedderUnavailable, FingerprintMismatch, ServiceError
+from service.errors import (
+    EmbedderUnavailable,
+    FingerprintMismatch,
+    ServiceError,
+    VectorFormMismatch,
+    VectorsUnfit,
+)
+from service.queries import load_query
+from service.vector_forms import ENGINE_OF_FORM, MIXED, VectorForm
 
 log = logging.getLogger(__name__)
+
+HAS_VECTORS: Final = load_query(__package__, "has_vectors")
+FORGET_VECTOR_INDEX: Final = load_query(__package__, "forget_vector_index")
+
+# An index over 8,000 vectors is built in 18 s, one over 100,000 takes more than 14 minutes.
+_BUILDING_PATIENCE: Final = 1000.0
 
 
 class Vectors:
     """Embeds for one store, once the model is known and its fingerprint is the store's.
 
-    `problem` is why vectors cannot be had now; None when all is well.
+    `form` is how the search engine needs them stored. `problem` is why vectors cannot be had
+    now; None when all is well.
     """
 
-    def __init__(self, db: Database, embedder: Embedder, schema: str) -> None:
+    def __init__(self, db: Database, embedder: Embedder, schema: str, form: VectorForm) -> None:
+        self.form: Final = form
         self._db = db
         self._embedder = embedder
         self._schema = schema
@@ -33,22 +50,20 @@ class Vectors:
         return self.model.fingerprint if self.model else ""
 
     async def prepare(self) -> EmbeddingModel:
-        """Learn the model, compare its fingerprint with the store's, define the vector index.
+        """Learn the model, compare it and the form with the store's, define the vector index.
 
-        Raises FingerprintMismatch, EmbedderUnavailable, EmbedderRefused or StoreUnavailable,
-        and keeps that as `problem`. Once it has succeeded it returns at once.
+        Raises VectorFormMismatch, FingerprintMismatch, EmbedderUnavailable, EmbedderRefused or
+        StoreUnavailable, and keeps that as `problem`. Once it has succeeded it returns at once.
         """
         async with self._preparing:
             if self.model and self.problem is None:
                 return self.model
             try:
+                facts = await self._db.meta("embedding")
+                form = await self._form_to_be(facts)
                 model = await self._embedder.describe()
-                await self._compare(model)
-                await self._db.define_vector_index(self._schema, model.dimensions)
-                await self._db.set_meta(
-                    "embedding",
-                    {"fingerprint": model.fingerprint, "dimensions": model.dimensions},
-                )
+                _compare(facts, model)
+                await self._take(model, form)
             except ServiceError as error:
                 self.problem = error
                 raise
@@ -77,19 +92,68 @@ class Vectors:
         await self._ready()
         return await self._embedder.embed_documents(texts)
 
+    async def begin_switch(self, facts: Mapping[str, Any]) -> None:
+        """Mark the store as mixed and forget the index, so that rows of both forms can lie there.
+
+        `facts` is what meta:embedding says. The mark comes first: whatever is interrupted after
+        it, the next start knows.
+        """
+        await self._db.set_meta("embedding", {**facts, "form": MIXED})
+        await self._db.run(FORGET_VECTOR_INDEX)
+
+    async def end_switch(self, facts: Mapping[str, Any]) -> None:
+        """Build the index if the form needs one, and mark the store as wholly of this form."""
+        if self.form == "array":
+            dimensions = facts["dimensions"]
+            await self._db.define_vector_index(self._schema, dimensions, _BUILDING_PATIENCE)
+        await self._db.set_meta("embedding", {**facts, "form": self.form})
+
     async def _ready(self) -> None:
         if self.problem is not None:
             # A mismatch stays until someone acts; an absent server is asked again.
-            if isinstance(self.problem, FingerprintMismatch):
+            if isinstance(self.problem, VectorsUnfit):
                 raise self.problem
             await self.prepare()
 
-    async def _compare(self, model: EmbeddingModel) -> None:
-        stored = (await self._db.meta("embedding")).get("fingerprint")
-        if stored not in {None, model.fingerprint}:
+    async def _form_to_be(self, facts: Mapping[str, Any]) -> str:
+        """Return the form of the store once new vectors join those that it holds."""
+        if stored_form(facts) == self.form or not await self._db.run(HAS_VECTORS):
+            return self.form
+        if self.form == "array":
             msg = (
-                f"The store's vectors were made by {stored}, the embedding server offers "
-                f"{model.fingerprint}. Start the old model again, or run `graph-memory reembed` "
-                "while the service is stopped to have every memory embedded anew."
+                f"The store holds vectors as bytes, which the engine `{ENGINE_OF_FORM['array']}` "
+                "cannot search: run `graph-memory switch-engine` while the service is stopped."
             )
-            raise FingerprintMismatch(msg)
+            raise VectorFormMismatch(msg)
+        return MIXED
+
+    async def _take(self, model: EmbeddingModel, form: str) -> None:
+        """Make the store ready for vectors of this model; the mark is there before the vectors."""
+        if self.form == "array":
+            await self._db.define_vector_index(self._schema, model.dimensions)
+        facts = {"fingerprint": model.fingerprint, "dimensions": model.dimensions, "form": form}
+        await self._db.set_meta("embedding", facts)
+        if self.form == "bytes":
+            await self._db.run(FORGET_VECTOR_INDEX)
+        if form == MIXED:
+            log.info(
+                "the store holds vectors as arrays, which load ten times slower than bytes: run "
+                "`graph-memory switch-engine` while the service is stopped"
+            )
+
+
+def stored_form(facts: Mapping[str, Any]) -> str:
+    """Return the form that meta:embedding tells; stores from before there were two say nothing."""
+    form: str = facts.get("form", "array")
+    return form
+
+
+def _compare(facts: Mapping[str, Any], model: EmbeddingModel) -> None:
+    stored = facts.get("fingerprint")
+    if stored not in {None, model.fingerprint}:
+        msg = (
+            f"The store's vectors were made by {stored}, the embedding server offers "
+            f"{model.fingerprint}. Start the old model again, or run `graph-memory reembed` "
+            "while the service is stopped to have every memory embedded anew."
+        )
+        raise FingerprintMismatch(msg)

@@ -16,6 +16,8 @@ _TOKEN: Final = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[./:@#+\-_]+[^\W{_CJK}]+)
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _VERSION: Final = re.compile(r"[vV]\d")
+_QUOTED: Final = re.compile(r"\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u300c([^\u300d]+)\u300d")
+_MOST_PHRASES: Final = 5
 _CLASS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")  # GPUs, APIs: the stemmer keeps the s after a u
@@ -57,6 +59,16 @@ def query_words(text: str) -> str:
     every = list(dict.fromkeys(_words(text)))
     telling = [word for word in every if word not in STOP_WORDS]
     return " ".join((telling or every)[:_MOST_QUERY_WORDS])
+
+
+def quoted_phrases(text: str) -> list[str]:
+    """Return what stands in double quotes in a question, as words in their order, each once.
+
+    A memory holds such a phrase if its indexed words hold these, unstemmed, one after the other.
+    """
+    found = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
+    phrases = (" ".join(index_words(phrase).split()[:_MOST_QUERY_WORDS]) for phrase in found)
+    return [phrase for phrase in dict.fromkeys(phrases) if phrase][:_MOST_PHRASES]
 
 
 def _words(text: str) -> Iterator[str]:

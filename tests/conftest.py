@@ -9,12 +9,14 @@ from typing import Any
 import httpx
 import pytest
 
+from service.settings import Settings
 from tests.services import RunningService, embedding_server, running_service
 
 # Settings of whoever runs the tests must not leak into them.
 for _name in [n for n in os.environ if n.startswith(("MEMORY_", "EMBEDDING_"))]:
     del os.environ[_name]
 
+DEFAULT_ENGINE = Settings(_env_file=None).search_engine
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 Start = Callable[..., RunningService]
@@ -56,13 +58,20 @@ def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
         yield begin
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a module on every engine that its ENGINES names; without one, on the default engine."""
+    if "engine" in metafunc.fixturenames:
+        engines = getattr(metafunc.module, "ENGINES", (DEFAULT_ENGINE,))
+        metafunc.parametrize("engine", engines, scope="module")
+
+
 @pytest.fixture(scope="module")
 def service(
-    tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+    tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
 ) -> Iterator[RunningService]:
     """Yield one service for the tests of a module; they keep apart by agent."""
-    folder = tmp_path_factory.mktemp("service")
-    with running_service(data_dir=folder, embedding_url=embedding_url) as running:
+    given = {"data_dir": tmp_path_factory.mktemp("service"), "embedding_url": embedding_url}
+    with running_service(**given, search_engine=engine) as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from service.ingest.sync import Pipeline, Synced, sync_documents
 from service.memories.storing import Pushed, store
 from service.queries import Query
 from service.settings import REPOSITORY
+from service.vector_forms import VectorForm
 from service.vectors import Vectors
 from tests.graph_check import violations
 from tests.outer_embeddings import OuterEmbeddings, outer_embeddings
@@ -25,13 +26,17 @@ class OpenStore:
     """One store, its embedder and its pipeline."""
 
     def __init__(
-        self, folder: Path, embeddings: OuterEmbeddings, address: StoreAddress | None = None
+        self,
+        folder: Path,
+        embeddings: OuterEmbeddings,
+        address: StoreAddress | None = None,
+        form: VectorForm = "array",
     ) -> None:
         self.folder = folder
         self.embeddings = embeddings
         self.db = Database(address or StoreAddress(f"surrealkv://{folder / 'store'}"))
         self.embedder = Embedder(EmbedderAddress(embeddings.url))
-        self.vectors = Vectors(self.db, self.embedder, SCHEMA)
+        self.vectors = Vectors(self.db, self.embedder, SCHEMA, form)
         self.pipeline = Pipeline(self.db, self.vectors)
 
     async def open(self) -> None:
@@ -84,10 +89,10 @@ class OpenStore:
 
 
 @asynccontextmanager
-async def open_store(folder: Path) -> AsyncIterator[OpenStore]:
+async def open_store(folder: Path, form: VectorForm = "array") -> AsyncIterator[OpenStore]:
     """Open a store of its own in `folder`, with a foreign embedding server beside it."""
     with outer_embeddings() as embeddings:
-        store = OpenStore(folder, embeddings)
+        store = OpenStore(folder, embeddings, form=form)
         try:
             await store.open()
             yield store

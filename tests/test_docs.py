@@ -20,7 +20,7 @@ from pydantic_settings import BaseSettings
 from embedding_server.app import create_app as create_embedding_app
 from embedding_server.settings import Settings as EmbeddingSettings
 from service.app import create_app
-from service.errors import CannotStart, NotFound, Refused, ServiceError, Unavailable
+from service.errors import CannotStart, NotFound, Refused, ServiceError, Unavailable, VectorsUnfit
 from service.problems import problem
 from service.settings import Settings
 from tests.conftest import Start
@@ -79,7 +79,8 @@ def _errors(of: type[ServiceError]) -> Iterator[type[ServiceError]]:
     """Yield the errors that a request can end with: no families, nothing of the start."""
     for child in of.__subclasses__():
         if child is not CannotStart:
-            yield from (() if child in {NotFound, Refused, Unavailable} else (child,))
+            is_family = child in {NotFound, Refused, Unavailable, VectorsUnfit}
+            yield from (() if is_family else (child,))
             yield from _errors(child)
 
 

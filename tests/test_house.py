@@ -16,19 +16,25 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 FLOORS = {
     "service": """
 nouns!    errors records version words
-pure      cursors fields ingest.blocks ingest.chains ingest.characters ingest.dictionary
-pure      ingest.drafts ingest.front_matter ingest.markdown ingest.mentions ingest.names
-pure      ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes recall.walk
-pure      search.answers search.concept_votes search.fusion search.receipts
-borders   database embedder ingest.folders limits problems queries settings
-queries   agents concepts.neighbours ingest.stored memories.fetching search.candidates vectors
+pure      concepts.shares cursors fields ingest.blocks ingest.chains ingest.characters
+pure      ingest.dictionary ingest.drafts ingest.front_matter ingest.markdown ingest.mentions
+pure      failures index.agent_index index.batches index.columns index.facts index.graph
+pure      index.postings index.terms index.text index.vectors
+pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
+pure      search.answers search.concept_votes search.fusion search.paths search.receipts
+pure      recall.walk vector_forms
+borders   database embedder ingest.folders limits problems queries search.engine settings
+queries   agents index.loading ingest.stored memories.fetching search.candidates search.database_engine vectors
+following index.follow
+census    index.census
+residents index.engine index.residency
 deeds     ingest.linking ingest.plans ingest.sync ingest.vocabulary ingest.writing search.hybrid
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
 wider     recall.expansion
 parts     dependencies ingest.accepted memories.shapes opening search.shapes
 doors!    concepts.route documents.route health hooks.route ingest.route memories.route recall.route
-doors!    search.route stats.route
-commands  ingest.command reembed
+doors!    index.route search.route stats.route
+commands  ingest.command reembed switching
 app       app
 process   command __main__""",
     "embedding_server": """

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from service.database import record
 from service.embedder import Vector
-from service.errors import EmbedderRefused, FingerprintMismatch, Unavailable
+from service.errors import EmbedderRefused, Unavailable, VectorsUnfit
 from service.ingest.drafts import text_of
 from service.ingest.sync import Pipeline
 from service.queries import load_query
+from service.vector_forms import stored_vector
 from service.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,8 @@ async def embed_pending(pipeline: Pipeline) -> int:
         embedded=[
             {
                 "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
-                "content_hash": row["content_hash"], "vector": vector.tolist(),
+                "content_hash": row["content_hash"],
+                "vector": stored_vector(vector, pipeline.vectors.form),
             }
             for row, vector in made
         ],
@@ -81,7 +83,7 @@ async def keep_embedding(pipeline: Pipeline) -> None:
             rest_seconds = _FIRST_REST_SECONDS
             pipeline.has_pending.clear()
             await pipeline.has_pending.wait()
-        except FingerprintMismatch as error:
+        except VectorsUnfit as error:
             log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
             return
         except (Unavailable, EmbedderRefused) as error:

@@ -13,7 +13,7 @@ from typing import Final
 
 from service.database import Database
 from service.embedder import Vector
-from service.errors import EmbedderRefused, EmbedderUnavailable, FingerprintMismatch, StaleRead
+from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
 from service.ingest import stored
 from service.ingest.dictionary import Dictionary
 from service.ingest.drafts import DocumentText, Draft
@@ -200,7 +200,7 @@ async def _write_once(
         pipeline.db,
         Writing(
             change, links, follows, gone_follows, vectors, pipeline.vectors.fingerprint,
-            dictionary.version + 1, attached,
+            pipeline.vectors.form, dictionary.version + 1, attached,
         ),
     )  # fmt: skip
     for slug in links.orphans:
@@ -236,7 +236,7 @@ async def _embed(vectors: Vectors, change: Change) -> tuple[dict[str, Vector], t
     waiting.sort(key=lambda draft: (len(draft.text), draft.key))
     try:
         made = await vectors.embed_documents([draft.text for draft in waiting])
-    except (EmbedderUnavailable, EmbedderRefused, FingerprintMismatch) as error:
+    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
         log.warning("%d memories wait for their vectors: %s", len(waiting), error.detail)
         return {}, (f"{len(waiting)} memories are stored without vectors yet: {error.detail}",)
     return {draft.key: vector for draft, vector in zip(waiting, made, strict=True)}, ()

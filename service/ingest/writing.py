@@ -11,6 +11,7 @@ from service.embedder import Vector
 from service.ingest.linking import Change, Edge, Links
 from service.ingest.names import Name
 from service.queries import load_query
+from service.vector_forms import VectorForm, stored_vector
 
 WRITE: Final = load_query(__package__, "write")
 
@@ -63,6 +64,7 @@ class Writing:
     gone_follows: set[Edge]
     vectors: Mapping[str, Vector]
     fingerprint: str
+    form: VectorForm
     dictionary_version: int
     attached: Attached = NOTHING_ATTACHED
 
@@ -107,7 +109,11 @@ def _memories(writing: Writing) -> dict[str, Any]:
         "cleared": [record("memory", key) for key in [*gone, *change.replaced]],
         "unembedded": unembedded,
         "embeddings": [
-            {"id": key, "vector": vector.tolist(), "fingerprint": writing.fingerprint}
+            {
+                "id": key,
+                "vector": stored_vector(vector, writing.form),
+                "fingerprint": writing.fingerprint,
+            }
             for key, vector in writing.vectors.items()
         ],
         "audit": [

@@ -2,17 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final, Literal
 
-from service.agents import agent_sizes, hub_caps, refuse_unknown
-from service.concepts.neighbours import (
-    before_and_after,
-    concepts_of_memories,
-    memories_of_concepts,
-    related_concepts,
-)
-from service.errors import ServiceError
-from service.memories.fetching import fetch
+from service.agents import refuse_unknown
+from service.memories.fetching import Wanted, fetch_first
 from service.memories.storing import find
 from service.recall.walk import (
     DECAY,
@@ -23,10 +17,11 @@ from service.recall.walk import (
     concepts_beside,
     concepts_from,
 )
-from service.records import Concept, ConceptId, Memory, Scored
-from service.search.candidates import keep_visible
+from service.records import Concept, ConceptId, Filters, Memory, Scored
+from service.search.engine import Engine
 from service.search.fusion import Fused
-from service.search.hybrid import Searcher, SearchQuery, rank, receipt_of
+from service.search.hybrid import Ranking, Searcher, SearchQuery, caps_of, rank, receipt_of
+from service.search.paths import path_seeds, with_titles
 from service.search.receipts import Receipt, Stages
 
 Edge = Literal["references", "related_to", "is_a", "follows"]
@@ -87,14 +82,18 @@ class RecallResult:
 
 @dataclass(slots=True)
 class _Recall:
-    searcher: Searcher
+    engine: Engine
     asked: RecallQuery
     caps: dict[str, int]
     walk: Walk = field(default_factory=Walk)
 
+    @property
+    def filters(self) -> Filters:
+        return self.asked.search.filters
+
     async def visible(self, keys: Sequence[str]) -> set[str]:
         hits = [Scored(key, 0.0) for key in keys]
-        kept = await keep_visible(self.searcher.db, hits, self.asked.search.filters, len(hits))
+        kept = await self.engine.keep_visible(hits, self.filters, len(hits))
         return {hit.id for hit in kept}
 
 
@@ -102,51 +101,62 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
     """Walk the graph from the seeds of one question.
 
     The walk passes only through memories that pass the filters: a path never names one that the
-    asker may not see. Raises MemoryNotFound for an unknown seed, AgentUnknown, StoreUnavailable.
+    asker may not see, by the engine's word on the way and the store's in the end. Raises
+    MemoryNotFound for an unknown seed, AgentUnknown, StoreUnavailable.
     """
-    stages = Stages()
-    fused, missing = await _seeds(searcher, asked, stages)
-    settings, agents = searcher.settings, asked.search.filters.agents
-    sizes = await agent_sizes(searcher.db, agents)
-    caps = hub_caps(sizes, settings.concept_max_memories, settings.concept_max_share)
-    recall = _Recall(searcher, asked, caps)
-    most = min(_MOST_SEEDS, -(-asked.search.limit // 2))
-    seeds = [hit.id for hit in fused[: max(most, len(asked.seed_ids))]]
-    top = fused[0].score if fused else 1.0
-    recall.walk.start({hit.id: hit.score / top for hit in fused if hit.id in set(seeds)})
+    stages, filters = Stages(), asked.search.filters
+    ranking = await _ranking(searcher, asked, stages)
+    with stages.measured("fetch"):
+        seeds = await _seeds(searcher, asked, ranking)
+    fused = {hit.id: hit for hit in ranking.hits}
+    top = fused[seeds[0]].score if seeds else 1.0
+    said = {key: hit.score / top for key, hit in fused.items()}
+    recall = _Recall(searcher.engine, asked, await caps_of(searcher, filters.agents))
+    recall.walk.start({key: said[key] for key in seeds})
     with stages.measured("graph"):
         await _walk_concepts(recall)
         chains = await _walk_time(recall, seeds) if asked.follows_time else ()
-    if not fused:
-        await refuse_unknown(searcher.db, agents[0])
+    if not seeds:
+        await refuse_unknown(searcher.db, filters.agents[0])
+    reached = _ranked(recall.walk, said)
     with stages.measured("fetch"):
-        hits, memories = await _fetch(recall, fused, chains)
-    stages.counts |= {"seeds": len(seeds), "reached": len(recall.walk.memories) - len(seeds)}
-    concepts = sorted(recall.walk.concepts.values(), key=lambda c: (-c[1], c[0].id))[:20]
-    receipt = receipt_of(searcher, asked.search, stages, missing)
-    return RecallResult(tuple(seeds), hits, chains, tuple(concepts), memories, receipt)
+        keys, memories = await fetch_first(
+            searcher.db, _wanted(reached, fused), filters, asked.search.limit, _named(chains)
+        )
+    stages.counts |= {"seeds": len(seeds), "reached": len(reached) - len(seeds)}
+    return RecallResult(
+        tuple(seeds),
+        tuple(_recalled(key, reached[key], fused, memories) for key in keys),
+        tuple(_as_far_as_known(chain, memories) for chain in chains),
+        tuple(sorted(recall.walk.concepts.values(), key=lambda c: (-c[1], c[0].id))[:20]),
+        memories,
+        receipt_of(searcher, asked.search, stages, ranking),
+    )
 
 
-async def _seeds(
-    searcher: Searcher, asked: RecallQuery, stages: Stages
-) -> tuple[list[Fused], ServiceError | None]:
-    """Return where the walk begins: the given memories, or the fused ranking of the question.
-
-    A given memory that the filters leave out is no beginning.
-    """
+async def _ranking(searcher: Searcher, asked: RecallQuery, stages: Stages) -> Ranking:
+    """Return where the walk may begin: the given memories, or the ranking of the question."""
     if asked.seed_ids:
         agents = asked.search.filters.agents
+        begun = Ranking.begin(searcher.engine, agents)
         given = [await find(searcher.db, agents, key) for key in dict.fromkeys(asked.seed_ids)]
-        seeds = [Scored(memory.id, 1.0) for memory in given]
-        kept = await keep_visible(searcher.db, seeds, asked.search.filters, len(seeds))
-        return [Fused(seed.id, 1.0) for seed in kept], None
+        return replace(begun, hits=[Fused(memory.id, 1.0) for memory in given])
     wide = replace(asked.search, limit=max(20, asked.search.limit))
     return await rank(searcher, wide, stages)
 
 
+async def _seeds(searcher: Searcher, asked: RecallQuery, ranking: Ranking) -> list[str]:
+    """Return where the walk begins; a memory that the filters leave out is no beginning."""
+    most = min(_MOST_SEEDS, -(-asked.search.limit // 2))
+    wanted = [Wanted(hit.id) for hit in ranking.hits]
+    limit = max(most, len(asked.seed_ids))
+    seeds, _ = await fetch_first(searcher.db, wanted, asked.search.filters, limit)
+    return seeds
+
+
 async def _walk_concepts(recall: _Recall) -> None:
     """Go from memories over the concepts they mention to other memories, hop by hop."""
-    db, asked, walk = recall.searcher.db, recall.asked, recall.walk
+    asked, walk, agents = recall.asked, recall.walk, recall.filters.agents
     frontier: Mapping[str, Reached] = dict(walk.memories)
     beside: Concepts = {}
     for hop in range(1, asked.hops + 1):
@@ -164,15 +174,16 @@ async def _walk_concepts(recall: _Recall) -> None:
             walk.note(concept, way.score)
         if hop < asked.hops:
             chosen = [concept for concept, _ in concepts.values()]
-            near = await related_concepts(db, chosen, asked.edges)
+            near = await recall.engine.related_concepts(agents, chosen, asked.edges)
             beside = concepts_beside(concepts, near)
 
 
 async def _concepts_of(recall: _Recall, frontier: Mapping[str, Reached]) -> Concepts:
     if not frontier:
         return {}
-    found = await concepts_of_memories(recall.searcher.db, sorted(frontier), recall.caps)
-    return concepts_from(frontier, {key: concepts for key, (_, concepts) in found.items()})
+    agents = recall.filters.agents
+    found = await recall.engine.concepts_of_memories(agents, sorted(frontier), recall.caps)
+    return concepts_from(frontier, found)
 
 
 async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[str, Reached]:
@@ -180,7 +191,7 @@ async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[st
     linking = {
         key: way for key, way in concepts.items() if way[0].memories <= recall.caps.get(key[0], 0)
     }
-    linked = await memories_of_concepts(recall.searcher.db, linking)
+    linked = await recall.engine.memories_of_concepts(recall.filters.agents, linking)
     new: dict[str, Reached] = {}
     for key in sorted(linked):
         _, way = concepts[key]
@@ -189,7 +200,7 @@ async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[st
             recall.walk.add(memory, Reached(way.score * DECAY, hop, path), new)
     ordered = sorted(new, key=lambda key: (-new[key].score, key))
     hits = [Scored(key, new[key].score) for key in ordered]
-    kept = await keep_visible(recall.searcher.db, hits, recall.asked.search.filters, MOST_MEMORIES)
+    kept = await recall.engine.keep_visible(hits, recall.filters, MOST_MEMORIES)
     return {hit.id: new[hit.id] for hit in kept}
 
 
@@ -198,7 +209,7 @@ async def _walk_time(recall: _Recall, seeds: Sequence[str]) -> tuple[Chain, ...]
     ways = {(seed, side): [seed] for seed in seeds for side in ("before", "after")}
     for _ in range(recall.asked.hops):
         ends = {way[-1] for way in ways.values()}
-        near = await before_and_after(recall.searcher.db, sorted(ends))
+        near = await recall.engine.before_and_after(recall.filters.agents, sorted(ends))
         steps = {
             (seed, side): next((k for k in near.get(way[-1], ([], []))[side == "after"]), None)
             for (seed, side), way in ways.items()
@@ -226,25 +237,41 @@ def _reach_in_time(walk: Walk, seed: str, side: str, way: Sequence[str]) -> None
             walk.memories[key] = here
 
 
-async def _fetch(
-    recall: _Recall, fused: Sequence[Fused], chains: Sequence[Chain]
-) -> tuple[tuple[Recalled, ...], dict[str, Memory]]:
-    """Rank what was reached, with the question's own say, and fetch all that is named."""
-    direct = {hit.id: hit for hit in fused}
-    top = fused[0].score if fused else 1.0
+def _ranked(walk: Walk, said: Mapping[str, float]) -> dict[str, Reached]:
+    """Return what was reached, best first, what is no seed with the question's own say."""
     scored = {}
-    for key, reached in recall.walk.memories.items():
-        said = direct[key].score / top if key in direct else 0.0
-        total = 1 - (1 - reached.score) * (1 - said / 2)
+    for key, reached in walk.memories.items():
+        total = 1 - (1 - reached.score) * (1 - said.get(key, 0.0) / 2)
         scored[key] = reached if reached.distance == 0 else replace(reached, score=total)
-    ordered = sorted(scored, key=lambda key: (-scored[key].score, scored[key].distance, key))
-    chosen = ordered[: recall.asked.search.limit]
-    named = {step.memory for key in chosen for step in scored[key].path if step.memory}
-    named |= {key for chain in chains for key in (*chain.before, *chain.after)}
-    memories = {m.id: m for m in await fetch(recall.searcher.db, sorted(named))}
-    hits = tuple(
-        Recalled(memories[key], scored[key], direct.get(key) or Fused(key, 0.0))
-        for key in chosen
-        if key in memories
+    return dict(sorted(scored.items(), key=lambda one: (-one[1].score, one[1].distance, one[0])))
+
+
+def _wanted(reached: Mapping[str, Reached], fused: Mapping[str, Fused]) -> list[Wanted]:
+    """Return what to fetch: whatever leads to a memory must be visible too."""
+    return [
+        Wanted(
+            key,
+            through=tuple(step.memory for step in way.path if step.memory),
+            beside=path_seeds(fused[key]) if key in fused else (),
+        )
+        for key, way in reached.items()
+    ]
+
+
+def _named(chains: Sequence[Chain]) -> set[str]:
+    return {key for chain in chains for key in (*chain.before, *chain.after)}
+
+
+def _recalled(
+    key: str, reached: Reached, fused: Mapping[str, Fused], memories: Mapping[str, Memory]
+) -> Recalled:
+    said = with_titles(fused[key], memories) if key in fused else Fused(key, 0.0)
+    return Recalled(memories[key], reached, said)
+
+
+def _as_far_as_known(chain: Chain, memories: Mapping[str, Memory]) -> Chain:
+    """End a chain in front of a memory that was not fetched: none is named beyond it."""
+    before, after = (
+        tuple(takewhile(memories.__contains__, side)) for side in (chain.before, chain.after)
     )
-    return hits, memories
+    return replace(chain, before=before, after=after)

@@ -158,7 +158,9 @@ async def _recall(parts: Parts, request: RecallRequest) -> RecallAnswer:
     asked = RecallQuery(
         search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges)
     )
-    found = await graph_recall(Searcher(parts.db, parts.vectors, parts.settings), asked)
+    found = await graph_recall(
+        Searcher(parts.db, parts.vectors, parts.settings, parts.engine), asked
+    )
     return RecallAnswer(
         seeds=list(found.seeds),
         results=[_recalled_fields(hit, request.query or "", found) for hit in found.hits],

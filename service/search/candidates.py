@@ -1,81 +1,41 @@
-"""Ranked memory ids by one signal each, from SurrealDB's own indexes and edges."""
+"""Candidates by words and by shared concepts, out of whichever engine answers."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service.concepts.neighbours import concepts_of_memories, memories_of_concepts
-from service.database import Database, record
-from service.embedder import Vector
-from service.queries import load_query
 from service.records import Filters, Scored
 from service.search.concept_votes import Seed, vote
-from service.words import query_words
+from service.search.engine import Engine
+from service.words import quoted_phrases
 
-BY_TEXT: Final = load_query(__package__, "by_text")
-BY_VECTOR: Final = load_query(__package__, "by_vector")
-BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
-VISIBLE: Final = load_query(__package__, "visible")
-
-# Every memory that is filtered is read: taken in slices from the top until enough have passed.
-_SLICE: Final = 100
+# More than BM25 gives a note for any few words: one that holds what was quoted comes first.
+_PHRASE_SCORE: Final = 100.0
 
 
-async def by_text(db: Database, text: str, filters: Filters, limit: int) -> list[Scored]:
-    """Return the memories whose words match best (BM25)."""
-    words = query_words(text)
-    if not words:
-        return []
-    rows = await db.run(BY_TEXT, words=words, limit=limit, **filters.params())
-    return [Scored(row["id"], row["score"]) for row in rows]
+async def by_words(engine: Engine, text: str, filters: Filters, limit: int) -> list[Scored]:
+    """Return the memories whose words match best; those that hold what is quoted come first.
 
-
-async def by_vector(
-    db: Database, vector: Vector, filters: Filters, limit: int
-) -> tuple[list[Scored], int]:
-    """Return the memories nearest in meaning, by cosine, and how many near ones were filtered out.
-
-    The HNSW index knows no filters: when too few of its nearest pass them, every memory that
-    does pass is compared exactly, so that a rare scope loses nothing.
+    Each phrase in double quotes that stands in a memory word for word adds 100 to its BM25.
     """
-    numbers = vector.tolist()
-    found = await db.run(BY_VECTOR, vector=numbers, **filters.params())
-    visible = set(found["visible"])
-    filtered = len(found["near"]) - len(visible)
-    if len(visible) < min(limit, len(found["near"])):
-        rows = await db.run(BY_VECTOR_EXACTLY, vector=numbers, limit=limit, **filters.params())
-        return [Scored(row["id"], row["score"]) for row in rows], filtered
-    near = sorted((row["distance"], row["id"]) for row in found["near"] if row["id"] in visible)
-    return [Scored(key, 1.0 - distance) for distance, key in near[:limit]], filtered
+    asked = [engine.by_phrase(phrase, filters, limit) for phrase in quoted_phrases(text)]
+    ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *asked)
+    scores = {hit.id: hit.score for hit in ranking}
+    for hit in (hit for holders in held for hit in holders):
+        scores[hit.id] = scores.get(hit.id, hit.score) + _PHRASE_SCORE
+    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    return [Scored(key, scores[key]) for key in ordered[:limit]]
 
 
 async def by_concepts(
-    db: Database, seeds: Sequence[Scored], filters: Filters, limit: int, caps: Mapping[str, int]
+    engine: Engine, seeds: Sequence[Scored], filters: Filters, limit: int, caps: Mapping[str, int]
 ) -> list[Scored]:
     """Return the memories that share concepts with the seeds, the rarer the better.
 
-    `caps` gives for each agent the number of memories from which on a concept links nothing.
+    `caps` gives for each agent the number of memories above which a concept links nothing.
     """
-    concepts = await concepts_of_memories(db, [seed.id for seed in seeds], caps)
-    known = [
-        Seed(seed.id, concepts[seed.id][0], seed.score, concepts[seed.id][1])
-        for seed in seeds
-        if seed.id in concepts
-    ]
+    concepts = await engine.concepts_of_memories(filters.agents, [s.id for s in seeds], caps)
+    known = [Seed(s.id, s.score, concepts[s.id]) for s in seeds if s.id in concepts]
     wanted = sorted({concept.id for seed in known for concept in seed.concepts})
-    votes = vote(known, await memories_of_concepts(db, wanted))
-    return await keep_visible(db, votes, filters, limit)
-
-
-async def keep_visible(
-    db: Database, ranking: Sequence[Scored], filters: Filters, limit: int
-) -> list[Scored]:
-    """Return the first `limit` of a ranking that pass the filters, in its order."""
-    kept: list[Scored] = []
-    for start in range(0, len(ranking), _SLICE):
-        part = ranking[start : start + _SLICE]
-        ids = [record("memory", hit.id) for hit in part]
-        visible = set(await db.run(VISIBLE, ids=ids, **filters.params()))
-        kept += [hit for hit in part if hit.id in visible]
-        if len(kept) >= limit:
-            break
-    return kept[:limit]
+    votes = vote(known, await engine.memories_of_concepts(filters.agents, wanted))
+    return await engine.keep_visible(votes, filters, limit)

@@ -17,7 +17,6 @@ class Seed:
     """A good direct hit with the concepts it references; `score` is relative to the best, 0..1."""
 
     id: str
-    title: str
     score: float
     concepts: tuple[Concept, ...]
 
@@ -29,7 +28,8 @@ def vote(seeds: Sequence[Seed], memories_of: Mapping[ConceptId, Sequence[str]]) 
     score is the sum. A seed has its own score on top, in units of the strongest vote: the graph
     may bring something new to the fore, not push the best direct hit away, as it did
     while the seeds were left out (docs/decisions/0006). Of equals seeds come first, then by id.
-    The path names the seed and the concept of the strongest vote. Empty if nothing new is found.
+    The path is the strongest vote's seed (its id) and concept (its name). Empty if nothing new is
+    found.
     """
     votes = _rarest_votes(seeds)
     scores: dict[str, float] = defaultdict(float)
@@ -40,7 +40,7 @@ def vote(seeds: Sequence[Seed], memories_of: Mapping[ConceptId, Sequence[str]]) 
                 continue
             scores[key] += weight
             if weight > paths.get(key, (0.0, ()))[0]:
-                paths[key] = (weight, (seed.title, concept.name))
+                paths[key] = (weight, (seed.id, concept.name))
     known = {seed.id for seed in seeds}
     if not scores.keys() - known:
         return []

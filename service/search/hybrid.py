@@ -2,25 +2,27 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
-from service.agents import agent_sizes, hub_caps, refuse_unknown
+from service.agents import hub_caps, refuse_unknown
 from service.database import Database
 from service.embedder import Vector
 from service.errors import (
     EmbedderRefused,
     EmbedderUnavailable,
-    FingerprintMismatch,
     ServiceError,
+    VectorsUnfit,
 )
-from service.memories.fetching import fetch
+from service.memories.fetching import Wanted, fetch_first
 from service.records import Filters, Memory, Scored
 from service.search.answers import confidence_of, pack, snippet_of
-from service.search.candidates import by_concepts, by_text, by_vector
+from service.search.candidates import by_concepts, by_words
+from service.search.engine import Engine
 from service.search.fusion import Fused, fuse
+from service.search.paths import path_seeds, with_titles
 from service.search.receipts import Receipt, Stages
 from service.settings import Settings
 from service.vectors import Vectors
@@ -75,6 +77,26 @@ class Searcher:
     db: Database
     vectors: Vectors
     settings: Settings
+    engine: Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Ranked memory ids, best first, and what is to be said of how they were found.
+
+    `missing` is why the vector signal is; `indexed_through` and `reservation` are what the engine
+    said before it was asked anything else.
+    """
+
+    indexed_through: datetime
+    reservation: str | None
+    hits: list[Fused] = field(default_factory=list)
+    missing: ServiceError | None = None
+
+    @classmethod
+    def begin(cls, engine: Engine, agents: Sequence[str]) -> "Ranking":
+        """Return a ranking without hits, as the engine stands now."""
+        return cls(engine.indexed_through(agents), engine.reservation(agents))
 
 
 async def hybrid_search(searcher: Searcher, asked: SearchQuery) -> SearchResult:
@@ -84,25 +106,28 @@ async def hybrid_search(searcher: Searcher, asked: SearchQuery) -> SearchResult:
     never stored anything.
     """
     stages = Stages()
-    fused, missing = await rank(searcher, asked, stages)
+    ranking = await rank(searcher, asked, stages)
     with stages.measured("fetch"):
-        memories = await fetch(searcher.db, [hit.id for hit in fused[: asked.limit]])
-    by_id = {hit.id: hit for hit in fused}
+        wanted = [Wanted(hit.id, beside=path_seeds(hit)) for hit in ranking.hits]
+        keys, named = await fetch_first(searcher.db, wanted, asked.filters, asked.limit)
+    memories = [named[key] for key in keys]
+    by_id = {hit.id: hit for hit in ranking.hits}
     confidence = confidence_of(asked.text, [(m, _cosine(by_id[m.id])) for m in memories[:3]])
     abstained = not memories or confidence < asked.min_confidence
-    if not fused:
+    if not ranking.hits:
         await refuse_unknown(searcher.db, asked.filters.agents[0])
     kept = [] if abstained else memories
     if asked.max_tokens is not None:
         kept = pack(kept, asked.max_tokens)
-    hits = tuple(Hit(m, by_id[m.id], snippet_of(m.content, asked.text)) for m in kept)
-    return SearchResult(hits, confidence, abstained, receipt_of(searcher, asked, stages, missing))
+    hits = tuple(
+        Hit(m, with_titles(by_id[m.id], named), snippet_of(m.content, asked.text)) for m in kept
+    )
+    return SearchResult(hits, confidence, abstained, receipt_of(searcher, asked, stages, ranking))
 
 
-async def rank(
-    searcher: Searcher, asked: SearchQuery, stages: Stages
-) -> tuple[list[Fused], ServiceError | None]:
-    """Return the fused ranking of all signals, and why the vector signal is missing if it is."""
+async def rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Ranking:
+    """Return the fused ranking of all signals; paths begin at a memory's id."""
+    begun = Ranking.begin(searcher.engine, asked.filters.agents)
     direct = max(_DIRECT, asked.limit)
     text, (vector, missing) = await asyncio.gather(
         _by_text(searcher, asked, direct, stages), _by_vector(searcher, asked, direct, stages)
@@ -117,7 +142,7 @@ async def rank(
         with stages.measured("fuse"):
             fused = fuse(found | {"graph": graph}, asked.weights, asked.rrf_k)
     stages.counts |= {"vector": len(vector), "text": len(text), "graph": len(graph)}
-    return fused, missing
+    return replace(begun, hits=fused, missing=missing)
 
 
 async def _by_text(
@@ -126,7 +151,7 @@ async def _by_text(
     if asked.weights.get("text", 0) <= 0:
         return []
     with stages.measured("text"):
-        return await by_text(searcher.db, asked.text, asked.filters, limit)
+        return await by_words(searcher.engine, asked.text, asked.filters, limit)
 
 
 async def _by_vector(
@@ -138,32 +163,36 @@ async def _by_vector(
     try:
         with stages.measured("embed"):
             vector: Vector = await searcher.vectors.embed_query(asked.text)
-    except (EmbedderUnavailable, EmbedderRefused, FingerprintMismatch) as error:
+    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
         return [], error
     with stages.measured("vector"):
-        found, filtered = await by_vector(searcher.db, vector, asked.filters, limit)
+        found, filtered = await searcher.engine.by_vector(vector, asked.filters, limit)
     stages.counts["filtered"] = filtered
     return found, None
 
 
 async def _by_concepts(searcher: Searcher, asked: SearchQuery, fused: list[Fused]) -> list[Scored]:
-    settings = searcher.settings
-    sizes = await agent_sizes(searcher.db, asked.filters.agents)
-    caps = hub_caps(sizes, settings.concept_max_memories, settings.concept_max_share)
+    caps = await caps_of(searcher, asked.filters.agents)
     best = fused[0].score
     seeds = [Scored(hit.id, hit.score / best) for hit in fused[:_SEEDS]]
-    return await by_concepts(searcher.db, seeds, asked.filters, _BY_CONCEPTS, caps)
+    return await by_concepts(searcher.engine, seeds, asked.filters, _BY_CONCEPTS, caps)
+
+
+async def caps_of(searcher: Searcher, agents: Sequence[str]) -> dict[str, int]:
+    """Return, for each agent, above how many memories a concept links nothing."""
+    settings, sizes = searcher.settings, await searcher.engine.sizes(agents)
+    return hub_caps(sizes, settings.concept_max_memories, settings.concept_max_share)
 
 
 def _cosine(hit: Fused) -> float | None:
     return hit.signals["vector"].score if "vector" in hit.signals else None
 
 
-def receipt_of(
-    searcher: Searcher, asked: SearchQuery, stages: Stages, missing: ServiceError | None
-) -> Receipt:
-    """Return the account of an answer; `missing` is why the vector signal is."""
-    model = searcher.vectors.model
+def receipt_of(searcher: Searcher, asked: SearchQuery, stages: Stages, ranking: Ranking) -> Receipt:
+    """Return the account of an answer."""
+    model, missing = searcher.vectors.model, ranking.missing
+    # What became whole or broke in between may have been incomplete while it was asked.
+    reservation = ranking.reservation or searcher.engine.reservation(asked.filters.agents)
     return Receipt(
         took_ms=stages.took_ms(),
         stages_ms=stages.milliseconds,
@@ -172,10 +201,9 @@ def receipt_of(
         fusion=asked.fusion,
         weights=dict(asked.weights),
         rrf_k=asked.rrf_k,
-        engine=searcher.settings.search_engine,
+        engine=searcher.engine.name,
         missing_signals=["vector"] if missing else [],
-        fallback_reason=missing.detail if missing else None,
-        # This engine reads the store itself: what is stored now is what was searched.
-        indexed_through=datetime.now(UTC),
+        fallback_reason=missing.detail if missing else reservation,
+        indexed_through=ranking.indexed_through,
         embedding_model=model.name if model else None,
     )

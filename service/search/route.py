@@ -116,7 +116,9 @@ async def _search(parts: Parts, request: SearchRequest) -> SearchAnswer:
         max_tokens=request.max_tokens,
         min_confidence=request.min_confidence,
     )
-    found = await hybrid_search(Searcher(parts.db, parts.vectors, parts.settings), asked)
+    found = await hybrid_search(
+        Searcher(parts.db, parts.vectors, parts.settings, parts.engine), asked
+    )
     return _answer(found, with_content=request.detail == "full")
 
 

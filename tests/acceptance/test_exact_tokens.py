@@ -8,6 +8,9 @@ import pytest
 
 from tests.services import RunningService, running_service
 
+# The same answers from RAM and from SurrealDB's own indexes.
+ENGINES = ("resident", "database")
+
 # RTX 5070, RTX 5070 Super, RTX 5060 Ti ... stand among them; the RTX 5070 Ti itself does not.
 CARDS = [
     f"{maker} {number}{suffix}"
@@ -78,3 +81,27 @@ def test_a_hash_that_only_the_words_know_is_among_the_first_three(
 def test_a_question_of_stop_words_answers(hardware: RunningService) -> None:
     answer = httpx.get(f"{hardware.url}/search", params={"q": "what is it"})
     assert answer.status_code == 200
+
+
+def test_what_is_quoted_comes_first_word_for_word(client: httpx.Client) -> None:
+    texts = [
+        "The red fox jumps over the lazy dog and the fox runs away from the lazy red dog.",
+        "A lazy dog met the jumping foxes; the dog over there was red.",
+        "Notes of the gate: the fox jumped once.",
+        "Nothing of the kind stands here.",
+    ]
+    ids = [
+        client.post("/memories", json={"text": text, "agent": "phrases"}).json()["id"]
+        for text in texts
+    ]
+
+    def first(query: str) -> str:
+        body = {"query": query, "agent": "phrases", "weights": {"vector": 0, "graph": 0}}
+        hit = client.post("/search", json=body).json()["results"][0]
+        assert hit["signals"]["text"]["score"] >= 100
+        return str(hit["id"])
+
+    assert first('red dog "the fox jumped"') == ids[2]
+    assert first('fox jumps over "lazy dog met"') == ids[1]
+    assert first("dog “LAZY dog met” fox") == ids[1]
+    assert first('the dog of "THE LAZY RED dog."') == ids[0]

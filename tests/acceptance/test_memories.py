@@ -5,6 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
+# The same answers from RAM and from SurrealDB's own indexes.
+ENGINES = ("resident", "database")
+
 Json = dict[str, Any]
 
 DETAIL = {

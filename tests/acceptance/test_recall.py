@@ -10,6 +10,9 @@ import pytest
 
 from tests.conftest import Start
 
+# The same answers from RAM and from SurrealDB's own indexes.
+ENGINES = ("resident", "database")
+
 Json = dict[str, Any]
 
 

@@ -2,6 +2,9 @@
 
 import httpx
 
+# The same answers from RAM and from SurrealDB's own indexes.
+ENGINES = ("resident", "database")
+
 
 def _store(client: httpx.Client, agent: str, text: str, **fields: object) -> str:
     answer = client.post("/memories", json={"text": text, "agent": agent, **fields})

@@ -50,7 +50,7 @@ async def embedded(opened: OpenStore) -> list[bool]:
 async def test_the_first_model_becomes_the_stores(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         facts = await opened.db.meta("embedding")
-        assert facts == {"fingerprint": "outer-model/16/default", "dimensions": 16}
+        assert facts == {"fingerprint": "outer-model/16/default", "dimensions": 16, "form": "array"}
         assert opened.vectors.problem is None
         await opened.push("Words.")
         rows = await opened.ask("SELECT VALUE fingerprint FROM embedding")
@@ -171,6 +171,7 @@ async def test_reembed_gives_every_memory_a_vector_of_the_new_model(tmp_path: Pa
         settings = Settings(
             _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
             embedding_url=other.url, embedding_batch_size=32,
+            search_engine="database",
         )  # fmt: skip
         assert await reembed(settings, Console(quiet=True)) == 70
         opened = OpenStore(tmp_path, other)

@@ -25,7 +25,7 @@ def _concept(slug: str, memories: int) -> Concept:
 
 
 def _seed(key: str, score: float, *concepts: Concept) -> Seed:
-    return Seed(key, f"Title of {key}", score, concepts)
+    return Seed(key, score, concepts)
 
 
 def _found(votes: list[Scored]) -> dict[str, float]:
@@ -34,7 +34,7 @@ def _found(votes: list[Scored]) -> dict[str, float]:
 
 def test_one_concept_by_hand() -> None:
     votes = vote([_seed("s", 1.0, _concept("gpu", 2))], {_id("gpu"): ["s", "new"]})
-    assert [(hit.id, hit.path) for hit in votes] == [("s", ()), ("new", ("Title of s", "GPU"))]
+    assert [(hit.id, hit.path) for hit in votes] == [("s", ()), ("new", ("s", "GPU"))]
     assert [hit.score for hit in votes] == [pytest.approx(1 / math.log(3))] * 2
 
 
@@ -45,7 +45,7 @@ def test_two_concepts_add_up_and_the_rarer_one_is_the_path() -> None:
     found = _found(votes)
     assert found["both"] == pytest.approx(1 / math.log(3) + 1 / math.log(10))
     assert found["one"] == pytest.approx(1 / math.log(10))
-    assert {hit.id: hit.path for hit in votes}["both"] == ("Title of s", "RARE")
+    assert {hit.id: hit.path for hit in votes}["both"] == ("s", "RARE")
 
 
 def test_the_rarer_concept_wins() -> None:
@@ -73,7 +73,7 @@ def test_a_concept_of_two_seeds_votes_once_with_the_better_one() -> None:
         "new": pytest.approx(weight),
     }
     assert votes[0].id == "s1"
-    assert {hit.id: hit.path for hit in votes}["new"] == ("Title of s2", "GPU")
+    assert {hit.id: hit.path for hit in votes}["new"] == ("s2", "GPU")
 
 
 def test_the_best_seed_is_not_pushed_away_by_an_equal() -> None:

@@ -1,0 +1,55 @@
+"""What the database reports when it fails, under the names of our own errors; pure."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from service.errors import (
+    InvalidRequest,
+    QueryFailed,
+    StaleRead,
+    StoreInUse,
+    StoreRefused,
+    StoreUnavailable,
+    WriteConflict,
+)
+
+# What a writing query throws when the store is no longer as it was read.
+_STALE: Final = "stale read"
+
+
+def failure_to_connect(url: str, folder: Path | None, error: Exception) -> Exception:
+    """Name why no connection came about; `folder` is that of an embedded store."""
+    if folder is None:
+        return StoreUnavailable(f"No database answers at {url} ({error}).")
+    if "already locked" in str(error):
+        return StoreInUse(
+            f"Another process holds the store in {folder}: stop it, or give another "
+            "MEMORY_DATA_DIR."
+        )
+    return StoreRefused(f"The store in {folder} cannot be opened ({error}).")
+
+
+def named_failure(failures: list[dict[str, Any]]) -> Exception:
+    """Choose the cause among failed statements and name it.
+
+    In a failed transaction every statement reports a failure; the cause is the first that says
+    more than that it was not executed. The kinds are the server's own (`details.kind`).
+    """
+    kinds = [(f.get("details") or {}).get("kind") for f in failures]
+    texts = [str(f.get("result") or f.get("message") or f) for f in failures]
+    if "TransactionConflict" in kinds or any("can be retried" in t for t in texts):
+        return WriteConflict("Other writers changed the same memories; send it again.")
+    if any(f"An error occurred: {_STALE}" == t for t in texts):
+        return StaleRead()
+    causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
+    if re.match(r"Found .* for field|Couldn't coerce value", causes[0]):
+        return InvalidRequest(f"The store refused a value: {causes[0]}")
+    return QueryFailed(f"The database refused a query: {causes[0]}")
+
+
+def is_anonymous(answer: Mapping[str, Any]) -> bool:
+    """Return whether the server refused to answer because nobody has signed in."""
+    error = answer.get("error") or {}
+    return error.get("kind") == "NotAllowed" and "Anonymous" in str(error.get("message"))

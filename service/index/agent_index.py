@@ -1,0 +1,252 @@
+"""Everything the service holds in RAM of one agent: rows, filters, words, vectors and edges.
+
+A memory keeps its row for as long as the index lives; a deleted one leaves it empty, so that
+changes may come in any order. `lock` guards it all: what is asked takes it, what changes expects
+its caller to hold it. Any thread may call.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.columns import Columns, Mask
+from service.index.facts import Facts
+from service.index.graph import EdgeTable, Graph
+from service.index.text import TextIndex
+from service.index.vectors import Floats, UnfitVector, VectorIndex
+from service.records import Concept, ConceptId, Filters, Related, Scored
+
+# A key of 64 characters, its places in a dict and in a list.
+_KEY_BYTES: Final = 230
+
+
+class AgentIndex:
+    """What one service knows of one agent's memories.
+
+    `excluded` counts by reason what the store has and the index leaves out.
+    """
+
+    def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
+        self.agent = agent
+        self.lock = threading.Lock()
+        self.columns = Columns()
+        self.text = TextIndex()
+        self.vectors = vectors
+        self.graph = Graph(agent)
+        self.excluded: Counter[str] = Counter()
+        self._keys: list[str] = []
+        self._rows: dict[str, int] = {}
+        # Memories whose vector cannot stand among the others, and why.
+        self._unfit: dict[str, str] = {}
+
+    @property
+    def bytes(self) -> int:
+        """An estimate of the memory held."""
+        vectors = self.vectors.bytes if self.vectors else 0
+        names = len(self._keys) * _KEY_BYTES
+        return names + self.columns.bytes + self.text.bytes + vectors + self.graph.bytes
+
+    @property
+    def memories(self) -> int:
+        """The number of memories."""
+        return int(np.count_nonzero(self.columns.present))
+
+    @property
+    def rows(self) -> int:
+        """The number of places for memories, empty ones too."""
+        return len(self._keys)
+
+    @property
+    def wasted_rows(self) -> int:
+        """The number of places that no memory stands in any more."""
+        return len(self._keys) - self.memories
+
+    def counts(self) -> dict[str, int]:
+        """Return how much there is of everything, by the names of the store's tables."""
+        with self.lock:
+            vectors = self.vectors.count if self.vectors else 0
+            return {"memory": self.memories, "embedding": vectors, **self.graph.counts()}
+
+    def left_out(self) -> dict[str, int]:
+        """Return how much of the store is not in here, by reason."""
+        if not self.excluded and not self._unfit:
+            return {}
+        with self.lock:
+            return dict(self.excluded + Counter(self._unfit.values()))
+
+    def holds(self, key: str) -> bool:
+        """Return whether a memory stands in a row; without the lock, as changes ask it."""
+        row = self._rows.get(key)
+        return (
+            row is not None and row < len(self.columns.present) and bool(self.columns.present[row])
+        )
+
+    def reserve(self, memories: int) -> None:
+        """Make room for so many memories at once."""
+        self.columns.reserve(memories)
+        if self.vectors:
+            self.vectors.reserve(memories)
+
+    def finish(self) -> None:
+        """Bring what was loaded in pages into its final form."""
+        with self.lock:
+            self.text.finish()
+
+    def knows(self, key: str) -> bool:
+        """Return whether a memory stands or once stood here; without the lock too."""
+        return key in self._rows
+
+    # What changes it.
+
+    def put_memories(self, facts: Sequence[Facts]) -> None:
+        """Take in memories, or what they are now."""
+        rows = [self._row_of(one.key) for one in facts]
+        self.columns.put(rows, facts)
+        self.text.put(rows, [one.words for one in facts])
+
+    def remove_memory(self, key: str) -> None:
+        """Forget a memory and its vector; its edges are taken away by themselves."""
+        if self.holds(key):
+            self.columns.remove(self._rows[key])
+            self.text.remove(self._rows[key])
+            self.remove_vector(key)
+
+    def put_vectors(self, keys: Sequence[str], vectors: Sequence[Floats]) -> None:
+        """Take in vectors; one that cannot stand among the others is left out and counted."""
+        rows, fit = [], []
+        for key, vector in zip(keys, vectors, strict=True):
+            self.vectors = self.vectors or VectorIndex(len(vector))
+            try:
+                self.vectors.check(vector)
+            except UnfitVector as error:
+                self.leave_out_vector(key, str(error))
+                continue
+            self._unfit.pop(key, None)
+            rows.append(self._row_of(key))
+            fit.append(vector)
+        if self.vectors and fit:
+            self.vectors.put(rows, np.stack(fit))
+
+    def leave_out_vector(self, key: str, reason: str) -> None:
+        """Leave a memory without a vector, and remember why."""
+        self.remove_vector(key)
+        self._unfit[key] = reason
+
+    def remove_vector(self, key: str) -> None:
+        """Forget a memory's vector."""
+        self._unfit.pop(key, None)
+        if self.vectors and key in self._rows:
+            self.vectors.remove(self._rows[key])
+
+    def put_edge(
+        self, table: EdgeTable, ends: tuple[str, str], weight: int = 0, *, is_declared: bool = False
+    ) -> None:
+        """Take in an edge between memories (by key) or concepts (by slug), or what it is now."""
+        source, target = self._ends(table, ends)
+        self.graph.edges[table].put(source, target, weight)
+        if table == "related_to":
+            self.graph.declare(source, target, is_declared=is_declared)
+
+    def remove_edge(self, table: EdgeTable, ends: tuple[str, str]) -> None:
+        """Forget an edge."""
+        source, target = self._ends(table, ends)
+        self.graph.edges[table].remove(source, target)
+        self.graph.declare(source, target, is_declared=False)
+
+    def _ends(self, table: EdgeTable, ends: tuple[str, str]) -> tuple[int, int]:
+        source = self._row_of if table in {"references", "follows"} else self.graph.number_of
+        target = self._row_of if table == "follows" else self.graph.number_of
+        return source(ends[0]), target(ends[1])
+
+    def _row_of(self, key: str) -> int:
+        """Return a memory's row, a new empty one if need be."""
+        row = self._rows.setdefault(key, len(self._keys))
+        if row == len(self._keys):
+            self._keys.append(key)
+        return row
+
+    # What is asked of it.
+
+    def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
+        """Return the memories that hold any of the words, best first (BM25), ties by id."""
+        with self.lock:
+            return self._best(*self.text.search(words, self._mask(filters)), limit)
+
+    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
+        """Return the memories that hold all of the words, best first (BM25), ties by id."""
+        with self.lock:
+            return self._best(*self.text.search_all(words, self._mask(filters)), limit)
+
+    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
+        """Return the memories nearest by cosine, ties by id, and how many were filtered out."""
+        with self.lock:
+            if self.vectors is None or self.vectors.dimensions != len(vector):
+                return [], 0
+            mask = self._mask(filters)
+            filtered = self.memories - int(np.count_nonzero(mask))
+            return self._best(*self.vectors.search(vector, mask, limit), limit), filtered
+
+    def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
+        """Return those of the memories that pass the filters."""
+        with self.lock:
+            mask = self._mask(filters)
+            return {key for key in keys if self.holds(key) and mask[self._rows[key]]}
+
+    def concepts_of(
+        self, keys: Iterable[str], most_memories: int
+    ) -> dict[str, tuple[Concept, ...]]:
+        """Return each memory's concepts that stand in two to `most_memories` memories, by id."""
+        with self.lock:
+            return {
+                key: self.graph.concepts_of(self._rows[key], most_memories)
+                for key in keys
+                if self.holds(key)
+            }
+
+    def memories_of(self, slugs: Iterable[str]) -> dict[ConceptId, list[str]]:
+        """Return the ids of the memories that reference each concept, in ascending order."""
+        with self.lock:
+            return {
+                (self.agent, slug): self._named(self.graph.rows_of(slug))
+                for slug in slugs
+                if self.graph.knows(slug)
+            }
+
+    def related(self, slugs: Iterable[str], edges: set[str]) -> dict[ConceptId, list[Related]]:
+        """Return the concepts beside each one along `related_to` and `is_a`, tightest first."""
+        with self.lock:
+            return {
+                (self.agent, slug): self.graph.related(slug, edges)
+                for slug in slugs
+                if self.graph.knows(slug)
+            }
+
+    def before_and_after(self, keys: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
+        """Return the ids of the memories just before and just after each one."""
+        follows = self.graph.edges["follows"]
+        with self.lock:
+            return {
+                key: (self._named(follows.ahead(row)), self._named(follows.behind(row)))
+                for key in keys
+                if (row := self._rows.get(key)) is not None
+            }
+
+    def _named(self, rows: Iterable[int]) -> list[str]:
+        return sorted(self._keys[row] for row in rows)
+
+    def _mask(self, filters: Filters) -> Mask:
+        return self.columns.mask(filters, time.time_ns() // 1000)
+
+    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
+        """Return the `limit` best, best first, ties by id."""
+        if len(rows) > limit:
+            kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+            rows, scores = rows[scores >= kth], scores[scores >= kth]
+        named = zip(rows.tolist(), scores.tolist(), strict=True)
+        ordered = sorted((-score, self._keys[row]) for row, score in named)
+        return [Scored(key, -score) for score, key in ordered[:limit]]

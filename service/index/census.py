@@ -1,0 +1,36 @@
+"""The census: how much the index holds of each table, against how much the store does."""
+
+from typing import Final
+
+from service.database import Database
+from service.index.agent_index import AgentIndex
+from service.index.follow import Follower
+from service.index.loading import CORRUPT, OVER_BUDGET
+from service.queries import load_query
+
+CENSUS: Final = load_query(__package__, "census")
+
+# Counts are comparable when nothing was written while the store counted.
+_ATTEMPTS: Final = 5
+
+
+async def find_drift(db: Database, index: AgentIndex, follower: Follower) -> dict[str, int] | None:
+    """Return by table how many rows the index holds more (or less) than the store.
+
+    Rows that the index leaves out on purpose are no drift. None if the store was never at rest, or
+    if not all of it fits. Raises StoreUnavailable.
+    """
+    for _ in range(_ATTEMPTS):
+        await follower.catch_up()
+        before = index.counts()
+        stored: dict[str, int] = await db.run(CENSUS, agent=index.agent)
+        await follower.catch_up()
+        left_out = index.left_out()
+        if OVER_BUDGET in left_out:
+            return None
+        if index.counts() == before:
+            corrupt = left_out.pop(CORRUPT, 0)
+            before["memory"] += corrupt
+            before["embedding"] += sum(left_out.values())
+            return {name: n - stored[name] for name, n in before.items() if n != stored[name]}
+    return None

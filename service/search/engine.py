@@ -1,0 +1,86 @@
+"""What ranks: the one seam between a search and whichever indexes answer it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from service.embedder import Vector
+from service.records import Concept, ConceptId, Filters, Related, Scored
+
+
+class Engine(Protocol):
+    """Ranks memory ids by one signal each and knows the graph's edges; texts it never gives.
+
+    An index may lag behind the store, so what it ranks is looked at once more when it is fetched.
+    The graph's methods take the agents whose graphs may be read; memories and concepts of others
+    are as unknown as none, and unknown keys are absent from the answers. Edges never lead from
+    one agent's graph to another's. Any method may raise StoreUnavailable.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in receipts: `database` or `resident`."""
+
+    async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
+        """Return the memories that hold any of the text's words, by BM25.
+
+        Best first, ties by id; empty for a text without words. The filters apply before the limit.
+        """
+
+    async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
+        """Return memories that hold the words of a phrase one after the other, unstemmed.
+
+        `phrase` is as `words.quoted_phrases` gives it. By BM25 of its words, ties by id; the
+        filters apply before the limit.
+        """
+
+    async def by_vector(
+        self, vector: Vector, filters: Filters, limit: int
+    ) -> tuple[list[Scored], int]:
+        """Return the memories nearest in meaning, and how many near ones were filtered out.
+
+        By cosine (-1 to 1), best first, ties by id; the filters apply before the limit. The count
+        is of those that this search came across, not of all there are.
+        """
+
+    async def keep_visible(
+        self, ranking: Sequence[Scored], filters: Filters, limit: int
+    ) -> list[Scored]:
+        """Return the first `limit` of a ranking that pass the filters, in its order."""
+
+    async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
+        """Return the number of memories of each agent; one without any counts 0."""
+
+    async def concepts_of_memories(
+        self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
+    ) -> dict[str, tuple[Concept, ...]]:
+        """Return the concepts that each memory can link by, in any order.
+
+        `caps` gives for each agent the number of memories above which a concept links nothing; one
+        that stands in a single memory links nothing either. A memory without any has ().
+        """
+
+    async def memories_of_concepts(
+        self, agents: Sequence[str], concepts: Iterable[ConceptId]
+    ) -> dict[ConceptId, list[str]]:
+        """Return the ids of the memories that reference each concept, in ascending order."""
+
+    async def related_concepts(
+        self, agents: Sequence[str], concepts: Sequence[Concept], edges: Iterable[str]
+    ) -> dict[ConceptId, list[Related]]:
+        """Return the concepts beside each one, along those of `related_to` and `is_a` in `edges`.
+
+        The tightest share first (see concepts/shares.py), ties by id. Of `related_to` only the 20
+        heaviest edges of either direction count, ties by the other end's id; `is_a` both ways.
+        """
+
+    async def before_and_after(
+        self, agents: Sequence[str], keys: Iterable[str]
+    ) -> dict[str, tuple[list[str], list[str]]]:
+        """Return the ids of the memories just before and just after each one, ascending."""
+
+    def indexed_through(self, agents: Sequence[str], /) -> datetime:
+        """Return up to when every change to these agents' memories is surely searched now."""
+
+    def reservation(self, agents: Sequence[str], /) -> str | None:
+        """Return why answers about these agents may be incomplete now; None if they are not."""

@@ -1,0 +1,27 @@
+"""The graph's path to a hit: from the seed's id, which is ranked, to its title, which is read."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from service.fields import title_of
+from service.records import Memory
+from service.search.fusion import Fused, SignalHit
+
+
+def path_seeds(hit: Fused) -> tuple[str, ...]:
+    """Return the ids of the memories that the hit's paths begin at."""
+    return tuple(said.path[0] for said in hit.signals.values() if said.path)
+
+
+def with_titles(hit: Fused, memories: Mapping[str, Memory]) -> Fused:
+    """Return the hit with its paths beginning at a title; without those of absent memories."""
+    return replace(hit, signals={name: _told(s, memories) for name, s in hit.signals.items()})
+
+
+def _told(said: SignalHit, memories: Mapping[str, Memory]) -> SignalHit:
+    if not said.path:
+        return said
+    seed, *concepts = said.path
+    if seed not in memories:
+        return replace(said, path=None)
+    return replace(said, path=(title_of(memories[seed].title, memories[seed].content), *concepts))

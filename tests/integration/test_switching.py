@@ -1,0 +1,299 @@
+"""Vectors in two forms in one store: what each engine takes, what it refuses, and the switch."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from service import switching
+from service.embedder import Embedder, EmbedderAddress
+from service.errors import QueryFailed, VectorFormMismatch
+from service.ingest.pending import embed_pending, keep_embedding
+from service.reembed import FORGET_VECTORS, reembed
+from service.settings import Settings
+from service.switching import switch_engine, switch_store
+from service.vector_forms import VectorForm, read_vector
+from service.vectors import Vectors
+from tests.open_store import SCHEMA, OpenStore, open_store
+from tests.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
+from tests.services import free_port
+
+pytestmark = pytest.mark.anyio
+
+QUIET: Final = Console(quiet=True)
+TEXTS: Final = tuple(f"Words number {n}." for n in range(7))
+# The table as the versions before the two forms defined it.
+OLD_FIELD: Final = "DEFINE FIELD OVERWRITE vector ON embedding TYPE array<float>;"
+VECTOR: Final = "type::record('embedding', $key).vector"
+SET_VECTOR: Final = "UPDATE type::record('embedding', $key) SET vector = $vector RETURN NONE"
+BOTH: Final = pytest.mark.parametrize("form", ["bytes", "array"])
+
+
+async def has_index(opened: OpenStore) -> bool:
+    told = await opened.ask("INFO FOR TABLE embedding")
+    assert isinstance(told, dict)
+    return "by_meaning" in told["indexes"]
+
+
+async def marked(opened: OpenStore) -> object:
+    return (await opened.db.meta("embedding")).get("form")
+
+
+async def vectors_of(opened: OpenStore) -> Mapping[str, Any]:
+    """Return the stored vectors of the memories, by text."""
+    rows = await opened.ask(
+        "SELECT content, type::record('embedding', record::id(id)).vector AS vector FROM memory"
+    )
+    assert isinstance(rows, list)
+    return {row["content"]: row["vector"] for row in rows}
+
+
+async def count_of_each(opened: OpenStore) -> tuple[int, int]:
+    """Return how many vectors lie there as bytes, and how many as arrays."""
+    stored = [v for v in (await vectors_of(opened)).values() if v is not None]
+    as_bytes = sum(isinstance(vector, bytes) for vector in stored)
+    return as_bytes, len(stored) - as_bytes
+
+
+async def assert_right(opened: OpenStore, *texts: str) -> None:
+    """Assert that these texts have exactly the vectors that the model gives them."""
+    stored = await vectors_of(opened)
+    made = await opened.embedder.embed_documents(list(texts))
+    for text, vector in zip(texts, made, strict=True):
+        assert read_vector(stored[text]).tobytes() == np.asarray(vector, np.float32).tobytes()
+
+
+async def write_old_store(folder: Path) -> None:
+    """Leave a store as the versions before the two forms left it."""
+    async with open_store(folder) as opened:
+        await opened.db.apply(OLD_FIELD)
+        facts = await opened.db.meta("embedding")
+        await opened.db.set_meta("embedding", {k: v for k, v in facts.items() if k != "form"})
+        await opened.push(*TEXTS)
+        assert await has_index(opened)
+
+
+def nobody() -> OuterEmbeddings:
+    """Return an embedding server that is away."""
+    with outer_embeddings() as away:
+        away.url = f"http://127.0.0.1:{free_port()}"
+    return away
+
+
+@asynccontextmanager
+async def closed_later(opened: OpenStore) -> AsyncIterator[OpenStore]:
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+async def switch_to(form: VectorForm, folder: Path) -> int | None:
+    """Switch the store in `folder` without any embedding server; returns what the switch does."""
+    async with closed_later(OpenStore(folder, nobody(), form=form)) as opened:
+        await opened.db.open(SCHEMA)
+        return await switch_store(opened.db, opened.vectors, QUIET)
+
+
+@BOTH
+async def test_an_empty_store_takes_the_form_it_is_opened_for(
+    tmp_path: Path, form: VectorForm
+) -> None:
+    other: VectorForm = "array" if form == "bytes" else "bytes"
+    for now in (form, other, form):
+        async with open_store(tmp_path, now) as opened:
+            assert (await marked(opened), await has_index(opened)) == (now, now == "array")
+    async with open_store(tmp_path, form) as opened:
+        await opened.push(*TEXTS)
+        assert await count_of_each(opened) == ((7, 0) if form == "bytes" else (0, 7))
+        await assert_right(opened, *TEXTS)
+        assert await opened.complaints() == []
+
+
+@BOTH
+async def test_a_vector_that_waited_is_stored_in_the_same_form(
+    tmp_path: Path, form: VectorForm
+) -> None:
+    async with open_store(tmp_path, form) as opened:
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        await opened.push(*TEXTS)
+        assert await count_of_each(opened) == (0, 0)
+        assert await embed_pending(opened.pipeline) == 7
+        assert await count_of_each(opened) == ((7, 0) if form == "bytes" else (0, 7))
+        await assert_right(opened, *TEXTS)
+
+
+async def test_an_old_store_takes_bytes_beside_its_arrays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await write_old_store(tmp_path)
+    caplog.set_level("INFO")
+    async with open_store(tmp_path, "bytes") as opened:
+        assert (await marked(opened), await has_index(opened)) == ("mixed", False)
+        assert "run `graph-memory switch-engine`" in caplog.text
+        await opened.push("More words.")
+        assert await count_of_each(opened) == (1, 7)
+        await assert_right(opened, *TEXTS, "More words.")
+    async with open_store(tmp_path, "bytes") as opened:
+        assert (await marked(opened), await has_index(opened)) == ("mixed", False)
+        assert await opened.complaints() == []
+
+
+async def test_an_old_store_goes_on_with_arrays(tmp_path: Path) -> None:
+    await write_old_store(tmp_path)
+    async with open_store(tmp_path) as opened:
+        assert (await marked(opened), await has_index(opened)) == ("array", True)
+        await opened.push("More words.")
+        assert await count_of_each(opened) == (0, 8)
+
+
+async def test_a_switch_there_and_back_changes_no_number(tmp_path: Path) -> None:
+    await write_old_store(tmp_path)
+    assert await switch_to("array", tmp_path) is None
+    assert await switch_to("bytes", tmp_path) == 7
+    assert await switch_to("bytes", tmp_path) is None
+    async with open_store(tmp_path, "bytes") as opened:
+        assert (await marked(opened), await has_index(opened)) == ("bytes", False)
+        assert await count_of_each(opened) == (7, 0)
+        await assert_right(opened, *TEXTS)
+        await opened.push("More words.")
+    assert await switch_to("array", tmp_path) == 8
+    assert await switch_to("array", tmp_path) is None
+    async with open_store(tmp_path) as opened:
+        assert (await marked(opened), await has_index(opened)) == ("array", True)
+        assert await count_of_each(opened) == (0, 8)
+        await assert_right(opened, *TEXTS, "More words.")
+        vector = await opened.vectors.embed_query(TEXTS[3])
+        found = await opened.ask(
+            "SELECT VALUE type::record('memory', record::id(id)).content FROM embedding "
+            "WHERE vector <|1,40|> $vector",
+            vector=vector.tolist(),
+        )
+        assert found == [TEXTS[3]]
+        assert await opened.complaints() == []
+
+
+@BOTH
+async def test_an_interrupted_switch_is_finished_by_another(
+    tmp_path: Path, form: VectorForm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: VectorForm = "array" if form == "bytes" else "bytes"
+    monkeypatch.setattr(switching, "_PAGE", 3)
+    async with open_store(tmp_path, before) as opened:
+        await opened.push(*TEXTS)
+        await opened.vectors.begin_switch(await opened.db.meta("embedding"))
+        # The second page cannot be read: the switch ends there.
+        broken = (await opened.ids())[4]
+        kept = await opened.ask(VECTOR, key=broken)
+        await opened.ask(SET_VECTOR, key=broken, vector=b"" if before == "bytes" else [])
+    with pytest.raises(ValueError, match="empty"):
+        await switch_to(form, tmp_path)
+    async with closed_later(OpenStore(tmp_path, nobody(), form=form)) as opened:
+        await opened.db.open(SCHEMA)
+        assert (await marked(opened), await has_index(opened)) == ("mixed", False)
+        assert await count_of_each(opened) == ((3, 4) if form == "bytes" else (4, 3))
+        await opened.ask(SET_VECTOR, key=broken, vector=kept)
+    assert await switch_to(form, tmp_path) == 4
+    async with open_store(tmp_path, form) as opened:
+        assert (await marked(opened), await has_index(opened)) == (form, form == "array")
+        await assert_right(opened, *TEXTS)
+        assert await opened.complaints() == []
+
+
+@pytest.mark.parametrize("has_arrays", [False, True])
+async def test_the_database_engine_refuses_bytes_until_they_are_switched(
+    tmp_path: Path, has_arrays: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    if has_arrays:
+        await write_old_store(tmp_path)
+    async with open_store(tmp_path, "bytes") as opened:
+        await opened.push(*TEXTS, "Words of the resident engine.")
+    with outer_embeddings() as embeddings:
+        opened = OpenStore(tmp_path, embeddings)
+        with pytest.raises(VectorFormMismatch, match="run `graph-memory switch-engine`"):
+            await opened.open()
+        assert isinstance(opened.vectors.problem, VectorFormMismatch)
+        with pytest.raises(VectorFormMismatch):
+            await opened.vectors.embed_query(TEXTS[0])
+        synced = await opened.read("log.md", "## Alpha\n\nFirst.\n")
+        assert synced.embedded == 0
+        assert "run `graph-memory switch-engine`" in synced.warnings[0]
+        await keep_embedding(opened.pipeline)
+        assert "run `graph-memory switch-engine`" in caplog.text
+        assert await count_of_each(opened) == ((1, 7) if has_arrays else (8, 0))
+        assert not await has_index(opened)
+        assert await opened.complaints() == []
+        await opened.close()
+    assert await switch_to("array", tmp_path) == (1 if has_arrays else 8)
+    async with open_store(tmp_path) as opened:
+        assert opened.vectors.problem is None
+        assert await embed_pending(opened.pipeline) == 1
+        assert await count_of_each(opened) == (0, 9)
+        assert await opened.complaints() == []
+
+
+async def test_the_index_takes_no_bytes(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("Words.")
+        with pytest.raises(QueryFailed, match="cannot be converted to a vector"):
+            await opened.ask("UPDATE embedding SET vector = $vector", vector=bytes(64))
+
+
+async def test_a_store_without_any_vector_fits_already(tmp_path: Path) -> None:
+    assert await switch_to("bytes", tmp_path) is None
+    assert await switch_to("array", tmp_path) is None
+    async with open_store(tmp_path) as opened:
+        assert await opened.ids() == []
+    assert await switch_to("bytes", tmp_path) == 0
+    async with open_store(tmp_path, "bytes") as opened:
+        assert (await marked(opened), await has_index(opened)) == ("bytes", False)
+
+
+async def test_the_command_asks_no_embedding_server_and_fits_the_configured_engine(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path, "bytes") as opened:
+        await opened.push(*TEXTS)
+    settings = Settings(
+        _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
+        embedding_url=f"http://127.0.0.1:{free_port()}", search_engine="database",
+    )  # fmt: skip
+    assert await switch_engine(settings, QUIET) == 7
+    assert await switch_engine(settings, QUIET) is None
+    async with open_store(tmp_path) as opened:
+        assert await count_of_each(opened) == (0, 7)
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+async def test_reembed_leaves_one_form_and_its_index(tmp_path: Path, is_mixed: bool) -> None:
+    if is_mixed:
+        await write_old_store(tmp_path)
+    async with open_store(tmp_path, "bytes") as opened:
+        await opened.push(*TEXTS, "More words.")
+    with outer_embeddings() as embeddings:
+        settings = Settings(
+            _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
+            embedding_url=embeddings.url, search_engine="database",
+        )  # fmt: skip
+        assert await reembed(settings, QUIET) == 8
+    async with open_store(tmp_path) as opened:
+        assert (await marked(opened), await has_index(opened)) == ("array", True)
+        assert await count_of_each(opened) == (0, 8)
+        await assert_right(opened, *TEXTS, "More words.")
+
+
+async def test_vectors_forgotten_come_back_as_bytes(tmp_path: Path) -> None:
+    await write_old_store(tmp_path)
+    async with open_store(tmp_path, "bytes") as opened:
+        await opened.db.run(FORGET_VECTORS)
+        embedder = Embedder(EmbedderAddress(opened.embeddings.url))
+        opened.pipeline.vectors = Vectors(opened.db, embedder, SCHEMA, "bytes")
+        assert await embed_pending(opened.pipeline) == 7
+        await embedder.close()
+        assert (await marked(opened), await has_index(opened)) == ("bytes", False)
+        assert await count_of_each(opened) == (7, 0)
+        assert await opened.complaints() == []
