@@ -30,9 +30,10 @@ from scripts.generated_links import AGENT, StoreLinks, find_store_links
 from scripts.generated_notes import RECIPE, SESSION_NOTES, Note, Notes
 from scripts.own_servers import REPOSITORY
 from scripts.word_vectors import WordVectors
-from service.database import SCHEMA_VERSION, Database, StoreAddress, record
+from service.database import SCHEMA_VERSION, Database, record
 from service.ingest.chains import Link, expected_edges
 from service.queries import Query
+from service.store_address import StoreAddress
 from service.vector_forms import VectorForm, stored_vector
 
 # Sessions are whole in a batch. Bound by the full-text index: the size hardly matters.

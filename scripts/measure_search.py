@@ -25,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
@@ -54,6 +55,7 @@ from scripts.watched_service import (
     Setup,
     empty_resident,
     fake_embedding_server,
+    index_state,
     watched_service,
 )
 from scripts.word_vectors import WordVectors
@@ -166,23 +168,32 @@ def measure_size(
     contenders = list_peers(lance, setup.folder, asked, (notes, vectors))
     with watched_service(setup) as service, httpx.Client(base_url=service.url, timeout=600) as http:
         starts.append(service.ready_seconds)
-        http.post("/search", json={"query": questions[0].question}).raise_for_status()
+        first_seconds = time_first_search(http, questions[0].question)
         loaded = service.resident()
         ours: dict[str, Contender] = {
             name: OverHttp(http, request) for name, request in REQUESTS.items()
         }
         answers = take_turns(ours | contenders, questions)
         stats = {} if asked.curve else http.get("/stats").raise_for_status().json()
-        used = service.resident()
+        used, state = service.resident(), index_state(http)
     return Measured(
         memories=order.memories,
         dimensions=order.dimensions,
         answers=answers,
         ready_seconds=statistics.median(starts),
+        first_seconds=first_seconds,
         loaded=loaded,
         used=used,
         stats=stats,
+        index_bytes=state["agent"]["bytes"] if state else None,
     )
+
+
+def time_first_search(client: httpx.Client, question: str) -> float:
+    """Ask one question of a service that is ready; what it loads only now is loaded after it."""
+    started = time.perf_counter()
+    client.post("/search", json={"query": question}).raise_for_status()
+    return time.perf_counter() - started
 
 
 def list_peers(

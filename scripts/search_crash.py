@@ -4,19 +4,19 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any, Final
+from typing import Final
 
 import httpx
 from rich.console import Console
 
 from scripts.generated_notes import Note
 from scripts.search_writes import WriteOrder, WriteReport, Written, write
-from scripts.watched_service import Setup, WatchedService, start_service
+from scripts.watched_service import Setup, WatchedService, index_state, start_service
 
 _SECONDS_OF_WRITING: Final = 5.0
 _WRITES_A_SECOND: Final = 50.0
-# What both /stats and an index count.
-_COUNTED: Final = ("memories", "concepts", "references", "related_to", "is_a", "follows")
+# Tables by the names that /stats has for them; the others are called alike.
+_STATS_NAMES: Final = {"memory": "memories", "concept": "concepts"}
 
 console = Console(width=150)
 
@@ -72,18 +72,17 @@ def _status(client: httpx.Client, one: Written) -> int:
 
 def compare_counts(client: httpx.Client) -> list[str]:
     """Return in words where the index's counts differ from the database's."""
+    state = index_state(client)
+    if state is None:
+        return ["this engine holds none"]
     stats = client.get("/stats").raise_for_status().json()
-    counts = index_counts(client.get("/health/ready").json())
-    if counts is None:
-        return ["not told by this engine"]
+    counts = {_STATS_NAMES.get(n, n): count for n, count in state["agent"]["counts"].items()}
+    told = {name: state["agent"][name] for name in ("drift", "left_out")}
     return [
-        f"{name}: {counts[name]} indexed, {stats[name]} stored"
-        for name in _COUNTED
-        if name in counts and counts[name] != stats[name]
+        *(
+            f"{name}: {count} indexed, {stats[name]} stored"
+            for name, count in counts.items()
+            if count != stats.get(name, count)
+        ),
+        *(f"{name}: {value}" for name, value in told.items() if value),
     ]
-
-
-def index_counts(ready: dict[str, Any]) -> dict[str, int] | None:
-    """Return what /health/ready says the index holds, by the names of /stats; None if nothing."""
-    check = ready["checks"].get("index")
-    return check.get("counts") if check else None

@@ -24,9 +24,11 @@ class Measured:
     dimensions: int
     answers: Mapping[str, Answers]
     ready_seconds: float
+    first_seconds: float
     loaded: Resident
     used: Resident
     stats: Mapping[str, Any]
+    index_bytes: int | None
 
 
 def tell_requests(measured: Measured, console: Console) -> None:
@@ -84,9 +86,12 @@ def tell_memory(measured: Measured, empty: Resident, console: Console) -> None:
         f"{each:,.0f} bytes for each memory at {measured.dimensions}-d (the store's own caches "
         f"included){fits}"
     )
+    if measured.index_bytes is not None:
+        console.print(f"the index by its own account: {_mb(measured.index_bytes)}")
     console.print(
         f"start to ready: {measured.ready_seconds:.2f} s, the median"
         + (f" (budget {budget:g} s)" if budget else "")
+        + f"; the first search after that: {measured.first_seconds:.2f} s"
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -134,6 +135,12 @@ def wait_until_answered(url: str, process: subprocess.Popen[bytes]) -> None:
                 last = repr(error)
             time.sleep(_POLL_SECONDS)
     sys.exit(f"{url} was never ready: {last}")
+
+
+def index_state(client: httpx.Client) -> dict[str, Any] | None:
+    """Return what GET /index says of agent main; None of an engine that holds nothing in RAM."""
+    answer = client.get("/index")
+    return answer.json() if answer.status_code == 200 else None
 
 
 def empty_resident(setup: Setup) -> Resident:

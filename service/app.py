@@ -14,6 +14,7 @@ from service.concepts import route as concepts
 from service.dependencies import Parts
 from service.documents import route as documents
 from service.errors import ServiceError
+from service.flushing import keep_flushing
 from service.hooks import route as hooks
 from service.index import route as index
 from service.ingest import route as ingest
@@ -82,6 +83,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
     tasks = [
         *_follow_changes(parts),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
+        asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
     ]
     try:

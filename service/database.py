@@ -7,10 +7,9 @@ conflict, so writes stand in one line and are tried again; `None` must arrive as
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 from surrealdb import AsyncSurreal, RecordID
@@ -19,8 +18,8 @@ from surrealdb.errors import NotAllowedError, SurrealError
 
 from service.errors import (
     QueryFailed,
+    ServiceError,
     StaleRead,
-    StoreNotWritable,
     StoreRefused,
     StoreUnavailable,
     WriteConflict,
@@ -28,6 +27,7 @@ from service.errors import (
 from service.failures import failure_to_connect, is_anonymous, named_failure
 from service.queries import Query, load_query
 from service.records import Commit, RowChange
+from service.store_address import StoreAddress
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,7 @@ SCHEMA_VERSION: Final = 1
 _VECTORS_MARK: Final = "-- vectors:"
 # 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
+_OPENING_PATIENCE: Final = 20.0
 # A document is one transaction, however long: a write may take ten times as long as a read.
 _WRITE_PATIENCE: Final = 10.0
 
@@ -44,24 +45,6 @@ _FEED_PAGE: Final = 500
 
 GET_META = load_query(__package__, "get_meta")
 SET_META = load_query(__package__, "set_meta")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreAddress:
-    """Where the store is and who we are there."""
-
-    url: str
-    user: str | None = None
-    password: str | None = None
-    namespace: str = "graph_memory"
-    name: str = "memory"
-    timeout_seconds: float = 30.0
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of an embedded store; None for a server."""
-        embedded = self.url.startswith("surrealkv://")
-        return Path(self.url.removeprefix("surrealkv://")) if embedded else None
 
 
 def record(table: str, key: str | list[Any]) -> RecordID:
@@ -97,6 +80,10 @@ class Database:
         self._client: Any = None
         self._connecting = asyncio.Lock()
         self._writing = asyncio.Lock()
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.last_write = time.monotonic()
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] = _do_nothing
 
@@ -142,8 +129,26 @@ class Database:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
             answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+            self.last_write = time.monotonic()
+            if self.address.must_flush():
+                await self.flush()
         await self.after_write()
         return plain(answers[-1])
+
+    async def flush(self) -> None:
+        """Let an embedded engine write out what it holds in RAM: only closing it does that.
+
+        Who asks meanwhile waits, for a second or a few (docs/decisions/0012).
+        """
+        async with self._connecting:
+            client, self._client = self._client, None
+            await self._idle.wait()
+            if client is not None:
+                await _close(client)
+        try:
+            await self._connected()
+        except ServiceError as error:
+            log.warning("the store was flushed but does not open: %s", error.detail)
 
     async def apply(self, statements: str, patience: float = 1) -> None:
         """Run definitions that take no variables; `patience` times the usual wait."""
@@ -212,6 +217,8 @@ class Database:
 
     async def _ask(self, text: str, params: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         client = await self._connected()
+        self._running += 1
+        self._idle.clear()
         try:
             async with asyncio.timeout(seconds):
                 answer: dict[str, Any] = await client.query_raw(text, dict(params))
@@ -221,6 +228,10 @@ class Database:
         except (SurrealError, OSError) as error:
             await self._drop(client)
             raise StoreUnavailable(f"The database connection was lost ({error}).") from error
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
         return answer
 
     async def _connected(self) -> Any:
@@ -238,11 +249,12 @@ class Database:
 
 
 async def _connect(address: StoreAddress) -> Any:
+    address.make_folder()
     folder = address.folder
-    if folder is not None:
-        _make_folder(folder)
+    # An embedded store that was killed reads its log again: no reason to give up.
+    patience = _OPENING_PATIENCE if folder else 1.0
     try:
-        async with asyncio.timeout(address.timeout_seconds):
+        async with asyncio.timeout(address.timeout_seconds * patience):
             client = AsyncSurreal(address.url)
             await client.connect()
             if folder is None and address.user:
@@ -257,20 +269,6 @@ async def _connect(address: StoreAddress) -> Any:
     except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
         raise failure_to_connect(address.url, folder, error) from error
     return client
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        msg = (
-            f"The store's folder {folder} cannot be written ({error.strerror}): "
-            "give another MEMORY_DATA_DIR."
-        )
-        raise StoreNotWritable(msg) from error
 
 
 async def _close(client: Any) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from service.database import Database, StoreAddress
+from service.database import Database
 from service.dependencies import Parts
 from service.embedder import Embedder, EmbedderAddress
 from service.index.engine import ResidentEngine
@@ -13,6 +13,7 @@ from service.ingest.jobs import JobRunner
 from service.ingest.sync import Pipeline
 from service.search.database_engine import DatabaseEngine
 from service.settings import Settings
+from service.store_address import StoreAddress
 from service.vector_forms import FORM_OF_ENGINE
 from service.vectors import Vectors
 

@@ -70,8 +70,10 @@ def service(
     tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
 ) -> Iterator[RunningService]:
     """Yield one service for the tests of a module; they keep apart by agent."""
-    given = {"data_dir": tmp_path_factory.mktemp("service"), "embedding_url": embedding_url}
-    with running_service(**given, search_engine=engine) as running:
+    folder = tmp_path_factory.mktemp("service")
+    with running_service(
+        data_dir=folder, embedding_url=embedding_url, search_engine=engine
+    ) as running:
         yield running
 
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.database import Database, StoreAddress
+from service.database import Database
 from service.embedder import Embedder, EmbedderAddress
 from service.ingest.declared import declare_concepts
 from service.ingest.drafts import DocumentText
@@ -13,6 +13,7 @@ from service.ingest.sync import Pipeline, Synced, sync_documents
 from service.memories.storing import Pushed, store
 from service.queries import Query
 from service.settings import REPOSITORY
+from service.store_address import StoreAddress
 from service.vector_forms import VectorForm
 from service.vectors import Vectors
 from tests.graph_check import violations

@@ -23,9 +23,10 @@ pure      index.postings index.terms index.text index.vectors
 pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
 pure      search.answers search.concept_votes search.fusion search.paths search.receipts
 pure      recall.walk vector_forms
+files     store_address
 borders   database embedder ingest.folders limits problems queries search.engine settings
 queries   agents index.loading ingest.stored memories.fetching search.candidates search.database_engine vectors
-following index.follow
+following flushing index.follow
 census    index.census
 residents index.engine index.residency
 deeds     ingest.linking ingest.plans ingest.sync ingest.vocabulary ingest.writing search.hybrid

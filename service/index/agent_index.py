@@ -156,7 +156,8 @@ class AgentIndex:
         """Forget an edge."""
         source, target = self._ends(table, ends)
         self.graph.edges[table].remove(source, target)
-        self.graph.declare(source, target, is_declared=False)
+        if table == "related_to":
+            self.graph.declare(source, target, is_declared=False)
 
     def _ends(self, table: EdgeTable, ends: tuple[str, str]) -> tuple[int, int]:
         source = self._row_of if table in {"references", "follows"} else self.graph.number_of
@@ -233,7 +234,8 @@ class AgentIndex:
             return {
                 key: (self._named(follows.ahead(row)), self._named(follows.behind(row)))
                 for key in keys
-                if (row := self._rows.get(key)) is not None
+                if self.holds(key)
+                for row in (self._rows[key],)
             }
 
     def _named(self, rows: Iterable[int]) -> list[str]:

@@ -63,8 +63,11 @@ def facts_of(values: Sequence[Any]) -> Facts:
         and isinstance(kind, str)
         and isinstance(type_, str)
         and isinstance(tags, list)
+        and all(isinstance(tag, str) for tag in tags)
         and isinstance(trust, str)
+        and all(label is None or isinstance(label, str) for label in (scope, session))
         and type(occurred) is int
+        and all(time is None or type(time) is int for time in (since, until))
     )
     if not is_whole:
         raise CorruptRow(f"memory {key!r}")

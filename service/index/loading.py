@@ -146,12 +146,12 @@ def _add_vectors(loading: Loading, known: set[str], page: Sequence[Row]) -> None
         stored = row[_FACTS + 1]
         if row[0] not in known or not stored or stored.get("vector") is None:
             continue
-        if stored["fingerprint"] != loading.stored.fingerprint:
+        if stored.get("fingerprint") != loading.stored.fingerprint:
             loading.index.leave_out_vector(row[0], OTHER_MODEL)
             continue
         try:
             vectors.append(read_vector(stored["vector"]))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             loading.index.leave_out_vector(row[0], str(error))
         else:
             keys.append(row[0])

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass
+from typing import Final
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -22,6 +23,9 @@ class RebuildRequest(Strict):
     model_config = body_example(agent="main")
 
     agent: AgentName | None = Field(None, description="Unset: every agent that is in RAM now.")
+
+
+_EVERY_AGENT: Final = RebuildRequest(agent=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,11 @@ async def get_index(parts: TheParts, agent: AgentName = "main") -> Index:
 
 
 @router.post("/rebuild", operation_id="rebuild_index")
-async def post_rebuild(parts: TheParts, request: RebuildRequest | None = None) -> Rebuilt:
+async def post_rebuild(parts: TheParts, request: RebuildRequest = _EVERY_AGENT) -> Rebuilt:
     """Load indexes anew from the store; the present ones answer searches meanwhile."""
     residency = _residency(parts)
     started = time.perf_counter()
-    agent = request.agent if request else None
+    agent = request.agent
     if agent:
         await refuse_unknown(parts.db, agent)
     agents = [agent] if agent else residency.residents()

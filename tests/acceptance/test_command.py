@@ -21,7 +21,7 @@ NOBODY = "http://127.0.0.1:9"
 
 WRONG_SETTINGS = {
     "MEMORY_EMBEDDING_URL": ("localhost:8001", "http://"),
-    "MEMORY_SEARCH_ENGINE": ("resident", "`database`"),
+    "MEMORY_SEARCH_ENGINE": ("ram", "resident"),
     "MEMORY_PLACES": ("not json", "MEMORY_PLACES"),
     "MEMORY_SCHEMA_FILE": ("/none/schema.surql", "/none/schema.surql"),
 }

@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from service.database import Database, StoreAddress
+from service.database import Database
+from service.store_address import StoreAddress
 from tests.graph_check import Store, check, read_store
 from tests.services import free_port, service_process, wait_for
 

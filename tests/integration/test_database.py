@@ -15,7 +15,7 @@ from surrealdb import RecordID
 from surrealdb.data.types.datetime import PreciseDatetime
 from surrealdb.data.types.null import Null
 
-from service.database import SCHEMA_VERSION, Database, StoreAddress, plain, record
+from service.database import SCHEMA_VERSION, Database, plain, record
 from service.errors import (
     InvalidRequest,
     QueryFailed,
@@ -26,6 +26,7 @@ from service.errors import (
     StoreUnavailable,
 )
 from service.queries import Query
+from service.store_address import StoreAddress
 from tests.open_store import SCHEMA
 from tests.surreal_server import SurrealServer
 

@@ -12,9 +12,10 @@ import pytest
 from scripts.generated_notes import SESSION_NOTES
 from scripts.generated_store import StoreOrder, build, is_built
 from scripts.watched_service import fake_embedding_server
-from service.database import Database, StoreAddress
+from service.database import Database
 from service.memories.storing import store
 from service.queries import Query
+from service.store_address import StoreAddress
 from service.vector_forms import VectorForm
 from tests.graph_check import violations
 from tests.open_store import SCHEMA, open_store

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.database import StoreAddress
+from service.store_address import StoreAddress
 from tests.open_store import OpenStore
 from tests.outer_embeddings import outer_embeddings
 from tests.services import RunningService, free_port, running_service, service_process

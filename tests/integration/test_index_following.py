@@ -1,0 +1,442 @@
+"""Following the change feed: writes of others arrive, one's own are there when they are answered."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from service import database
+from service.database import Database
+from service.errors import ServiceError
+from service.index import residency as residencies
+from service.index.agent_index import AgentIndex
+from service.index.residency import Residency
+from service.ingest.pending import embed_pending
+from service.memories.fetching import fetch
+from service.memories.storing import change, remove
+from service.records import Filters
+from service.store_address import StoreAddress
+from tests.conftest import Start
+from tests.open_store import SCHEMA, OpenStore, open_store
+from tests.outer_embeddings import Answer, outer_embeddings
+from tests.resident_index import (
+    EVERYTHING,
+    PLENTY_BYTES,
+    memory_row,
+    numbers_of,
+    run,
+    told,
+    write_memories,
+    write_vector,
+)
+from tests.surreal_server import Credentials, SurrealProcess, SurrealServer
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_SECONDS = 5
+WORDS = ("bunny", "kettle", "gpu", "harbour", "alone")
+CONCEPTS = """
+[[concept]]
+name = "GPU"
+is_a = ["hardware"]
+related_to = ["driver", "kettle"]
+"""
+
+
+async def until(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
+    """Wait for something to become true, and fail when it does not."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        await asyncio.sleep(0.02)
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """One server, one who writes to it, and another whose indexes follow."""
+
+    server: SurrealServer
+    writer: OpenStore
+    reader: Database
+    residency: Residency
+
+    async def index(self, agent: str = "main") -> AgentIndex:
+        return await self.residency.index_of(agent)
+
+    async def fresh(self, agent: str = "main") -> dict[str, Any]:
+        """Return what an index loaded at this moment holds."""
+        residency = Residency(self.reader, PLENTY_BYTES, None)
+        return told(await residency.index_of(agent), *WORDS)
+
+    async def agree(self, *agents: str) -> None:
+        """Wait until the followed indexes hold what freshly loaded ones do."""
+        for agent in agents or ("main",):
+            expected, index = await self.fresh(agent), await self.index(agent)
+            end = time.monotonic() + PATIENCE_SECONDS
+            while told(index, *WORDS) != expected and time.monotonic() < end:
+                await asyncio.sleep(0.02)
+            assert told(index, *WORDS) == expected
+
+
+def address(server: SurrealServer | SurrealProcess) -> StoreAddress:
+    known = Credentials()
+    return StoreAddress(server.url, known.user, known.password, timeout_seconds=10)
+
+
+@asynccontextmanager
+async def following(residency: Residency) -> AsyncIterator[None]:
+    """Follow the feed in the background, as the service does."""
+    task = asyncio.create_task(residency.follower.run())
+    try:
+        yield
+        assert not task.done(), task.exception()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture
+async def replicas(tmp_path: Path) -> AsyncIterator[Replicas]:
+    with outer_embeddings() as embeddings:
+        async with SurrealServer(f"surrealkv://{tmp_path / 'store'}") as server:
+            writer = OpenStore(tmp_path, embeddings, address(server), form="bytes")
+            reader = Database(address(server))
+            try:
+                await writer.open()
+                await reader.open(SCHEMA)
+                residency = Residency(reader, PLENTY_BYTES, None)
+                async with following(residency):
+                    yield Replicas(server, writer, reader, residency)
+            finally:
+                await reader.close()
+                await writer.close()
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
+    async with open_store(tmp_path, form="bytes") as store:
+        yield store
+
+
+async def fill(opened: OpenStore) -> list[str]:
+    await opened.declare(CONCEPTS)
+    texts = [f"The GPU and the kettle, number {n}, at Blue Harbour." for n in range(4)]
+    return await opened.push(*texts, "A bunny all alone.", session="s1")
+
+
+async def patch(opened: OpenStore, key: str, **fields: Any) -> None:
+    [memory] = await fetch(opened.db, [key])
+    await change(opened.pipeline, memory, fields)
+
+
+async def embed_later(opened: OpenStore) -> None:
+    """Store while the embedding server fails, and embed when it is back."""
+    opened.embeddings.next_answers.extend([Answer({"error": "away"}, 503)] * 20)
+    await opened.push("A late bunny and a kettle.")
+    waiting = await opened.ask("SELECT VALUE id FROM memory WHERE !is_embedded")
+    assert isinstance(waiting, list)
+    assert len(waiting) == 1
+    opened.embeddings.next_answers.clear()
+    assert await embed_pending(opened.pipeline) == 1
+
+
+EDGES_BY_HAND = """
+LET $a = type::record('memory', $ids[0]); LET $b = type::record('memory', $ids[4]);
+INSERT RELATION INTO follows { id: [$ids[4], $ids[0]], in: $b, out: $a };
+INSERT RELATION INTO references
+    { id: [$ids[4], 'gpu'], in: $b, out: concept:['main', 'gpu'] };
+INSERT RELATION INTO is_a { id: ['main', 'driver', 'hardware'],
+    in: concept:['main', 'driver'], out: concept:['main', 'hardware'] };
+INSERT RELATION INTO related_to { id: ['main', 'driver', 'hardware'], weight: 3,
+    in: concept:['main', 'driver'], out: concept:['main', 'hardware'], is_declared: false };
+"""
+NO_EDGES = "DELETE references; DELETE follows; DELETE is_a; DELETE related_to"
+MOVE = "UPDATE type::record('memory', $id) SET agent = 'other' RETURN NONE"
+
+Deed = Callable[[OpenStore, list[str]], Awaitable[Any]]
+DEEDS: dict[str, Deed] = {
+    "create": lambda o, _: o.push("Another bunny met the GPU and Anna Berg.", "Anna Berg's gpu."),
+    "text": lambda o, ids: patch(o, ids[0], text="Only a bunny is left of it."),
+    "scope": lambda o, ids: patch(o, ids[0], scope="home"),
+    "tags": lambda o, ids: patch(o, ids[0], tags=["one", "two"]),
+    "kind and time": lambda o, ids: patch(
+        o, ids[0], kind="decision", occurred_at=datetime(2020, 1, 1, tzinfo=UTC)
+    ),
+    "archive": lambda o, ids: patch(o, ids[0], archived=True),
+    "delete": lambda o, ids: remove(o.pipeline, "main", ids[1]),
+    "document": lambda o, _: o.read("notes/a.md", "## One\n\nThe kettle.\n\n## Two\n\nThe GPU.\n"),
+    "concepts": lambda o, _: o.declare('[[concept]]\nname = "Kettle"\nis_a = ["GPU"]\n'),
+    "embed later": lambda o, _: embed_later(o),
+    "edges by hand": lambda o, ids: run(o.db, EDGES_BY_HAND, ids=ids),
+    "no edges": lambda o, _: run(o.db, NO_EDGES),
+    "vector by hand": lambda o, ids: write_vector(o.db, ids[0], numbers_of("else")),
+    "no vector": lambda o, ids: run(
+        o.db, "DELETE type::record('embedding', $id) RETURN NONE", id=ids[0]
+    ),
+    "delete by hand": lambda o, ids: run(
+        o.db, "DELETE type::record('memory', $id) RETURN NONE", id=ids[2]
+    ),
+    "everything": lambda o, _: run(o.db, "DELETE memory; DELETE embedding; DELETE concept"),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS.values(), ids=DEEDS)
+async def test_what_another_writes_arrives(replicas: Replicas, deed: Deed) -> None:
+    ids = await fill(replicas.writer)
+    await replicas.agree("main", "other")
+    before = told(await replicas.index(), *WORDS)
+    await deed(replicas.writer, ids)
+    await replicas.agree("main", "other")
+    assert told(await replicas.index(), *WORDS) != before
+
+
+async def test_a_memory_moved_to_another_agent_takes_its_vector_along(replicas: Replicas) -> None:
+    [key] = await replicas.writer.push("A bunny all alone.")
+    await replicas.agree("main", "other")
+    before, after = await replicas.index("main"), await replicas.index("other")
+    await run(replicas.writer.db, MOVE, id=key)
+    await until(lambda: not before.by_text("bunny", Filters(), 5))
+    await until(lambda: len(after.by_text("bunny", Filters(agents=("other",)), 5)) == 1)
+    question = np.ones(16, np.float32)
+    assert before.by_vector(question, Filters(), 5)[0] == []
+    await until(lambda: len(after.by_vector(question, Filters(agents=("other",)), 5)[0]) == 1)
+
+
+async def test_an_edge_with_an_id_of_its_own_arrives(replicas: Replicas) -> None:
+    """A person's RELATE gives an edge an id that does not name its ends."""
+    ids = await fill(replicas.writer)
+    await replicas.agree()
+    text = (
+        "LET $a = type::record('memory', $a); LET $b = type::record('memory', $b); "
+        "RELATE $b->references->concept:['main', 'gpu']; RELATE $b->follows->$a; "
+        "RELATE concept:['main', 'driver']->is_a->concept:['main', 'hardware'];"
+    )
+    await run(replicas.writer.db, text, a=ids[0], b=ids[4])
+    index = await replicas.index()
+    await until(lambda: ids[4] in index.memories_of(["gpu"])["main", "gpu"])
+    await until(lambda: ids[0] in index.before_and_after([ids[4]])[ids[4]][0])
+    await until(lambda: len(index.related(["driver"], {"is_a"})["main", "driver"]) == 1)
+    await run(replicas.writer.db, NO_EDGES)
+    await until(lambda: index.counts()["references"] == 0)
+    assert index.counts()["is_a"] == index.counts()["follows"] == 0
+
+
+async def test_many_commits_at_once_arrive_in_pages(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_FEED_PAGE", 40)
+    await fill(replicas.writer)
+    await replicas.agree()
+    async with asyncio.timeout(60):
+        # The follower is held while these are written: it finds all of them waiting.
+        async with replicas.residency.follower._reading:
+            for number in range(30):
+                await replicas.writer.push(f"Bunny {number} and Blue Harbour.", session="s2")
+            rows = [memory_row(f"m{n:03}", "kettle") for n in range(600)]
+            await write_memories(replicas.writer.db, rows)
+            await replicas.writer.push(*(f"Kettle {n}, GPU {n}." for n in range(128)))
+        await replicas.agree()
+    assert (await replicas.index()).counts()["memory"] == 763
+
+
+async def test_one_commit_of_many_concepts_is_one_commit(opened: OpenStore) -> None:
+    residency = Residency(opened.db, PLENTY_BYTES, None)
+    index = await residency.index_of("main")
+    tables = "".join(f'[[concept]]\nname = "Thing {n}"\n' for n in range(700))
+    async with asyncio.timeout(60):
+        await opened.declare(tables)
+        await residency.follower.catch_up()
+    assert index.counts()["concept"] == 700
+
+
+async def test_after_a_gap_everything_is_loaded_again(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
+    ids = await fill(replicas.writer)
+    residency = Residency(replicas.reader, PLENTY_BYTES, None)
+    watching = asyncio.create_task(residency.run(["main"]))
+    try:
+        await until(lambda: residency.waiting("main") is None)
+        await residency.follower.catch_up()
+        index = await residency.index_of("main")
+        index.remove_memory(ids[0])  # what was lost in the gap
+        # The feed no longer has the newest commit that was read: that is what a gap looks like.
+        residency.follower._newest = 1
+        told_why = list[str | None]()
+
+        def is_whole() -> bool:
+            told_why.append(residency.reservation("main"))
+            now = residency._residents.get("main")
+            return now is not None and now is not index and now.counts()["memory"] == 5
+
+        await until(is_whole)
+        assert "a gap" in caplog.text
+        assert any(told_why)
+        assert residency.reservation("main") is None
+        # It goes on from there.
+        await replicas.writer.push("One more bunny.")
+        again = await residency.index_of("main")
+        await until(lambda: again.counts()["memory"] == 6)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+@pytest.mark.parametrize("feed", ["7d", "7d INCLUDE ORIGINAL"])
+async def test_an_unknown_table_is_counted_and_nothing_stops(replicas: Replicas, feed: str) -> None:
+    await fill(replicas.writer)
+    await replicas.agree()
+    text = (
+        f"DEFINE TABLE stranger CHANGEFEED {feed}; CREATE stranger:1 SET name = 'x'; "
+        "UPDATE stranger:1 SET name = 'y'; DELETE stranger:1; CREATE stranger:[1, 2];"
+        "REMOVE TABLE stranger"
+    )
+    await run(replicas.writer.db, text)
+    await replicas.writer.push("A bunny after the stranger.")
+    await replicas.agree()
+    state = await asyncio.to_thread(replicas.residency.state)
+    assert state.unknown_tables.keys() == {"stranger"}
+    assert state.unknown_tables["stranger"] >= 4
+
+
+async def test_a_database_that_is_away_is_waited_for_and_the_truth_is_told(
+    replicas: Replicas,
+) -> None:
+    await fill(replicas.writer)
+    await replicas.agree()
+    follower = replicas.residency.follower
+    gone_at = datetime.now(UTC)
+    await until(lambda: follower.through > gone_at)
+    await replicas.server.stop()
+    gone_at = datetime.now(UTC)
+    for _ in range(3):
+        with pytest.raises(ServiceError):
+            await follower.catch_up()
+        await follower.after_write()  # says nothing: what it follows was stored
+        assert follower.through < gone_at
+    found = (await replicas.index()).by_text("bunny", Filters(), 5)
+    assert len(found) == 1  # what is in RAM still answers
+    await replicas.server.start()
+    back_at = datetime.now(UTC)
+    await replicas.writer.push("A bunny after the pause.")
+    await until(lambda: follower.through > back_at, 15)
+    await replicas.agree()
+
+
+async def test_what_was_written_before_indexed_through_is_found(replicas: Replicas) -> None:
+    index, follower = await replicas.index(), replicas.residency.follower
+    for number in range(15):
+        key = f"m{number}"
+        await write_memories(replicas.writer.db, [memory_row(key, "bunny")])
+        written_at = datetime.now(UTC)
+        assert follower.through <= written_at
+        while follower.through <= written_at:
+            await asyncio.sleep(0.005)
+            written_in = {hit.id for hit in index.by_text("bunny", Filters(), 100)}
+            assert follower.through <= datetime.now(UTC)
+        assert key in {hit.id for hit in index.by_text("bunny", Filters(), 100)} | written_in
+
+
+async def test_writers_and_readers_at_once_end_up_with_one_truth(replicas: Replicas) -> None:
+    await fill(replicas.writer)
+    index = await replicas.index()
+
+    async def write(part: int) -> None:
+        for number in range(6):
+            [key] = await replicas.writer.push(f"Bunny {part} {number} met the GPU.")
+            if number % 2:
+                await remove(replicas.writer.pipeline, "main", key)
+
+    async def read() -> None:
+        for _ in range(20):
+            await replicas.residency.follower.catch_up()
+            await asyncio.to_thread(index.by_text, "bunny", EVERYTHING, 100)
+            await asyncio.to_thread(index.by_vector, np.ones(16, np.float32), EVERYTHING, 100)
+
+    await asyncio.gather(*(write(n) for n in range(3)), read(), read())
+    await replicas.agree()
+
+
+async def test_an_index_joins_with_what_was_written_while_it_loaded(opened: OpenStore) -> None:
+    ids = await fill(opened)
+    residency = Residency(opened.db, PLENTY_BYTES, None)
+    for number in range(8):
+        loading = asyncio.create_task(residency.rebuild(["main"]))
+        for step in range(3):
+            await patch(opened, ids[step], text=f"Bunny {number} {step} at Blue Harbour.")
+        [key] = await opened.push(f"Kettle {number}.")
+        await loading
+        await residency.follower.catch_up()
+        await remove(opened.pipeline, "main", key)
+        await residency.follower.catch_up()
+        fresh = Residency(opened.db, PLENTY_BYTES, None)
+        expected = told(await fresh.index_of("main"), *WORDS)
+        assert told(await residency.index_of("main"), *WORDS) == expected
+
+
+def is_found(client: httpx.Client, word: str, key: str) -> bool:
+    answer = client.post("/search", json={"query": word, "weights": {"vector": 0, "graph": 0}})
+    assert answer.status_code == 200, answer.text
+    return key in {hit["id"] for hit in answer.json()["results"]}
+
+
+def test_ones_own_write_is_found_when_it_is_answered(start: Start) -> None:
+    client = start(search_engine="resident").client
+    for number in range(50):
+        # Of letters alone: zebra11x would be found by the parts that it shares with giraffe11x.
+        name = "".join("abcdefghij"[int(digit)] for digit in str(number))
+        word, other = f"zebra{name}", f"giraffe{name}"
+        sent = client.post("/memories", json={"text": f"The {word} of JR.", "source_ref": word})
+        key = sent.json()["id"]
+        assert is_found(client, word, key)
+        step = number % 3
+        if step == 0:
+            assert client.patch(f"/memories/{key}", json={"archived": True}).status_code == 200
+            assert not is_found(client, word, key)
+            client.patch(f"/memories/{key}", json={"archived": False})
+            assert is_found(client, word, key)
+        elif step == 1:
+            assert client.delete(f"/memories/{key}").status_code == 204
+            assert not is_found(client, word, key)
+        else:
+            client.patch(f"/memories/{key}", json={"text": f"Now {other}."})
+            assert not is_found(client, word, key)
+            assert is_found(client, other, key)
+
+
+async def test_a_service_tells_when_its_database_went_away(
+    tmp_path: Path, embedding_url: str, start: Start
+) -> None:
+    async with SurrealProcess(tmp_path / "store") as process:
+        known = Credentials()
+        client = start(
+            search_engine="resident", database_url=process.url, database_user=known.user,
+            database_password=known.password, embedding_url=embedding_url,
+        ).client  # fmt: skip
+
+        def through() -> datetime:
+            index = client.get("/health/ready").json()["index"]
+            return datetime.fromisoformat(index["indexed_through"])
+
+        client.post("/memories", json={"text": "A blue bunny."})
+        began = datetime.now(UTC)
+        await until(lambda: through() > began)
+        await process.send_signal(signal.SIGKILL)
+        gone_at = datetime.now(UTC)
+        answer = client.get("/health/ready")
+        assert answer.status_code == 503
+        assert through() <= gone_at + timedelta(milliseconds=1)
+        await process.start()
+        back_at = datetime.now(UTC)
+        await until(lambda: through() > back_at, 20)
+        assert client.post("/search", json={"query": "blue bunny"}).json()["results"]
