@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from service import health
@@ -20,10 +20,10 @@ from service.index import route as index
 from service.ingest import route as ingest
 from service.ingest.declared import declare_concepts
 from service.ingest.pending import keep_embedding
-from service.limits import RequestSizeLimit
+from service.layers import RequestNames, RequestSizeLimit
 from service.memories import route as memories
 from service.opening import open_parts
-from service.problems import PROBLEM_RESPONSES, install_problems, request_id
+from service.problems import PROBLEM_RESPONSES, install_problems
 from service.recall import route as recall
 from service.search import route as search
 from service.settings import Settings
@@ -58,7 +58,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     install_problems(app)
-    app.middleware("http")(_name_request)
+    app.add_middleware(RequestNames)
     app.add_middleware(RequestSizeLimit, max_bytes=settings.max_request_bytes)
     for room in (
         search,
@@ -100,8 +100,8 @@ def _follow_changes(parts: Parts) -> list[asyncio.Task[None]]:
     if residency is None:
         return []
     parts.db.after_write = residency.follower.after_write
-    agents = (parts.settings.agent, DEFAULT_AGENT)
-    return [asyncio.create_task(_supervised("index", lambda: residency.run(agents)))]
+    residency.expect((parts.settings.agent, DEFAULT_AGENT))
+    return [asyncio.create_task(_supervised("index", residency.run))]
 
 
 async def _declare(parts: Parts) -> None:
@@ -122,14 +122,6 @@ async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(5)
         else:
             return
-
-
-async def _name_request(
-    request: Request, call_next: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    response = await call_next(request)
-    response.headers["X-Request-ID"] = request_id(request)
-    return response
 
 
 def _operation_id(route: APIRoute) -> str:

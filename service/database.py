@@ -85,7 +85,7 @@ class Database:
         self._idle.set()
         self.last_write = time.monotonic()
         # Awaited after each write, before its caller hears of it.
-        self.after_write: Callable[[], Awaitable[None]] = _do_nothing
+        self.after_write: Callable[[], Awaitable[None]] | None = None
 
     async def open(self, schema: str) -> None:
         """Connect and apply `schema`; a store that cannot be used raises CannotStart.
@@ -132,7 +132,8 @@ class Database:
             self.last_write = time.monotonic()
             if self.address.must_flush():
                 await self.flush()
-        await self.after_write()
+        if self.after_write:
+            await self.after_write()
         return plain(answers[-1])
 
     async def flush(self) -> None:
@@ -228,6 +229,8 @@ class Database:
         except (SurrealError, OSError) as error:
             await self._drop(client)
             raise StoreUnavailable(f"The database connection was lost ({error}).") from error
+        except ValueError as error:
+            raise QueryFailed(f"The driver cannot read the answer: {error}") from error
         finally:
             self._running -= 1
             if not self._running:
@@ -279,20 +282,18 @@ async def _close(client: Any) -> None:
 
 
 def _row_changes(entry: Mapping[str, Any]) -> tuple[RowChange, ...]:
-    """Read one entry of the change feed; definitions of tables are left out."""
+    """Read one entry of the change feed; where it holds the original too, there are patches."""
     found = []
     for change in entry["changes"]:
-        for kind, row in change.items():
-            if kind != "define_table":
-                name = row["id"]
-                values = None if kind == "delete" else plain(row)
-                found.append(RowChange(name.table_name, plain(name.id), values))
+        kind, row = next((k, v) for k, v in change.items() if isinstance(v, dict))
+        if kind != "define_table":
+            name = row["id"]
+            values = None if kind == "delete" else plain(row)
+            found.append(RowChange(name.table_name, plain(name.id), values))
     return tuple(found)
 
 
 def _tables_in(entry: Mapping[str, Any]) -> int:
-    rows = [item for change in entry["changes"] for item in change.items()]
+    items = (item for change in entry["changes"] for item in change.items())
+    rows = [(kind, row) for kind, row in items if isinstance(row, dict)]
     return len({r["name"] if kind == "define_table" else r["id"].table_name for kind, r in rows})
-
-
-async def _do_nothing() -> None: ...

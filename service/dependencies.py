@@ -30,7 +30,8 @@ class Parts:
     jobs: JobRunner
 
 
-def parts(request: Request) -> Parts:
+# Not a plain function: FastAPI would ask a thread for it, at every request.
+async def parts(request: Request) -> Parts:
     """Return the parts of the running service."""
     found: Parts = request.app.state.parts
     return found

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 from fastapi import APIRouter, Response
@@ -19,6 +20,8 @@ from service.index.residency import IndexState
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
+# The change feed is read every 250 ms; a flush or a large load may hold it up for some seconds.
+MOST_LAG_SECONDS = 30
 
 router = APIRouter(prefix="/health", tags=["operations"])
 
@@ -123,4 +126,7 @@ def _engine(parts: Parts) -> Check:
         waiting = [told for agent in sorted(agents) if (told := parts.residency.waiting(agent))]
         if waiting:
             return Check(ok=False, detail=" ".join(waiting))
+        lag = (datetime.now(UTC) - parts.residency.follower.through).total_seconds()
+        if lag > MOST_LAG_SECONDS:
+            return Check(ok=False, detail=f"the index lags {lag:.0f} s behind the store")
     return Check(ok=True, detail=parts.engine.name)

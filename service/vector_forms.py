@@ -14,7 +14,7 @@ ENGINE_OF_FORM: Final = {form: engine for engine, form in FORM_OF_ENGINE.items()
 # What meta:embedding says of a store that holds rows of both forms.
 MIXED: Final = "mixed"
 
-_FLOAT_BYTES: Final = 4
+FLOAT_BYTES: Final = 4
 
 
 def stored_vector(vector: NDArray[np.float32], form: VectorForm) -> bytes | list[float]:
@@ -34,7 +34,7 @@ def read_vector(stored: bytes | list[float]) -> NDArray[np.float32]:
         raise ValueError("a stored vector is empty")
     if isinstance(stored, list):
         return np.array(stored, np.float32)
-    if len(stored) % _FLOAT_BYTES:
-        msg = f"a stored vector has {len(stored)} bytes, which is no multiple of {_FLOAT_BYTES}"
+    if len(stored) % FLOAT_BYTES:
+        msg = f"a stored vector has {len(stored)} bytes, which is no multiple of {FLOAT_BYTES}"
         raise ValueError(msg)
     return np.frombuffer(stored, "<f4").astype(np.float32, copy=False)

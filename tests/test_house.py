@@ -18,14 +18,16 @@ FLOORS = {
 nouns!    errors records version words
 pure      concepts.shares cursors fields ingest.blocks ingest.chains ingest.characters
 pure      ingest.dictionary ingest.drafts ingest.front_matter ingest.markdown ingest.mentions
-pure      failures index.agent_index index.batches index.columns index.facts index.graph
-pure      index.postings index.terms index.text index.vectors
+pure      failures index.adding index.agent_index index.batches index.columns index.facts
+pure      index.graph
+pure      index.postings index.taking index.terms index.text index.vectors
 pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
 pure      search.answers search.concept_votes search.fusion search.paths search.receipts
 pure      recall.walk vector_forms
 files     store_address
-borders   database embedder ingest.folders limits problems queries search.engine settings
-queries   agents index.loading ingest.stored memories.fetching search.candidates search.database_engine vectors
+borders   database embedder ingest.folders layers problems queries search.engine settings
+queries   agents index.loading ingest.stored memories.fetching search.candidates
+queries   search.database_engine vectors
 following flushing index.follow
 census    index.census
 residents index.engine index.residency
@@ -60,13 +62,13 @@ FLOOR_OF = {f"{p}.{m}": (_ORDER[p].index(f), f) for p, f, *modules in _PLACES fo
 NO_FLOOR = (99, "no floor")
 
 # Which modules may import what. ingest.remote is the command line asking the running service for
-# its job; limits and command wrap the app as ASGI, outside of what FastAPI sees.
+# its job; layers and command wrap the app as ASGI, outside of what FastAPI sees.
 RESERVED = {
     r"surrealdb": r"service\.database",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\.(embedder|ingest\.remote)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
     r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
-    r"starlette": r"service\.(command|ingest\.accepted|limits|problems)|"
+    r"starlette": r"service\.(command|ingest\.accepted|layers|problems)|"
     r"embedding_server\.(access|app|departures|limits|problems|request_log)",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",

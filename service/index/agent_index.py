@@ -18,17 +18,26 @@ from service.index.columns import Columns, Mask
 from service.index.facts import Facts
 from service.index.graph import EdgeTable, Graph
 from service.index.text import TextIndex
-from service.index.vectors import Floats, UnfitVector, VectorIndex
+from service.index.vectors import (
+    NO_DIRECTION,
+    Floats,
+    UnfitVector,
+    VectorIndex,
+    has_direction,
+)
 from service.records import Concept, ConceptId, Filters, Related, Scored
 
 # A key of 64 characters, its places in a dict and in a list.
 _KEY_BYTES: Final = 230
+CORRUPT: Final = "a corrupt row"
+BEYOND_BUDGET: Final = "does not fit in MEMORY_INDEX_MEMORY_MB"
 
 
 class AgentIndex:
     """What one service knows of one agent's memories.
 
-    `excluded` counts by reason what the store has and the index leaves out.
+    `corrupt` names rows of the store that make no sense, by table and key; `beyond_budget` counts
+    the memories that were too many to load.
     """
 
     def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
@@ -38,7 +47,10 @@ class AgentIndex:
         self.text = TextIndex()
         self.vectors = vectors
         self.graph = Graph(agent)
-        self.excluded: Counter[str] = Counter()
+        self.corrupt: set[tuple[str, str]] = set()
+        self.beyond_budget = 0
+        # Edges written by hand: their ids do not tell their ends.
+        self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
         self._keys: list[str] = []
         self._rows: dict[str, int] = {}
         # Memories whose vector cannot stand among the others, and why.
@@ -72,19 +84,36 @@ class AgentIndex:
             vectors = self.vectors.count if self.vectors else 0
             return {"memory": self.memories, "embedding": vectors, **self.graph.counts()}
 
-    def left_out(self) -> dict[str, int]:
-        """Return how much of the store is not in here, by reason."""
-        if not self.excluded and not self._unfit:
-            return {}
-        with self.lock:
-            return dict(self.excluded + Counter(self._unfit.values()))
+    @property
+    def unfit_vectors(self) -> int:
+        """The number of memories whose vector is left out."""
+        return len(self._unfit)
 
-    def holds(self, key: str) -> bool:
+    def left_out(self) -> dict[str, int]:
+        """Return how much of the store is not in here, by reason; without the lock."""
+        reasons = Counter(list(self._unfit.values()))
+        reasons[CORRUPT] += len(self.corrupt)
+        reasons[BEYOND_BUDGET] += self.beyond_budget
+        return dict(+reasons)
+
+    def leave_out(self, table: str, key: Any) -> None:
+        """Forget what stands under a key whose row makes no sense, and remember that."""
+        if table == "memory" and isinstance(key, str):
+            self.remove_memory(key)
+        elif table == "concept" and isinstance(key, list) and isinstance(key[-1], str):
+            self.graph.remove_concept(key[-1])
+        self.corrupt.add((table, str(key)))
+
+    def admit(self, table: str, key: Any) -> None:
+        """Forget that a row made no sense: it does now, or is gone."""
+        self.corrupt.discard((table, str(key)))
+
+    def holds(self, key: object) -> bool:
         """Return whether a memory stands in a row; without the lock, as changes ask it."""
-        row = self._rows.get(key)
-        return (
-            row is not None and row < len(self.columns.present) and bool(self.columns.present[row])
-        )
+        row = self._rows.get(key) if isinstance(key, str) else None
+        if row is None or row >= len(self.columns.present):
+            return False
+        return bool(self.columns.present[row])
 
     def reserve(self, memories: int) -> None:
         """Make room for so many memories at once."""
@@ -97,9 +126,9 @@ class AgentIndex:
         with self.lock:
             self.text.finish()
 
-    def knows(self, key: str) -> bool:
+    def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""
-        return key in self._rows
+        return isinstance(key, str) and key in self._rows
 
     # What changes it.
 
@@ -131,6 +160,16 @@ class AgentIndex:
             fit.append(vector)
         if self.vectors and fit:
             self.vectors.put(rows, np.stack(fit))
+
+    def put_matrix(self, keys: Sequence[str], vectors: Floats) -> None:
+        """Take in many vectors of the right length, a row for each key, as `put_vectors` does."""
+        if self.vectors is None or not keys:
+            return
+        passes = has_direction(vectors)
+        for place in np.flatnonzero(~passes).tolist():
+            self.leave_out_vector(keys[place], NO_DIRECTION)
+        fit = np.flatnonzero(passes).tolist()
+        self.vectors.put([self._row_of(keys[place]) for place in fit], vectors[fit])
 
     def leave_out_vector(self, key: str, reason: str) -> None:
         """Leave a memory without a vector, and remember why."""

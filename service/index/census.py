@@ -1,11 +1,11 @@
 """The census: how much the index holds of each table, against how much the store does."""
 
+from collections import Counter
 from typing import Final
 
 from service.database import Database
 from service.index.agent_index import AgentIndex
 from service.index.follow import Follower
-from service.index.loading import CORRUPT, OVER_BUDGET
 from service.queries import load_query
 
 CENSUS: Final = load_query(__package__, "census")
@@ -25,12 +25,10 @@ async def find_drift(db: Database, index: AgentIndex, follower: Follower) -> dic
         before = index.counts()
         stored: dict[str, int] = await db.run(CENSUS, agent=index.agent)
         await follower.catch_up()
-        left_out = index.left_out()
-        if OVER_BUDGET in left_out:
+        if index.beyond_budget:
             return None
         if index.counts() == before:
-            corrupt = left_out.pop(CORRUPT, 0)
-            before["memory"] += corrupt
-            before["embedding"] += sum(left_out.values())
-            return {name: n - stored[name] for name, n in before.items() if n != stored[name]}
+            held = Counter(before) + Counter(table for table, _ in index.corrupt)
+            held["embedding"] += index.unfit_vectors
+            return {name: held[name] - n for name, n in stored.items() if held[name] != n}
     return None

@@ -5,17 +5,16 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from service.database import Database
-from service.errors import ServiceError
+from service.errors import QueryFailed, ServiceError
 from service.index.agent_index import AgentIndex
-from service.index.facts import CorruptRow, facts_of_row
-from service.index.graph import EDGE_TABLES, EdgeTable
-from service.index.loading import CORRUPT, OTHER_MODEL
+from service.index.facts import CorruptRow
+from service.index.graph import EDGE_TABLES
+from service.index.taking import take
 from service.queries import load_query
-from service.records import Commit, RowChange
-from service.vector_forms import read_vector
+from service.records import Commit
 
 log = logging.getLogger(__name__)
 
@@ -41,18 +40,21 @@ _TABLES: Final = frozenset({*_ORDER, *EDGE_TABLES})
 class Follower:
     """Reads the change feed of one store for all resident indexes.
 
-    `through` is the moment up to which every commit is in them; `on_gap` is called when commits
-    may have been missed.
+    `through` is the moment up to which every commit is in them; `on_doubt` is called with the
+    agents whose index may have missed something and must be loaded again.
     """
 
     def __init__(
-        self, db: Database, residents: dict[str, AgentIndex], on_gap: Callable[[], None]
+        self,
+        db: Database,
+        residents: dict[str, AgentIndex],
+        on_doubt: Callable[[Iterable[str]], None],
     ) -> None:
         self.through = datetime.now(UTC)
         self.unknown_tables: Counter[str] = Counter()
         self._db = db
         self._residents = residents
-        self._on_gap = on_gap
+        self._on_doubt = on_doubt
         self._reading = asyncio.Lock()
         self._tickets = 0
         self._served = 0
@@ -72,7 +74,8 @@ class Follower:
         async with self._reading:
             if self._served < ticket:
                 newest = self._tickets
-                await self._read(overlap=False)
+                # A server has other writers too: their commits may become visible out of order.
+                await self._read(overlap=self._db.address.folder is None)
                 self._served = newest
 
     async def after_write(self) -> None:
@@ -90,6 +93,12 @@ class Follower:
                 async with self._reading:
                     await self._read(overlap=True)
                 rest = POLL_SECONDS
+            except QueryFailed as error:
+                # A row that the driver cannot read, such as a date past the year 9999.
+                log.error("the change feed cannot be read: %s", error.detail)  # noqa: TRY400
+                self._cursor, self._newest = None, None
+                self._on_doubt(list(self._residents))
+                rest = _MARGIN_MS / 1000
             except ServiceError as error:
                 log.warning("the index cannot be kept current: %s", error.detail)
                 rest = min(rest * 2, _LONGEST_REST_SECONDS)
@@ -99,7 +108,9 @@ class Follower:
         """Let a loaded index join, with all that was committed while it was being loaded."""
         async with self._reading:
             async for commits in self._pages(since):
-                await asyncio.to_thread(apply, index, commits, await self._model_of(commits))
+                model = await self._model_of(commits)
+                if await asyncio.to_thread(apply, index, commits, model):
+                    self._on_doubt([index.agent])
             self._residents[index.agent] = index
 
     async def stamp(self) -> int:
@@ -126,7 +137,7 @@ class Follower:
     def _begin_anew(self) -> None:
         log.error("the change feed has a gap: every index is loaded again")
         self._newest = None
-        self._on_gap()
+        self._on_doubt(list(self._residents))
 
     async def _pages(self, since: int) -> AsyncIterator[list[Commit]]:
         """Yield the commits since a stamp, that one included, page by page."""
@@ -143,7 +154,8 @@ class Follower:
         self._count_unknown(commits)
         model = await self._model_of(commits)
         for index in list(self._residents.values()):
-            await asyncio.to_thread(apply, index, commits, model)
+            if await asyncio.to_thread(apply, index, commits, model):
+                self._on_doubt([index.agent])
 
     async def _model_of(self, commits: Sequence[Commit]) -> str | None:
         """Return the fingerprint that the store's vectors carry, asked where vectors are new."""
@@ -151,7 +163,7 @@ class Follower:
             stored = (await self._db.meta("embedding")).get("fingerprint")
             if self._fingerprint not in {None, stored}:
                 log.warning("the store's vectors are of another model now: %s", stored)
-                self._on_gap()
+                self._on_doubt(list(self._residents))
             self._fingerprint = stored
         return self._fingerprint
 
@@ -164,89 +176,30 @@ class Follower:
                     self.unknown_tables[change.table] += 1
 
 
-def apply(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> None:
-    """Take what commits say of one agent into its index; vectors must carry the fingerprint."""
+def apply(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> bool:
+    """Take what commits say of one agent into its index.
+
+    Returns whether a memory came from another agent by hand: its vector and edges were told before
+    it was ours, so that only loading anew brings them.
+    """
+    has_immigrants = False
     with index.lock:
         for commit in commits:
+            embedded = [change.key for change in commit.changes if change.table == "embedding"]
             # Within a commit: memories first, then what hangs on them.
             for change in sorted(commit.changes, key=lambda c: _ORDER.get(c.table, len(_ORDER))):
+                is_new = change.table == "memory" and not index.holds(change.key)
                 try:
-                    _apply_one(index, change, fingerprint)
+                    take(index, change, fingerprint)
                 except _MISSHAPEN as error:
                     log.warning(
                         "index of agent %s: left out %s %s, a corrupt row (%r)",
                         index.agent, change.table, change.key, error,
                     )  # fmt: skip
-                    index.excluded[CORRUPT] += 1
-
-
-def _apply_one(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
-    if change.table == "memory":
-        _apply_memory(index, change)
-    elif change.table == "concept":
-        _apply_concept(index, change)
-    elif change.table == "embedding":
-        _apply_vector(index, change, fingerprint)
-    elif change.table in EDGE_TABLES:
-        _apply_edge(index, change.table, change)
-
-
-def _apply_memory(index: AgentIndex, change: RowChange) -> None:
-    if change.row is None or change.row.get("agent") != index.agent:
-        index.remove_memory(change.key)
-        return
-    index.put_memories([facts_of_row(change.key, change.row)])
-
-
-def _apply_concept(index: AgentIndex, change: RowChange) -> None:
-    if not _is_of(index, change.key):
-        return
-    if change.row is None:
-        index.graph.remove_concept(change.key[1])
-    else:
-        index.graph.put_concept(change.key[1], change.row["name"], change.row["memories"])
-
-
-def _apply_vector(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
-    if change.row is None:
-        index.remove_vector(change.key)
-    elif not index.holds(change.key):
-        return  # another agent's
-    elif change.row["fingerprint"] != fingerprint:
-        index.leave_out_vector(change.key, OTHER_MODEL)
-    else:
-        try:
-            index.put_vectors([change.key], [read_vector(change.row["vector"])])
-        except ValueError as error:
-            index.leave_out_vector(change.key, str(error))
-
-
-def _apply_edge(index: AgentIndex, table: EdgeTable, change: RowChange) -> None:
-    ends = _ends(index, table, change)
-    if ends is None:
-        return
-    if change.row is None:
-        index.remove_edge(table, ends)
-    else:
-        index.put_edge(
-            table, ends, change.row.get("weight") or 0,
-            is_declared=bool(change.row.get("is_declared")),
-        )  # fmt: skip
-
-
-def _ends(index: AgentIndex, table: EdgeTable, change: RowChange) -> tuple[str, str] | None:
-    """Return an edge's ends if they are this agent's: memories by key, concepts by slug.
-
-    A deleted edge is told by its id alone, which names its ends (service/ingest/writing.py).
-    """
-    if table in {"related_to", "is_a"}:
-        key = change.key
-        is_named = _is_of(index, key) and len(key) == 3
-        return (key[1], key[2]) if is_named else None
-    if not isinstance(change.key, list) or not index.knows(change.key[0]):
-        return None
-    return change.key[0], change.key[1]
-
-
-def _is_of(index: AgentIndex, key: Any) -> bool:
-    return isinstance(key, list) and bool(key) and key[0] == index.agent
+                    index.leave_out(change.table, change.key)
+                    continue
+                is_alone = is_new and index.holds(change.key) and change.key not in embedded
+                if is_alone and change.row and change.row.get("is_embedded"):
+                    has_immigrants = True
+    # What did not fit may be told of again and again.
+    return has_immigrants and not index.beyond_budget

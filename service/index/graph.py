@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from service.concepts.shares import DECLARED_SHARE, share_of
+from service.index.facts import CorruptRow
 from service.records import Concept, Related
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
@@ -35,7 +36,9 @@ class Edges:
         return nodes * _NODE_BYTES + self.count * 8 + len(self._weights) * _WEIGHT_BYTES
 
     def put(self, source: int, target: int, weight: int = 0) -> None:
-        """Add an edge, or give it another weight; 0 takes no room."""
+        """Add an edge, or give it another weight; 0 takes no room. Raises CorruptRow."""
+        if type(weight) is not int:
+            raise CorruptRow(f"weight {weight!r}")
         if weight:
             self._weights[source, target] = weight
         else:
@@ -105,7 +108,9 @@ class Graph:
         return number
 
     def put_concept(self, slug: str, name: str, memories: int) -> None:
-        """Take in a concept, or what it is now."""
+        """Take in a concept, or what it is now; raises CorruptRow."""
+        if not (isinstance(slug, str) and isinstance(name, str) and type(memories) is int):
+            raise CorruptRow(f"concept {slug!r}")
         self._concepts[self.number_of(slug)] = Concept((self.agent, slug), name, memories)
 
     def remove_concept(self, slug: str) -> None:

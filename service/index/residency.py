@@ -11,10 +11,11 @@ from typing import Final
 
 from service.database import Database, record
 from service.errors import ServiceError
+from service.index.adding import Loading
 from service.index.agent_index import AgentIndex
 from service.index.census import find_drift
 from service.index.follow import Follower
-from service.index.loading import Loading, empty_index, load, stored_facts
+from service.index.loading import empty_index, load, stored_facts
 from service.queries import load_query
 
 log = logging.getLogger(__name__)
@@ -77,11 +78,11 @@ class Residency:
         self._loading: dict[str, Loading] = {}
         self._tasks: dict[str, asyncio.Task[AgentIndex]] = {}
         self._drift: dict[str, dict[str, int]] = {}
-        # Agents whose index may have missed commits, until it is loaded again.
-        self._doubtful: set[str] = set()
-        # Agents that were let go since are loaded on their next use.
-        self._loaded_once: set[str] = set()
-        self.follower = Follower(db, self._residents, self._doubt_all)
+        # Agents whose index may have missed something, and how often that was said of them.
+        self._doubts: Counter[str] = Counter()
+        # Agents whose first load the service waits for before it calls itself ready.
+        self._awaited: set[str] = set()
+        self.follower = Follower(db, self._residents, self._doubts.update)
 
     async def index_of(self, agent: str) -> AgentIndex:
         """Return an agent's index, loaded first if need be; raises StoreUnavailable.
@@ -104,6 +105,10 @@ class Residency:
         """Return those of the memories whose words hold a phrase; raises StoreUnavailable."""
         ids = [record("memory", key) for key in keys]
         return set(await self._db.run(HOLDERS, ids=ids, phrase=f" {phrase} "))
+
+    def held(self, agent: str) -> AgentIndex:
+        """Return the index of an agent that is in RAM; raises KeyError for another."""
+        return self._residents[agent]
 
     def residents(self) -> list[str]:
         """Return the agents held in RAM, the least recently used first."""
@@ -140,7 +145,7 @@ class Residency:
 
     def waiting(self, agent: str) -> str | None:
         """Return how far the first load of an agent's index is; None once it answers."""
-        if agent in self._residents or agent in self._loaded_once:
+        if agent not in self._awaited:
             return None
         loading = self._loading.get(agent)
         if loading is None:
@@ -152,7 +157,7 @@ class Residency:
 
     def reservation(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
-        if agent in self._doubtful:
+        if agent in self._doubts:
             return (
                 f"The index of agent {agent!r} may have missed changes and is being loaded again."
             )
@@ -163,18 +168,21 @@ class Residency:
         told = ", ".join(f"{count:,}: {reason}" for reason, count in sorted(left_out.items()))
         return f"The index of agent {agent!r} leaves out rows of the store ({told})."
 
-    async def run(self, agents: Iterable[str]) -> None:
-        """Load these agents and keep every index true, for as long as the service runs."""
-        following = asyncio.create_task(self.follower.run())
+    def expect(self, agents: Iterable[str]) -> None:
+        """Call these agents waited for, until `run` has loaded them."""
+        self._awaited.update(agents)
+
+    async def run(self) -> None:
+        """Load the expected agents and keep every index true, for as long as the service runs."""
         try:
-            for agent in dict.fromkeys(agents):
-                await self._load_patiently(agent)
-            await self._watch()
+            async with asyncio.TaskGroup() as together:
+                together.create_task(self.follower.run())
+                for agent in sorted(self._awaited):
+                    await self._load_patiently(agent)
+                await self._watch()
         finally:
-            following.cancel()
-            for task in self._tasks.values():
+            for task in list(self._tasks.values()):
                 task.cancel()
-            await asyncio.gather(following, *self._tasks.values(), return_exceptions=True)
 
     async def take_census(self, agent: str) -> dict[str, int]:
         """Compare one resident index with the store, row counts by table; returns the drift."""
@@ -188,7 +196,7 @@ class Residency:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
-                await self.rebuild([*self._doubtful, *self._wasteful()])
+                await self.rebuild([*self._doubts, *self._wasteful()])
                 self._make_room()
                 if time.monotonic() >= next_census:
                     started = time.monotonic()
@@ -228,6 +236,7 @@ class Residency:
 
     async def _load(self, agent: str) -> AgentIndex:
         started = time.perf_counter()
+        doubts = self._doubts[agent]
         since = await self.follower.stamp()
         stored = await stored_facts(self._db, agent)
         index = empty_index(agent, stored, self._scanned(stored.fingerprint))
@@ -239,8 +248,9 @@ class Residency:
         finally:
             reporting.cancel()
             del self._loading[agent]
-        self._doubtful.discard(agent)
-        self._loaded_once.add(agent)
+        if self._doubts[agent] == doubts:
+            del self._doubts[agent]
+        self._awaited.discard(agent)
         self._make_room(keep=agent)
         self._tell(index, time.perf_counter() - started)
         return index
@@ -282,9 +292,6 @@ class Residency:
             for agent, index in self._residents.items()
             if index.wasted_rows > max(_WASTED_ROWS, _MOST_WASTED * index.rows)
         ]
-
-    def _doubt_all(self) -> None:
-        self._doubtful |= set(self._residents)
 
     def _scanned(self, fingerprint: str | None) -> int | None:
         """Return how many first dimensions a scan reads; None for all of them."""

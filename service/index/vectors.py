@@ -26,8 +26,16 @@ _CANDIDATES_PER_HIT: Final = 20
 _QUANTISE_ROWS: Final = 4096
 
 
+NO_DIRECTION: Final = "numbers that are no direction (NaN, infinite or all zero)"
+
+
 class UnfitVector(Exception):
     """A vector that cannot stand among the others."""
+
+
+def has_direction(vectors: Floats) -> Mask:
+    """Return which rows point anywhere: all finite, not all zero."""
+    return np.logical_and(np.isfinite(vectors).all(axis=1), vectors.any(axis=1))
 
 
 class VectorIndex:
@@ -66,8 +74,8 @@ class VectorIndex:
         """Raise UnfitVector for a vector of another length, or without a direction."""
         if vector.shape != (self.dimensions,):
             raise UnfitVector(f"{len(vector)} dimensions in place of {self.dimensions}")
-        if not np.isfinite(vector).all() or not vector.any():
-            raise UnfitVector("numbers that are no direction (NaN, infinite or all zero)")
+        if not has_direction(vector[None])[0]:
+            raise UnfitVector(NO_DIRECTION)
 
     def put(self, rows: Sequence[int], vectors: Floats) -> None:
         """Keep vectors that `check` has passed, one for each row."""

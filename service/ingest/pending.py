@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from service.database import record
 from service.embedder import Vector
-from service.errors import EmbedderRefused, Unavailable, VectorsUnfit
+from service.errors import EmbedderRefused, InvalidRequest, Unavailable, VectorsUnfit
 from service.ingest.drafts import text_of
 from service.ingest.sync import Pipeline
 from service.queries import load_query
@@ -36,19 +36,36 @@ async def embed_pending(pipeline: Pipeline) -> int:
     if not rows:
         return 0
     made = await _embed(pipeline.vectors, rows)
-    await pipeline.db.run(
-        EMBED_PENDING,
-        embedded=[
-            {
-                "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
-                "content_hash": row["content_hash"],
-                "vector": stored_vector(vector, pipeline.vectors.form),
-            }
-            for row, vector in made
-        ],
-        fingerprint=pipeline.vectors.fingerprint,
-    )  # fmt: skip
+    try:
+        await _store(pipeline, made)
+    except InvalidRequest:
+        # One row that a hand has spoilt must not keep the others waiting.
+        made = [pair for pair in made if await _is_stored(pipeline, pair)]
     return len(made)
+
+
+async def _store(pipeline: Pipeline, made: Sequence[tuple[Row, Vector]]) -> None:
+    embedded = [
+        {
+            "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
+            "content_hash": row["content_hash"],
+            "vector": stored_vector(vector, pipeline.vectors.form),
+        }
+        for row, vector in made
+    ]  # fmt: skip
+    await pipeline.db.run(
+        EMBED_PENDING, embedded=embedded, fingerprint=pipeline.vectors.fingerprint
+    )
+
+
+async def _is_stored(pipeline: Pipeline, pair: tuple[Row, Vector]) -> bool:
+    """Store one vector; a memory whose row the store refuses goes on waiting."""
+    try:
+        await _store(pipeline, [pair])
+    except InvalidRequest as error:
+        log.debug("memory %s stays without a vector: %s", pair[0]["id"], error.detail)
+        return False
+    return True
 
 
 async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[tuple[Row, Vector]]:

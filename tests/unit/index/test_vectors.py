@@ -103,8 +103,8 @@ def test_rows_removed_and_written_again_answer_as_they_are_now(
     chance = np.random.default_rng(seed)
     vectors = chance.normal(size=(3000, 24)).astype(np.float32)
     index, held = filled(vectors), np.ones(3000, np.bool_)
-    for rows, is_put in steps:
-        rows = list(dict.fromkeys(rows))
+    for chosen, is_put in steps:
+        rows = list(dict.fromkeys(chosen))
         if is_put:
             vectors[rows] = chance.normal(size=(len(rows), 24)).astype(np.float32) * 3
             index.put(rows, vectors[rows])

@@ -1,10 +1,11 @@
-"""How large a request may be."""
+"""What every request passes before FastAPI sees it: a bound on its size, and its id."""
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import RequestTooLarge
-from service.problems import problem
+from service.problems import problem, request_id
 
 
 class RequestSizeLimit:
@@ -41,3 +42,24 @@ class RequestSizeLimit:
             return waiting.pop() if waiting else await receive()
 
         await self.app(scope, replay, send)
+
+
+class RequestNames:
+    """Puts the request's id on every answer, in X-Request-ID."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; name the answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        name = request_id(Request(scope))
+
+        async def named(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["X-Request-ID"] = name
+            await send(message)
+
+        await self.app(scope, receive, named)
