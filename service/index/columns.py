@@ -14,6 +14,9 @@ Mask = NDArray[np.bool_]
 _FOREVER: Final = np.iinfo(np.int64).max
 # A full array grows by a quarter: doubling would hold three times a large one while it copies.
 _GROWTH: Final = 1.25
+# One search asks for the same mask four times; an agent asks again and again with the same filters.
+_MOST_MASKS: Final = 8
+_NOTHING: Final = np.zeros(0, np.bool_)
 _CODED: Final = ("scope", "kind", "type", "session", "trust_tier")
 
 
@@ -60,6 +63,8 @@ class Columns:
         self._is_archived = np.zeros(0, np.bool_)
         self._is_present = np.zeros(0, np.bool_)
         self._size = 0
+        # Masks of the filters asked last, until something is put or a memory's time is over.
+        self._masks: dict[Filters, tuple[int, Mask]] = {}
 
     @property
     def present(self) -> Mask:
@@ -85,6 +90,7 @@ class Columns:
         """Write what is known of memories into their rows."""
         if not rows:
             return
+        self._masks.clear()
         self._size = max(self._size, max(rows) + 1)
         self.reserve(self._size)
         places = np.array(rows)
@@ -104,13 +110,28 @@ class Columns:
 
     def remove(self, row: int) -> None:
         """Let a row hold no memory any more."""
+        self._masks.clear()
         self._is_present[row] = False
 
     def mask(self, filters: Filters, now: int) -> Mask:
-        """Return which rows pass, as filters.surql says; `now` in microseconds.
+        """Return which rows pass, as filters.surql says; not to be changed. `now` in microseconds.
 
         The wall between agents is not checked here: these rows are one agent's.
         """
+        until, mask = self._masks.get(filters, (now, _NOTHING))
+        if until <= now:
+            until, mask = self._until(filters, now), self._make_mask(filters, now)
+            if len(self._masks) >= _MOST_MASKS:
+                del self._masks[next(iter(self._masks))]
+            self._masks[filters] = until, mask
+        return mask
+
+    def _until(self, filters: Filters, now: int) -> int:
+        """Return when the next memory's time is over, in microseconds."""
+        ends = self._times["valid_until"][: self._size]
+        return _FOREVER if filters.as_of else int(ends[ends > now].min(initial=_FOREVER))
+
+    def _make_mask(self, filters: Filters, now: int) -> Mask:
         size = self._size
         mask = self._is_present[:size].copy()
         self._keep_labels(mask, filters)
