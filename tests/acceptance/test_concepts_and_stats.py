@@ -128,4 +128,4 @@ def test_health_tells_what_is_there(client: httpx.Client) -> None:
     assert checks.keys() >= {"database", "schema", "embedder", "fingerprint", "engine"}
     assert all(check["ok"] for check in checks.values())
     assert "hashing-256" in checks["embedder"]["detail"]
-    assert checks["engine"]["detail"] == "database"
+    assert checks["engine"]["detail"] == "resident"
