@@ -12,6 +12,9 @@ import pytest
 from service.settings import Settings
 from tests.services import RunningService, embedding_server, running_service
 
+# torch's threads else spin while they wait, which on two cores takes them from the servers here.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 # Settings of whoever runs the tests must not leak into them.
 for _name in [n for n in os.environ if n.startswith(("MEMORY_", "EMBEDDING_"))]:
     del os.environ[_name]
