@@ -22,6 +22,10 @@ _TAIL_POSTINGS: Final = 2**16
 # So many segments of about one size become one: at most three of each of three sizes stay.
 _FAN: Final = 4
 
+# By how often a word stands in a text, what it counts; the longest text has 65,535 at most.
+_DAMPED: Final = np.zeros(2**16, np.float32)
+_DAMPED[1:] = 1 + np.log(np.arange(1, 2**16))
+
 
 class TextIndex:
     """An inverted index where a new text is a new document, and the row's old one is dead.
@@ -30,8 +34,9 @@ class TextIndex:
 
     Scores are BM25 with k1 = 1.2 and b = 0.75; document frequencies and the average length are
     those of the living documents, exactly. idf = ln(1 + (N - df + 0.5) / (df + 0.5)) is Lucene's,
-    which is never negative, where SurrealDB gives 0 to a word of half of the texts and more; it
-    also takes 1 + ln(tf) for tf. One writer at a time, and no reader then; readers may be many.
+    which is never negative, where SurrealDB gives 0 to a word of half of the texts and more. As in
+    SurrealDB, a word that stands tf times counts 1 + ln(tf). One writer at a time, and no reader
+    then; readers may be many.
     """
 
     def __init__(self, tail_documents: int = 1024) -> None:
@@ -199,8 +204,9 @@ def _score(
         if found is None:
             continue
         share = norms if found.documents is None else norms.take(found.documents)
-        share = share + found.counts
-        np.divide(found.counts, share, out=share)
+        counts = _DAMPED.take(found.counts)
+        share = share + counts
+        np.divide(counts, share, out=share)
         share *= np.float32(weight)
         if found.documents is None:
             scores += share

@@ -48,7 +48,7 @@ def bm25(
         scores[row] = sum(
             math.log(1 + (len(held) - holders + 0.5) / (holders + 0.5)) * 2.2 * tf / (tf + norm)
             for term in terms
-            if (tf := count[term])
+            if (tf := count[term] and 1 + math.log(count[term]))
             for holders in [sum(term in other for other in counts.values())]
         )
     return {row: score for row, score in scores.items() if score > 0}
