@@ -6,7 +6,7 @@ from typing import Final
 
 from service.errors import StoreNotWritable
 
-# What a killed store must read again when it is opened: about 10 MB a second on 2 cores.
+# What a killed store must read again when it is opened; many small keys take long.
 _LONGEST_LOG_BYTES: Final = 128_000_000
 _LOG_BYTES_WHEN_IDLE: Final = 32_000_000
 
