@@ -1,0 +1,75 @@
+"""An embedded store is flushed by reopening it; whoever asks meanwhile waits, and no more."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from service import flushing, store_address
+from service.database import Database
+from service.flushing import keep_flushing
+from service.queries import Query
+from service.store_address import StoreAddress
+
+pytestmark = pytest.mark.anyio
+
+WRITING = "CREATE type::record('row', $n) SET blob = $blob"
+WRITE = Query("write", WRITING, frozenset({"n", "blob"}), writes=True)
+COUNT = Query("count", "RETURN array::len((SELECT VALUE id FROM row))", frozenset(), writes=False)
+BLOB = "x" * 20_000
+
+
+async def fill(db: Database, rows: range) -> None:
+    for n in rows:
+        await db.run(WRITE, n=n, blob=BLOB)
+
+
+async def test_reads_and_writes_go_on_while_a_long_log_is_flushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_address, "_LONGEST_LOG_BYTES", 400_000)
+    address = StoreAddress(f"surrealkv://{tmp_path / 'store'}")
+    db = Database(address)
+    await db.apply("DEFINE TABLE row")
+    counts: list[int] = []
+
+    async def read() -> None:
+        while not counts or counts[-1] < 80:
+            counts.append(await db.run(COUNT))
+
+    readers = [asyncio.create_task(read()) for _ in range(3)]
+    await asyncio.gather(fill(db, range(40)), fill(db, range(40, 80)))
+    async with asyncio.timeout(60):
+        await asyncio.gather(*readers)
+    assert not address.must_flush()
+    assert list((tmp_path / "store" / "sstables").iterdir())
+    await db.close()
+    again = Database(address)
+    assert await again.run(COUNT) == 80
+    await again.close()
+
+
+async def test_a_store_that_nobody_writes_to_is_flushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_address, "_LOG_BYTES_WHEN_IDLE", 100_000)
+    monkeypatch.setattr(flushing, "_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(flushing, "_QUIET_SECONDS", 0.1)
+    address = StoreAddress(f"surrealkv://{tmp_path / 'store'}")
+    db = Database(address)
+    await db.apply("DEFINE TABLE row")
+    await fill(db, range(10))
+    assert address.may_flush()
+    keeping = asyncio.create_task(keep_flushing(db))
+    async with asyncio.timeout(30):
+        while address.may_flush():  # noqa: ASYNC110 - a file's size tells nobody
+            await asyncio.sleep(0.02)
+    assert await db.run(COUNT) == 10
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    await db.close()
+
+
+def test_a_server_flushes_by_itself() -> None:
+    address = StoreAddress("ws://127.0.0.1:8000/rpc")
+    assert (address.must_flush(), address.may_flush()) == (False, False)
