@@ -6,7 +6,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-# bytes: float32, little endian; they load ten times faster. array: what the database can search.
+# bytes: float32, little endian; they load much faster. array: what the database can search.
 VectorForm = Literal["bytes", "array"]
 
 FORM_OF_ENGINE: Final[Mapping[str, VectorForm]] = {"resident": "bytes", "database": "array"}

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 HAS_VECTORS: Final = load_query(__package__, "has_vectors")
 FORGET_VECTOR_INDEX: Final = load_query(__package__, "forget_vector_index")
 
-# An index over 8,000 vectors is built in 18 s, one over 100,000 takes more than 14 minutes.
+# One statement builds the index over all vectors: very long for 100,000 of them.
 _BUILDING_PATIENCE: Final = 1000.0
 
 
@@ -137,7 +137,7 @@ class Vectors:
             await self._db.run(FORGET_VECTOR_INDEX)
         if form == MIXED:
             log.info(
-                "the store holds vectors as arrays, which load ten times slower than bytes: run "
+                "the store holds vectors as arrays, which load much slower than bytes: run "
                 "`graph-memory switch-engine` while the service is stopped"
             )
 
