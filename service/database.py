@@ -1,4 +1,4 @@
-"""The one door to SurrealDB, and the only importer of its driver: connect, run a named query.
+"""The one door to SurrealDB: connect, run a named query.
 
 Measured traps that this file answers (core 3.2.4): `query()` hides the error of a later
 statement, so `query_raw` is used and every status checked; two writers on one full-text index
@@ -9,13 +9,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
-from surrealdb import AsyncSurreal, RecordID
-from surrealdb.data.types.null import NullType
-from surrealdb.errors import NotAllowedError, SurrealError
-
+from service.driver import AsyncSurreal, NotAllowedError, RecordID, SurrealError
 from service.errors import (
     QueryFailed,
     ServiceError,
@@ -52,7 +49,7 @@ def record(table: str, key: str | list[Any]) -> RecordID:
     return RecordID(table, key)
 
 
-_ALREADY_PLAIN: Final = frozenset({str, int, float, bool, bytes, type(None)})
+_ALREADY_PLAIN: Final = frozenset({str, int, float, bool, bytes, datetime, type(None)})
 
 
 def plain(value: Any) -> Any:
@@ -65,11 +62,7 @@ def plain(value: Any) -> Any:
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [plain(inner) for inner in value]
-    if isinstance(value, datetime):
-        # The driver's own datetime type carries nanoseconds and is refused by orjson.
-        moment = value.astimezone(UTC)
-        return datetime.combine(moment.date(), moment.timetz())
-    return None if isinstance(value, NullType) else value
+    return value
 
 
 class Database:

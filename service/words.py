@@ -8,10 +8,12 @@ Kana and Hangul become character bigrams, since no blank tells where their words
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 _CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_CJK_LETTER: Final = re.compile(f"[{_CJK}]")
 _TOKEN: Final = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[./:@#+\-_]+[^\W{_CJK}]+)*")
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
@@ -51,6 +53,8 @@ def index_words(text: str) -> str:
     return " ".join(_words(text))
 
 
+# One question is asked for its words by every signal and for every snippet.
+@lru_cache(maxsize=64)
 def query_words(text: str) -> str:
     """Return the words to look for, each once, stop words left out.
 
@@ -72,20 +76,15 @@ def quoted_phrases(text: str) -> list[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    for match in _TOKEN.finditer(_POSSESSIVE.sub("", fold(text))):
-        token = match[0]
-        if _is_cjk(token):
+    for token in _TOKEN.findall(_POSSESSIVE.sub("", fold(text))):
+        if not token.isascii() and _CJK_LETTER.match(token):
             yield from _bigrams(token)
-        elif len(token) <= _LONGEST_CHARACTERS and token.isalpha() and _is_plain(token):
+        elif token.isalpha() and len(token) <= _LONGEST_CHARACTERS and _is_plain(token):
             yield token.lower()
         elif _PLURAL.fullmatch(token):
             yield token[:-1].lower()
         else:
             yield from _whole_and_parts(token)
-
-
-def _is_cjk(token: str) -> bool:
-    return re.match(rf"[{_CJK}]", token) is not None
 
 
 def _is_plain(token: str) -> bool:

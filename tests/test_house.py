@@ -25,6 +25,7 @@ pure      ingest.names ingest.parts ingest.places ingest.relations ingest.senten
 pure      search.answers search.concept_votes search.fusion search.paths search.receipts
 pure      recall.walk vector_forms
 files     store_address
+codec     driver
 borders   database embedder ingest.folders layers problems queries search.engine settings
 queries   agents index.loading ingest.stored memories.fetching search.candidates
 queries   search.database_engine vectors
@@ -64,7 +65,7 @@ NO_FLOOR = (99, "no floor")
 # Which modules may import what. ingest.remote is the command line asking the running service for
 # its job; layers and command wrap the app as ASGI, outside of what FastAPI sees.
 RESERVED = {
-    r"surrealdb": r"service\.database",
+    r"surrealdb": r"service\.driver",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\.(embedder|ingest\.remote)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
     r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
