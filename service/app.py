@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -20,6 +20,7 @@ from service.index import route as index
 from service.ingest import route as ingest
 from service.ingest.declared import declare_concepts
 from service.ingest.pending import keep_embedding
+from service.ingest.sync import read_ahead
 from service.layers import RequestNames, RequestSizeLimit
 from service.memories import route as memories
 from service.opening import open_parts
@@ -80,8 +81,10 @@ def create_app(settings: Settings) -> FastAPI:
 async def background(parts: Parts) -> AsyncIterator[None]:
     """Run what goes on beside requests: waiting jobs, waiting vectors, the user's concepts."""
     await _declare(parts)
+    agents = (parts.settings.agent, DEFAULT_AGENT)
     tasks = [
-        *_follow_changes(parts),
+        *_follow_changes(parts, agents),
+        asyncio.create_task(_read_dictionaries(parts, agents)),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
@@ -94,14 +97,20 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _follow_changes(parts: Parts) -> list[asyncio.Task[None]]:
+def _follow_changes(parts: Parts, agents: Sequence[str]) -> list[asyncio.Task[None]]:
     """Keep the resident indexes current, from this service's own writes on; none, nothing to do."""
     residency = parts.residency
     if residency is None:
         return []
     parts.db.after_write = residency.follower.after_write
-    residency.expect((parts.settings.agent, DEFAULT_AGENT))
+    residency.expect(agents)
     return [asyncio.create_task(_supervised("index", residency.run))]
+
+
+async def _read_dictionaries(parts: Parts, agents: Sequence[str]) -> None:
+    """Spare the first write the reading; what goes wrong here, that write will tell."""
+    with suppress(ServiceError):
+        await read_ahead(parts.pipeline, agents)
 
 
 async def _declare(parts: Parts) -> None:

@@ -13,7 +13,6 @@ import cbor2
 from surrealdb import AsyncSurreal, RecordID
 from surrealdb.connections import async_embedded, async_ws
 from surrealdb.data.cbor import tag_decoder
-from surrealdb.data.types.null import NullType
 from surrealdb.errors import NotAllowedError, SurrealError
 from surrealdb.request_message.descriptors import cbor_ws
 
@@ -71,16 +70,16 @@ def _refuse(_: cbor2.CBOREncoder, value: Any) -> None:
     raise TypeError(msg)
 
 
-def _decode_moment(value: Sequence[int], _: bool) -> datetime:  # noqa: FBT001
+def _decode_moment(value: Sequence[int], _: bool) -> datetime:
     seconds, nanoseconds = (*value, 0, 0)[:2]  # zeros at the end are left out
     return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
 
 
-def _decode_record_id(value: Sequence[Any], _: bool) -> RecordID:  # noqa: FBT001
-    return RecordID._unchecked(*value)  # noqa: SLF001 - what the driver itself does
+def _decode_record_id(value: Sequence[Any], _: bool) -> RecordID:
+    return RecordID._unchecked(*value)
 
 
-def _decode_tag(tag: cbor2.CBORTag, _: bool) -> Any:  # noqa: FBT001
+def _decode_tag(tag: cbor2.CBORTag, _: bool) -> Any:
     decoder: Any = None  # not looked at
     return tag_decoder(decoder, tag)  # type: ignore[arg-type]
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+import orjson
+
 from service.database import Database, record
 from service.ingest.chains import Link
 from service.ingest.names import key_of, tokens_of
@@ -183,7 +185,7 @@ async def pair_weights(
 async def chain_span(
     db: Database, agent: str, chain: str, start: datetime, end: datetime
 ) -> set[Link]:
-    """Return a chain's memories from `start` to `end` inclusive, and one more on each side."""
+    """Return a chain's memories from `start` to `end`, and those of the nearest moment aside."""
     rows = await db.run(CHAIN_SPAN, agent=agent, chain=chain, **{"from": start, "to": end})
     return {
         Link(row["occurred_at"], row.get("uri") or "", row["position"], row["id"]) for row in rows
@@ -199,5 +201,6 @@ async def chain_edges(db: Database, keys: Iterable[str]) -> set[tuple[str, str]]
 
 async def dictionary_rows(db: Database, agent: str) -> list[dict[str, Any]]:
     """Return every concept of an agent as rows, those with the most memories first."""
-    rows: list[dict[str, Any]] = await db.run(DICTIONARY, agent=agent)
+    found: str = await db.run(DICTIONARY, after=[agent], end=[f"{agent}\x00"])
+    rows: list[dict[str, Any]] = await asyncio.to_thread(orjson.loads, found)
     return sorted(rows, key=lambda row: (-row["memories"], row["id"][1]))

@@ -6,7 +6,7 @@ of it in one transaction. A crash at any step leaves the state before; sending a
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -208,6 +208,15 @@ async def _write_once(
     dictionary.version += 1
     pipeline.dictionaries[change.agent] = dictionary
     return change, links
+
+
+async def read_ahead(pipeline: Pipeline, agents: Iterable[str]) -> None:
+    """Read the dictionaries of agents before their first write needs them."""
+    for agent in dict.fromkeys(agents):
+        async with pipeline.writing:
+            known = pipeline.dictionaries.get(agent)
+            dictionary = await read_dictionary(pipeline.db, agent, known)
+            pipeline.dictionaries[agent] = dictionary
 
 
 async def _compare(db: Database, change: Change) -> Change:

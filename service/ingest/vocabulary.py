@@ -1,5 +1,6 @@
 """An agent's dictionary as the store has it: read anew only when another writer changed it."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ async def read_dictionary(db: Database, agent: str, known: Dictionary | None) ->
     version = int((await db.meta(["dictionary", agent])).get("version", 0))
     if known is not None and known.version == version:
         return known
-    return build_dictionary(await stored.dictionary_rows(db, agent), version)
+    rows = await stored.dictionary_rows(db, agent)
+    return await asyncio.to_thread(build_dictionary, rows, version)
 
 
 def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dictionary:
