@@ -42,7 +42,7 @@ class AgentIndex:
 
     def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
         self.agent = agent
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.columns = Columns()
         self.text = TextIndex()
         self.vectors = vectors

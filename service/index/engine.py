@@ -65,13 +65,13 @@ class ResidentEngine:
     ) -> list[Scored]:
         """Return the first `limit` of a ranking that pass the filters, in its order."""
         keys = [hit.id for hit in ranking]
-        found = await self._ask(filters.agents, lambda i: i.visible(keys, filters))
+        found = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
         visible = set().union(*found)
         return [hit for hit in ranking if hit.id in visible][:limit]
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Return the number of memories of each agent."""
-        found = await self._ask(agents, lambda i: i.memories)
+        found = await self._look_up(agents, lambda i: i.memories)
         return dict(zip(agents, found, strict=True))
 
     async def concepts_of_memories(
@@ -79,7 +79,7 @@ class ResidentEngine:
     ) -> dict[str, tuple[Concept, ...]]:
         """Return the concepts that each memory can link by."""
         wanted = list(keys)
-        found = await self._ask(agents, lambda i: i.concepts_of(wanted, caps.get(i.agent, 0)))
+        found = await self._look_up(agents, lambda i: i.concepts_of(wanted, caps.get(i.agent, 0)))
         return dict(chain.from_iterable(part.items() for part in found))
 
     async def memories_of_concepts(
@@ -87,7 +87,7 @@ class ResidentEngine:
     ) -> dict[ConceptId, list[str]]:
         """Return the ids of the memories that reference each concept, in ascending order."""
         slugs = _slugs(concepts)
-        found = await self._ask(agents, lambda i: i.memories_of(slugs[i.agent]))
+        found = await self._look_up(agents, lambda i: i.memories_of(slugs[i.agent]))
         return dict(chain.from_iterable(part.items() for part in found))
 
     async def related_concepts(
@@ -95,7 +95,7 @@ class ResidentEngine:
     ) -> dict[ConceptId, list[Related]]:
         """Return the concepts beside each one, the tightest first."""
         slugs, allowed = _slugs(concept.id for concept in concepts), set(edges)
-        found = await self._ask(agents, lambda i: i.related(slugs[i.agent], allowed))
+        found = await self._look_up(agents, lambda i: i.related(slugs[i.agent], allowed))
         return dict(chain.from_iterable(part.items() for part in found))
 
     async def before_and_after(
@@ -103,7 +103,7 @@ class ResidentEngine:
     ) -> dict[str, tuple[list[str], list[str]]]:
         """Return the ids of the memories just before and just after each one."""
         wanted = list(keys)
-        found = await self._ask(agents, lambda i: i.before_and_after(wanted))
+        found = await self._look_up(agents, lambda i: i.before_and_after(wanted))
         return dict(chain.from_iterable(part.items() for part in found))
 
     def indexed_through(self, agents: Sequence[str], /) -> datetime:
@@ -129,6 +129,26 @@ class ResidentEngine:
         return await asyncio.gather(
             *[loop.run_in_executor(self._threads, question, index) for index in indexes]
         )
+
+
+    async def _look_up(
+        self, agents: Sequence[str], question: Callable[[AgentIndex], Answer]
+    ) -> list[Answer]:
+        """Ask for what a few look-ups answer: here and now, unless a thread holds the index.
+
+        A thread's answer comes half a millisecond later, and a walk asks a dozen times.
+        """
+        answers = []
+        for agent in agents:
+            index = await self.residency.index_of(agent)
+            if index.lock.acquire(blocking=False):
+                try:
+                    answers.append(question(index))
+                finally:
+                    index.lock.release()
+            else:
+                answers += await self._ask([agent], question)
+        return answers
 
 
 def _best(rankings: Sequence[Sequence[Scored]], limit: int) -> list[Scored]:

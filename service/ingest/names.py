@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from service.words import STOP_WORDS, fold
@@ -23,6 +24,7 @@ _CLOCK: Final = re.compile(
 _QUANTITY: Final = re.compile(r"\d+[a-z]{1,3}")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _BRACKET: Final = re.compile(r"\s*\([^)]*\)\s*$")
+_PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _LONGEST_TOKENS: Final = 6
 # A title is given on purpose and may be long: "List of mayors of Little Rock, Arkansas".
 _LONGEST_TITLE_TOKENS: Final = 12
@@ -72,7 +74,7 @@ def tokens_of(text: str) -> list[str]:
 
 def key_of(tokens: list[str]) -> str:
     """Return the spelling under which tokens are looked up: case-folded, GPUs as gpu."""
-    return "_".join(_singular(token).casefold() for token in tokens)
+    return "_".join(map(_key_of_token, tokens))
 
 
 def slug_of(name: str) -> str:
@@ -195,14 +197,17 @@ def _tells(tokens: list[str]) -> bool:
     )
 
 
-def _singular(token: str) -> str:
-    return token[:-1] if re.fullmatch(r"[A-Z]{2,}s", token) else token
+# The words of one agent come again and again: half of what linking a note took.
+@lru_cache(maxsize=65_536)
+def _key_of_token(token: str) -> str:
+    return (token[:-1] if _PLURAL.fullmatch(token) else token).casefold()
 
 
 def _is_plain_capitalised(token: str) -> bool:
     return token[0].isupper() and token[1:].islower() and token.isalpha()
 
 
+@lru_cache(maxsize=65_536)
 def _is_code_like(token: str) -> bool:
     """Say whether a token's own letters mark it: GPU, SurrealDB, E1234, but not Rush or 1234."""
     if token.isdigit() or len(token) < 2:

@@ -16,6 +16,7 @@ from service.recall.walk import (
     Walk,
     concepts_beside,
     concepts_from,
+    memories_from,
 )
 from service.records import Concept, ConceptId, Filters, Memory, Scored
 from service.search.engine import Engine
@@ -106,23 +107,30 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
     """
     stages, filters = Stages(), asked.search.filters
     ranking = await _ranking(searcher, asked, stages)
-    with stages.measured("fetch"):
-        seeds = await _seeds(searcher, asked, ranking)
     fused = {hit.id: hit for hit in ranking.hits}
-    top = fused[seeds[0]].score if seeds else 1.0
-    said = {key: hit.score / top for key, hit in fused.items()}
-    recall = _Recall(searcher.engine, asked, await caps_of(searcher, filters.agents))
-    recall.walk.start({key: said[key] for key in seeds})
-    with stages.measured("graph"):
-        await _walk_concepts(recall)
-        chains = await _walk_time(recall, seeds) if asked.follows_time else ()
+    caps = await caps_of(searcher, filters.agents)
+    hidden: set[str] = set()
+    while True:
+        recall = _Recall(searcher.engine, asked, caps)
+        with stages.measured("graph"):
+            seeds = await _seeds(recall, [hit for hit in ranking.hits if hit.id not in hidden])
+            top = fused[seeds[0]].score if seeds else 1.0
+            said = {key: hit.score / top for key, hit in fused.items()}
+            recall.walk.start({key: said[key] for key in seeds})
+            await _walk_concepts(recall)
+            chains = await _walk_time(recall, seeds) if asked.follows_time else ()
+        reached = _ranked(recall.walk, said)
+        with stages.measured("fetch"):
+            keys, memories = await fetch_first(
+                searcher.db, _wanted(reached, fused), filters, asked.search.limit,
+                {*seeds, *_named(chains)},
+            )  # fmt: skip
+        if memories.keys() >= set(seeds):
+            break
+        # The store hides a seed that the engine still showed: begin again without it.
+        hidden |= set(seeds) - memories.keys()
     if not seeds:
         await refuse_unknown(searcher.db, filters.agents[0])
-    reached = _ranked(recall.walk, said)
-    with stages.measured("fetch"):
-        keys, memories = await fetch_first(
-            searcher.db, _wanted(reached, fused), filters, asked.search.limit, _named(chains)
-        )
     stages.counts |= {"seeds": len(seeds), "reached": len(reached) - len(seeds)}
     return RecallResult(
         tuple(seeds),
@@ -145,13 +153,14 @@ async def _ranking(searcher: Searcher, asked: RecallQuery, stages: Stages) -> Ra
     return await rank(searcher, wide, stages)
 
 
-async def _seeds(searcher: Searcher, asked: RecallQuery, ranking: Ranking) -> list[str]:
+async def _seeds(recall: _Recall, ranking: Sequence[Fused]) -> list[str]:
     """Return where the walk begins; a memory that the filters leave out is no beginning."""
+    asked = recall.asked
     most = min(_MOST_SEEDS, -(-asked.search.limit // 2))
-    wanted = [Wanted(hit.id) for hit in ranking.hits]
+    hits = [Scored(hit.id, hit.score) for hit in ranking]
     limit = max(most, len(asked.seed_ids))
-    seeds, _ = await fetch_first(searcher.db, wanted, asked.search.filters, limit)
-    return seeds
+    kept = await recall.engine.keep_visible(hits, recall.filters, limit)
+    return [hit.id for hit in kept]
 
 
 async def _walk_concepts(recall: _Recall) -> None:
@@ -192,16 +201,14 @@ async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[st
         key: way for key, way in concepts.items() if way[0].memories <= recall.caps.get(key[0], 0)
     }
     linked = await recall.engine.memories_of_concepts(recall.filters.agents, linking)
-    new: dict[str, Reached] = {}
-    for key in sorted(linked):
-        _, way = concepts[key]
-        for memory in linked[key]:
-            path = (*way.path, Step(memory=memory))
-            recall.walk.add(memory, Reached(way.score * DECAY, hop, path), new)
-    ordered = sorted(new, key=lambda key: (-new[key].score, key))
-    hits = [Scored(key, new[key].score) for key in ordered]
+    scores, through = memories_from(concepts, linked, recall.walk.memories)
+    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    hits = [Scored(key, scores[key]) for key in ordered]
     kept = await recall.engine.keep_visible(hits, recall.filters, MOST_MEMORIES)
-    return {hit.id: new[hit.id] for hit in kept}
+    return {
+        hit.id: Reached(hit.score, hop, (*concepts[through[hit.id]][1].path, Step(memory=hit.id)))
+        for hit in kept
+    }
 
 
 async def _walk_time(recall: _Recall, seeds: Sequence[str]) -> tuple[Chain, ...]:

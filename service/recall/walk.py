@@ -1,7 +1,7 @@
 """The arithmetic of a walk: what one hop adds to what is reached, with the path; pure."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,13 +31,12 @@ Path = tuple[Step, ...]
 class Reached:
     """A memory or concept that the walk has come to: how strongly, how far, by which path.
 
-    Where several ways add up to `score`, `path` is the strongest of them, alone worth `by_path`.
+    Where several ways add up to `score`, `path` is the strongest of them.
     """
 
     score: float
     distance: int
     path: Path
-    by_path: float | None = None
 
 
 @dataclass(slots=True)
@@ -52,29 +51,35 @@ class Walk:
         for key, score in seeds.items():
             self.memories[key] = Reached(score, 0, (Step(memory=key),))
 
-    def add(self, key: str, reached: Reached, new: dict[str, Reached]) -> None:
-        """Note one more way to a memory: ways of this hop add up as 1 − Π(1 − score).
-
-        What was reached in an earlier hop stays as it is: that also ends every cycle.
-        """
-        if key in self.memories:
-            return
-        known = new.get(key)
-        if known is None:
-            new[key] = reached
-            return
-        by_path = known.score if known.by_path is None else known.by_path
-        path, by_path = max(
-            (known.path, by_path), (reached.path, reached.score), key=lambda way: way[1]
-        )
-        total = 1 - (1 - known.score) * (1 - reached.score)
-        new[key] = Reached(total, reached.distance, path, by_path)
-
     def note(self, concept: Concept, weight: float) -> None:
         """Note a concept that the walk went through, with its greatest weight."""
         known = self.concepts.get(concept.id)
         if known is None or weight > known[1]:
             self.concepts[concept.id] = (concept, weight)
+
+
+def memories_from(
+    concepts: Mapping[ConceptId, tuple[Concept, Reached]],
+    memories_of: Mapping[ConceptId, Iterable[str]],
+    known: Container[str],
+) -> tuple[dict[str, float], dict[str, ConceptId]]:
+    """Return the memories that concepts lead to: scores, and the concept of the strongest way.
+
+    The ways to one memory add up as 1 − Π(1 − score). What is `known` stays as it is: that also
+    ends every cycle. Thousands are scored, few are kept: paths are made of those alone.
+    """
+    scores: dict[str, float] = {}
+    strongest_way: dict[str, float] = {}
+    through: dict[str, ConceptId] = {}
+    for concept in sorted(memories_of):
+        score = concepts[concept][1].score * DECAY
+        for key in memories_of[concept]:
+            if key in known:
+                continue
+            scores[key] = 1 - (1 - scores.get(key, 0.0)) * (1 - score)
+            if score > strongest_way.get(key, -1.0):
+                strongest_way[key], through[key] = score, concept
+    return scores, through
 
 
 def rarity(concept: Concept) -> float:

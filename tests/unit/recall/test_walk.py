@@ -16,6 +16,7 @@ from service.recall.walk import (
     Walk,
     concepts_beside,
     concepts_from,
+    memories_from,
     rarity,
     strongest,
 )
@@ -35,11 +36,15 @@ def _by(*names: str) -> Path:
     return tuple(Step(memory=name) for name in names)
 
 
-def _added(*scores: float) -> Reached:
-    new: dict[str, Reached] = {}
-    for place, score in enumerate(scores):
-        Walk().add("m", Reached(score, 1, _by(f"way {place}", "m")), new)
-    return new["m"]
+def _summed(*scores: float) -> tuple[float, str]:
+    """Return the score of a memory that so many concepts lead to, and its strongest way."""
+    concepts = {
+        concept.id: (concept, Reached(score / DECAY, 0, ()))
+        for place, score in enumerate(scores)
+        for concept in (_concept(f"way {place}"),)
+    }
+    summed, through = memories_from(concepts, {key: ["m"] for key in concepts}, {})
+    return summed["m"], through["m"][1]
 
 
 def test_a_walk_begins_at_its_seeds() -> None:
@@ -49,32 +54,30 @@ def test_a_walk_begins_at_its_seeds() -> None:
 
 
 def test_ways_add_up_as_independent_chances() -> None:
-    assert _added(0.5).score == 0.5
-    assert _added(0.5, 0.5).score == 0.75
-    assert _added(0.5, 0.5, 0.2).score == pytest.approx(1 - 0.5 * 0.5 * 0.8)
+    assert _summed(0.5)[0] == pytest.approx(0.5)
+    assert _summed(0.5, 0.5)[0] == pytest.approx(0.75)
+    assert _summed(0.5, 0.5, 0.2)[0] == pytest.approx(1 - 0.5 * 0.5 * 0.8)
 
 
-def test_the_strongest_way_is_the_path_even_when_weaker_ones_add_up_to_more() -> None:
-    assert _added(0.4, 0.4, 0.5).path[0].memory == "way 2"
-    assert _added(0.5, 0.4, 0.4).path[0].memory == "way 0"
-    assert _added(0.3, 0.3, 0.6, 0.5).path[0].memory == "way 2"
-    assert _added(0.5, 0.5).path[0].memory == "way 0"
+def test_the_strongest_way_is_told_even_when_weaker_ones_add_up_to_more() -> None:
+    assert _summed(0.4, 0.4, 0.5)[1] == "way 2"
+    assert _summed(0.5, 0.4, 0.4)[1] == "way 0"
+    assert _summed(0.3, 0.3, 0.6, 0.5)[1] == "way 2"
+    assert _summed(0.5, 0.5)[1] == "way 0"
 
 
 @given(_SCORES)
 def test_the_order_of_the_ways_does_not_matter(scores: list[float]) -> None:
-    total = _added(*scores)
-    assert total.score == pytest.approx(1 - math.prod(1 - score for score in scores))
-    assert max(scores) - 1e-12 <= total.score <= 1
-    assert total.path[0].memory == f"way {scores.index(max(scores))}"
+    total, way = _summed(*scores)
+    assert total == pytest.approx(1 - math.prod(1 - score for score in scores))
+    assert max(scores) - 1e-12 <= total <= 1 + 1e-12
+    assert scores[int(way.removeprefix("way "))] == pytest.approx(max(scores))
 
 
 def test_what_was_reached_earlier_stays_as_it_is() -> None:
-    walk, new = Walk(), dict[str, Reached]()
-    walk.start({"a": 0.1})
-    walk.add("a", Reached(0.9, 2, _by("a", "b", "a")), new)
-    assert new == {}
-    assert walk.memories["a"].distance == 0
+    gpu = _concept("gpu")
+    found = memories_from({gpu.id: (gpu, Reached(0.9, 1, ()))}, {gpu.id: ["a", "b"]}, {"a"})
+    assert found == ({"b": pytest.approx(0.54)}, {"b": gpu.id})
 
 
 def test_a_concept_is_noted_with_its_greatest_weight() -> None:
@@ -155,11 +158,13 @@ def _walk_through(seeds: dict[str, float], graph: dict[str, set[str]]) -> tuple[
     frontier = dict(walk.memories)
     while frontier:
         hops += 1
-        new: dict[str, Reached] = {}
-        for concept, way in concepts_from(frontier, of_memory).values():
-            for key in sorted(graph[concept.id[1]]):
-                step = (*way.path, Step(memory=key))
-                walk.add(key, Reached(way.score * DECAY, hops, step), new)
+        ways = concepts_from(frontier, of_memory)
+        linked = {key: sorted(graph[key[1]]) for key in ways}
+        scores, through = memories_from(ways, linked, walk.memories)
+        new = {
+            key: Reached(score, hops, (*ways[through[key]][1].path, Step(memory=key)))
+            for key, score in scores.items()
+        }
         walk.memories |= new
         frontier = new
     return walk, hops
