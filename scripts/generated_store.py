@@ -36,10 +36,10 @@ from service.queries import Query
 from service.store_address import StoreAddress
 from service.vector_forms import VectorForm, stored_vector
 
-# Sessions are whole in a batch. Bound by the full-text index: the size hardly matters.
+# Sessions are whole in a batch; the size hardly matters.
 BATCH_NOTES: Final = 50 * SESSION_NOTES
 BATCH_EDGES: Final = 4000
-# An index over all vectors is one statement, and takes as long as it takes.
+# An index over everything is one statement, and takes as long as it takes.
 _PATIENCE_SECONDS: Final = 24 * 3600.0
 
 Rows = list[dict[str, Any]]
@@ -169,8 +169,10 @@ async def finish(db: Database, order: StoreOrder, vectors: WordVectors, schema: 
     facts = {"fingerprint": fingerprint, "dimensions": order.dimensions, "form": order.form}
     await db.set_meta("embedding", facts)
     if order.form == "array":
+        with console.status("index over words"):
+            await db.define_index(schema, "words")
         with console.status("index over vectors"):
-            await db.define_vector_index(schema, order.dimensions)
+            await db.define_index(schema, "vectors", dimensions=order.dimensions)
 
 
 def _rows_from(

@@ -98,11 +98,10 @@ async def background(parts: Parts) -> AsyncIterator[None]:
 
 
 def _follow_changes(parts: Parts, agents: Sequence[str]) -> list[asyncio.Task[None]]:
-    """Keep the resident indexes current, from this service's own writes on; none, nothing to do."""
+    """Load the resident indexes and keep them current; none, nothing to do."""
     residency = parts.residency
     if residency is None:
         return []
-    parts.db.after_write = residency.follower.after_write
     residency.expect(agents)
     return [asyncio.create_task(_supervised("index", residency.run))]
 

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from service.driver import AsyncSurreal, NotAllowedError, RecordID, SurrealError
 from service.errors import (
@@ -29,7 +29,9 @@ from service.store_address import StoreAddress
 log = logging.getLogger(__name__)
 
 SCHEMA_VERSION: Final = 1
-_VECTORS_MARK: Final = "-- vectors:"
+IndexOf = Literal["words", "vectors"]
+# Where the parts of the schema begin that the database engine alone needs.
+_INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
 # 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
 _OPENING_PATIENCE: Final = 20.0
@@ -93,13 +95,16 @@ class Database:
                 "start the newer program, or give another MEMORY_DATA_DIR."
             )
             raise StoreRefused(msg)
-        await self.apply(schema.split(_VECTORS_MARK, maxsplit=1)[0])
+        await self.apply(schema.split(_INDEX_MARKS["words"], maxsplit=1)[0])
         await self.set_meta("schema", {"version": SCHEMA_VERSION})
 
-    async def define_vector_index(self, schema: str, dimensions: int, patience: float = 1) -> None:
-        """Apply the vector part of `schema`; idempotent. Over stored vectors it needs patience."""
-        part = schema.split(_VECTORS_MARK)[1].partition("\n")[2]
-        await self.apply(part.replace("{dimensions}", str(int(dimensions))), patience)
+    async def define_index(
+        self, schema: str, index: IndexOf, patience: float = 1, dimensions: int = 0
+    ) -> None:
+        """Apply one of the last parts of `schema`, idempotent; over stored rows with patience."""
+        part = schema.split(_INDEX_MARKS[index])[1].partition("\n")[2]
+        statement = part.split(";")[0].replace("{dimensions}", str(int(dimensions)))
+        await self.apply(statement, patience)
 
     async def close(self) -> None:
         """Close the connection; the embedded engine flushes and gives up its lock."""

@@ -5,7 +5,7 @@ decode than to find. cbor2 is compiled and speaks the same bytes, five times fas
 as fast out. The driver offers no place to set a codec, so its modules' names are bound anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -84,13 +84,17 @@ def _decode_tag(tag: cbor2.CBORTag, _: bool) -> Any:
     return tag_decoder(decoder, tag)  # type: ignore[arg-type]
 
 
-_ENCODERS: Final = {type(None): _encode_none, int: _encode_int, RecordID: _encode_record_id}
+_ENCODERS: Final[Mapping[type, Callable[[cbor2.CBOREncoder, Any], Any]]] = {
+    type(None): _encode_none,
+    int: _encode_int,
+    RecordID: _encode_record_id,
+}
 _DECODERS: Final = {
     _NONE: lambda _value, _immutable: None,
     _RECORD_ID: _decode_record_id,
     _MOMENT: _decode_moment,
 }
 
-cbor_ws.encode = encode  # type: ignore[attr-defined]
+cbor_ws.encode = encode  # type: ignore[attr-defined, assignment]
 async_embedded.decode = decode  # type: ignore[attr-defined]
 async_ws.decode = decode  # type: ignore[attr-defined]

@@ -28,7 +28,8 @@ ServiceError
 └── CannotStart              –     (start-up only: one line on stderr and exit status 1)
     ├── StoreInUse
     ├── StoreNotWritable
-    └── StoreRefused
+    ├── StoreRefused
+    └── TextIndexMissing
 """
 
 from dataclasses import dataclass
@@ -189,3 +190,7 @@ class StoreNotWritable(CannotStart):
 
 class StoreRefused(CannotStart):
     """The database refused the user or the schema."""
+
+
+class TextIndexMissing(CannotStart):
+    """The store has no full-text index, and the search engine needs one."""

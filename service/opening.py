@@ -14,17 +14,19 @@ from service.ingest.sync import Pipeline
 from service.search.database_engine import DatabaseEngine
 from service.settings import Settings
 from service.store_address import StoreAddress
+from service.text_index import fit_text_index
 from service.vector_forms import FORM_OF_ENGINE
 from service.vectors import Vectors
 
 
 @asynccontextmanager
-async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
+async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIterator[Parts]:
     """Open the store and the embedder's client, and close them at the end.
 
-    Raises CannotStart for a store that cannot be used, StoreUnavailable for a server that is away.
+    Without `fits_engine` the store may still lack what the search engine needs. Raises CannotStart
+    for a store that cannot be used, StoreUnavailable for a server that is away.
     """
-    schema = await asyncio.to_thread(settings.schema_file.read_text, encoding="utf-8")
+    schema = await read_schema(settings)
     password = settings.database_password
     db = Database(
         StoreAddress(
@@ -39,13 +41,15 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
     embedder = Embedder(embedder_address(settings))
     try:
         await db.open(schema)
+        if fits_engine:
+            await fit_text_index(db, schema, settings.search_engine)
         vectors = Vectors(db, embedder, schema, FORM_OF_ENGINE[settings.search_engine])
-        pipeline = Pipeline(db, vectors, settings.section_tokens, settings.places)
-        jobs = JobRunner(db, pipeline, settings)
         residency = _residency(settings, db)
         engine = (
             ResidentEngine(residency, settings.index_threads) if residency else DatabaseEngine(db)
         )
+        pipeline = Pipeline(db, vectors, engine, settings.section_tokens, settings.places)
+        jobs = JobRunner(db, pipeline, settings)
         yield Parts(settings, db, vectors, engine, residency, pipeline, jobs)
     finally:
         await embedder.close()
@@ -57,7 +61,14 @@ def _residency(settings: Settings, db: Database) -> Residency | None:
     if settings.search_engine != "resident":
         return None
     budget = settings.index_memory_mb * 1_000_000
-    return Residency(db, budget, settings.index_scanned_dimensions)
+    residency = Residency(db, budget, settings.index_scanned_dimensions)
+    db.after_write = residency.follower.after_write
+    return residency
+
+
+async def read_schema(settings: Settings) -> str:
+    """Return the text of schema.surql."""
+    return await asyncio.to_thread(settings.schema_file.read_text, encoding="utf-8")
 
 
 def embedder_address(settings: Settings) -> EmbedderAddress:

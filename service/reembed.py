@@ -6,9 +6,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from service.ingest.pending import embed_pending
-from service.opening import open_parts
+from service.opening import open_parts, read_schema
 from service.queries import load_query
 from service.settings import Settings
+from service.text_index import switch_text_index
 
 FORGET_VECTORS: Final = load_query(__package__, "forget_vectors")
 
@@ -19,8 +20,9 @@ async def reembed(settings: Settings, console: Console) -> int:
     The new model is asked first: without an answer from it, nothing is forgotten. Interrupted
     half-way, the service embeds the rest when it starts. Raises what opening and embedding raise.
     """
-    async with open_parts(settings) as parts:
+    async with open_parts(settings, fits_engine=False) as parts:
         await parts.vectors.reach()
+        await switch_text_index(parts.db, await read_schema(settings), settings.search_engine)
         waiting = await parts.db.run(FORGET_VECTORS)
         await parts.vectors.prepare()
         done = 0

@@ -1,4 +1,4 @@
-"""`graph-memory switch-engine`: bring all stored vectors into the form the search engine needs."""
+"""`graph-memory switch-engine`: give the store what the search engine needs, and no more."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
@@ -7,10 +7,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from service.database import Database, record
-from service.opening import open_parts
+from service.opening import open_parts, read_schema
 from service.queries import load_query
 from service.settings import Settings
-from service.vector_forms import read_vector, stored_vector
+from service.text_index import switch_text_index
+from service.vector_forms import ENGINE_OF_FORM, read_vector, stored_vector
 from service.vectors import Vectors, stored_form
 
 COUNT_VECTORS: Final = load_query(__package__, "count_vectors")
@@ -27,19 +28,21 @@ async def switch_engine(settings: Settings, console: Console) -> int | None:
     None says that the store fits already. The embedding server is not asked. Raises what opening
     raises, and what the store raises.
     """
-    async with open_parts(settings) as parts:
-        return await switch_store(parts.db, parts.vectors, console)
+    async with open_parts(settings, fits_engine=False) as parts:
+        return await switch_store(parts.db, parts.vectors, await read_schema(settings), console)
 
 
-async def switch_store(db: Database, vectors: Vectors, console: Console) -> int | None:
-    """Bring every stored vector into the form of `vectors`, then mark the store.
+async def switch_store(db: Database, vectors: Vectors, schema: str, console: Console) -> int | None:
+    """Fit the text index to the form of `vectors`, bring every vector into it, mark the store.
 
     Interrupted half-way, the store stays marked as mixed, and another run finishes. Returns how
     many vectors changed, None when the store fits already.
     """
+    with console.status("Fitting the full-text index"):
+        has_switched = await switch_text_index(db, schema, ENGINE_OF_FORM[vectors.form])
     facts = await db.meta("embedding")
     if not facts or stored_form(facts) == vectors.form:
-        return None
+        return 0 if has_switched else None
     await vectors.begin_switch(facts)
     switched = 0
     with Progress(

@@ -23,7 +23,7 @@ HAS_VECTORS: Final = load_query(__package__, "has_vectors")
 FORGET_VECTOR_INDEX: Final = load_query(__package__, "forget_vector_index")
 
 # One statement builds the index over all vectors: very long for 100,000 of them.
-_BUILDING_PATIENCE: Final = 1000.0
+BUILDING_PATIENCE: Final = 1000.0
 
 
 class Vectors:
@@ -105,7 +105,7 @@ class Vectors:
         """Build the index if the form needs one, and mark the store as wholly of this form."""
         if self.form == "array":
             dimensions = facts["dimensions"]
-            await self._db.define_vector_index(self._schema, dimensions, _BUILDING_PATIENCE)
+            await self._db.define_index(self._schema, "vectors", BUILDING_PATIENCE, dimensions)
         await self._db.set_meta("embedding", {**facts, "form": self.form})
 
     async def _ready(self) -> None:
@@ -130,7 +130,7 @@ class Vectors:
     async def _take(self, model: EmbeddingModel, form: str) -> None:
         """Make the store ready for vectors of this model; the mark is there before the vectors."""
         if self.form == "array":
-            await self._db.define_vector_index(self._schema, model.dimensions)
+            await self._db.define_index(self._schema, "vectors", dimensions=model.dimensions)
         facts = {"fingerprint": model.fingerprint, "dimensions": model.dimensions, "form": form}
         await self._db.set_meta("embedding", facts)
         if self.form == "bytes":

@@ -7,24 +7,30 @@ from pathlib import Path
 
 from service.database import Database
 from service.embedder import Embedder, EmbedderAddress
+from service.index.engine import ResidentEngine
+from service.index.residency import Residency
 from service.ingest.declared import declare_concepts
 from service.ingest.drafts import DocumentText
 from service.ingest.sync import Pipeline, Synced, sync_documents
 from service.memories.storing import Pushed, store
 from service.queries import Query
+from service.search.database_engine import DatabaseEngine
+from service.search.engine import Engine
 from service.settings import REPOSITORY
 from service.store_address import StoreAddress
+from service.text_index import fit_text_index
 from service.vector_forms import VectorForm
 from service.vectors import Vectors
 from tests.graph_check import violations
 from tests.outer_embeddings import OuterEmbeddings, outer_embeddings
 
 SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
+INDEX_BYTES = 100_000_000
 START = datetime(2026, 2, 13, 9, tzinfo=UTC)
 
 
 class OpenStore:
-    """One store, its embedder and its pipeline."""
+    """One store, its embedder, its engine (by the form of the vectors) and its pipeline."""
 
     def __init__(
         self,
@@ -38,12 +44,21 @@ class OpenStore:
         self.db = Database(address or StoreAddress(f"surrealkv://{folder / 'store'}"))
         self.embedder = Embedder(EmbedderAddress(embeddings.url))
         self.vectors = Vectors(self.db, self.embedder, SCHEMA, form)
-        self.pipeline = Pipeline(self.db, self.vectors)
+        self.engine = self._engine(form)
+        self.pipeline = Pipeline(self.db, self.vectors, self.engine)
 
     async def open(self) -> None:
         """Open the store and learn the embedding model."""
         await self.db.open(SCHEMA)
+        await fit_text_index(self.db, SCHEMA, self.engine.name)
         await self.vectors.prepare()
+
+    def _engine(self, form: VectorForm) -> Engine:
+        if form == "array":
+            return DatabaseEngine(self.db)
+        residency = Residency(self.db, INDEX_BYTES, None)
+        self.db.after_write = residency.follower.after_write
+        return ResidentEngine(residency, threads=2)
 
     async def close(self) -> None:
         """Close the connections."""

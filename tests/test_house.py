@@ -29,6 +29,7 @@ codec     driver
 borders   database embedder ingest.folders layers problems queries search.engine settings
 queries   agents index.loading ingest.stored memories.fetching search.candidates
 queries   search.database_engine vectors
+texts     text_index
 following flushing index.follow
 census    index.census
 residents index.engine index.residency

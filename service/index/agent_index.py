@@ -222,6 +222,12 @@ class AgentIndex:
         with self.lock:
             return self._best(*self.text.search_all(words, self._mask(filters)), limit)
 
+    def holding(self, words: str, limit: int) -> list[str]:
+        """Return the ids of the memories that hold all of the words, whatever their filters."""
+        with self.lock:
+            found = self.text.search_all(words, self.columns.present)
+            return [hit.id for hit in self._best(*found, limit)]
+
     def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
         """Return the memories nearest by cosine, ties by id, and how many were filtered out."""
         with self.lock:

@@ -60,6 +60,12 @@ class ResidentEngine:
         found = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
         return _best([near for near, _ in found], limit), sum(filtered for _, filtered in found)
 
+    async def holding(self, agent: str, words: str, limit: int) -> list[str]:
+        """Ask the agent's index, once everything is in it that anyone has written."""
+        await self.residency.catch_up(agent)
+        [found] = await self._ask([agent], lambda i: i.holding(words, limit))
+        return found
+
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int
     ) -> list[Scored]:
@@ -129,7 +135,6 @@ class ResidentEngine:
         return await asyncio.gather(
             *[loop.run_in_executor(self._threads, question, index) for index in indexes]
         )
-
 
     async def _look_up(
         self, agents: Sequence[str], question: Callable[[AgentIndex], Answer]

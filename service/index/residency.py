@@ -95,6 +95,12 @@ class Residency:
             return index
         return await self._loaded(agent)
 
+    async def catch_up(self, agent: str) -> None:
+        """Let an agent's index hold all that is committed by now; raises StoreUnavailable."""
+        await self.follower.catch_up()
+        if agent in self._doubts:
+            await self.rebuild([agent])
+
     async def rebuild(self, agents: Iterable[str]) -> None:
         """Load agents anew beside their present index, which answers until the new one is there."""
         for agent in agents:
@@ -103,15 +109,11 @@ class Residency:
 
     async def holders(self, keys: Sequence[str], phrase: str) -> set[str]:
         """Return those of the memories whose words hold a phrase; raises StoreUnavailable."""
-        ids = [record("memory", key) for key in keys]
+        ids = [record("memory", k) for k in keys]
         return set(await self._db.run(HOLDERS, ids=ids, phrase=f" {phrase} "))
 
-    def held(self, agent: str) -> AgentIndex:
-        """Return the index of an agent that is in RAM; raises KeyError for another."""
-        return self._residents[agent]
-
     def residents(self) -> list[str]:
-        """Return the agents held in RAM, the least recently used first."""
+        """Return the agents in RAM, the least recently used first."""
         return list(self._residents)
 
     def state(self) -> IndexState:
@@ -158,9 +160,7 @@ class Residency:
     def reservation(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
         if agent in self._doubts:
-            return (
-                f"The index of agent {agent!r} may have missed changes and is being loaded again."
-            )
+            return f"The index of agent {agent!r} may have missed changes: it is loaded again."
         index = self._residents.get(agent)
         left_out = index.left_out() if index else {}
         if not left_out:
@@ -223,6 +223,7 @@ class Residency:
                 log.warning("the index of agent %s waits: %s", agent, error.detail)
                 await asyncio.sleep(_RETRY_SECONDS)
             else:
+                self._awaited.discard(agent)
                 return
 
     async def _loaded(self, agent: str) -> AgentIndex:
@@ -295,5 +296,5 @@ class Residency:
 
     def _scanned(self, fingerprint: str | None) -> int | None:
         """Return how many first dimensions a scan reads; None for all of them."""
-        is_nested = fingerprint is not None and "qwen3-embedding" in fingerprint.lower()
+        is_nested = "qwen3-embedding" in (fingerprint or "").lower()
         return self._scanned_dimensions if is_nested else None

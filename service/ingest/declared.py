@@ -109,7 +109,7 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
         concept_row(agent, Name(slug, rows[slug]["name"], "heading", rows[slug]["is_cased"]))
         for slug in sorted(undeclared)
     ]
-    relink = await _affected(pipeline.db, agent, file, changed, undeclared)
+    relink = await _affected(pipeline, agent, file, changed, undeclared)
     is_declared = {slug: slug in changed for slug in changed | undeclared}
     change = Change(agent, relink=frozenset(relink), declared=is_declared)
     await commit(pipeline, change, Attached(declared=replace(edges, concepts=tuple(concepts))))
@@ -144,7 +144,11 @@ async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared
 
 
 async def _affected(
-    db: Database, agent: str, file: ConceptFile, changed: Iterable[str], undeclared: Iterable[str]
+    pipeline: Pipeline,
+    agent: str,
+    file: ConceptFile,
+    changed: Iterable[str],
+    undeclared: Iterable[str],
 ) -> set[str]:
     """Return the memories that mention, or may mention, these concepts.
 
@@ -153,9 +157,10 @@ async def _affected(
     slugs = [*changed, *undeclared]
     aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
     owners = dict.fromkeys([*slugs, *map(slug_of, aliases)])
-    linked = set(await db.run(MEMORIES_OF, ids=[record("concept", [agent, o]) for o in owners]))
+    ids = [record("concept", [agent, owner]) for owner in owners]
+    linked = set(await pipeline.db.run(MEMORIES_OF, ids=ids))
     spellings = [file.names[slug].name for slug in slugs if slug in file.names]
-    return linked | await stored.mentioning(db, agent, [*spellings, *aliases])
+    return linked | await stored.mentioning(pipeline.engine, agent, [*spellings, *aliases])
 
 
 def _name(value: object, kind: str) -> Name:

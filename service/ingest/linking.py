@@ -1,7 +1,7 @@
 """Which concepts the memories of a change mention, and which older memories are touched by it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from service.database import Database
@@ -12,6 +12,7 @@ from service.ingest.drafts import Draft, Written, names_in, text_of
 from service.ingest.names import Name, proper_names
 from service.ingest.relations import LinkChange, link_change
 from service.ingest.stored import StoredMemory
+from service.search.engine import Engine
 
 Edge = tuple[str, str]
 
@@ -47,7 +48,7 @@ class Links:
     concepts_of: Mapping[str, frozenset[str]]
 
 
-async def find_links(db: Database, dictionary: Dictionary, change: Change) -> Links:
+async def find_links(db: Database, engine: Engine, dictionary: Dictionary, change: Change) -> Links:
     """Work out all links of `change`; `dictionary` learns the new concepts on the way.
 
     Reads only. The caller holds the agent's turn to write, so that what is read here still
@@ -61,7 +62,9 @@ async def find_links(db: Database, dictionary: Dictionary, change: Change) -> Li
     proper = await _proper_names(db, dictionary, change, texts)
     for name in proper.promoted.values():
         dictionary.add(name)
-    texts |= await _touched(db, change, [*new, *proper.promoted.values()], texts.keys())
+    coming_up = [name.name for name in (*new, *proper.promoted.values())]
+    keys = await stored.mentioning(engine, change.agent, coming_up)
+    texts |= await _touched(db, change, keys - texts.keys())
     after = {key: find_concepts(dictionary, text) for key, text in texts.items()}
     mentioned = frozenset().union(*after.values())
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
@@ -165,13 +168,9 @@ async def _proper_names(
     return _Proper(promoted, waiting)
 
 
-async def _touched(
-    db: Database, change: Change, new: Iterable[Name], known: Collection[str]
-) -> dict[str, StoredMemory]:
+async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredMemory]:
     """Return the other memories that may mention a concept which has just come up."""
-    keys = await stored.mentioning(db, change.agent, [name.name for name in new])
-    gone = {memory.id for memory in change.gone}
-    return await stored.memories_by_id(db, keys - gone - set(known))
+    return await stored.memories_by_id(db, keys - {memory.id for memory in change.gone})
 
 
 def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:

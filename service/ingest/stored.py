@@ -12,6 +12,7 @@ from service.database import Database, record
 from service.ingest.chains import Link
 from service.ingest.names import key_of, tokens_of
 from service.queries import load_query
+from service.search.engine import Engine
 from service.words import STOP_WORDS, index_words, query_words
 
 SOURCE_ROWS: Final = load_query(__package__, "source_rows")
@@ -19,7 +20,6 @@ MEMORY_ROWS: Final = load_query(__package__, "memory_rows")
 DOCUMENT_HASHES: Final = load_query(__package__, "document_hashes")
 CONCEPT_COUNTS: Final = load_query(__package__, "concept_counts")
 CANDIDATES: Final = load_query(__package__, "candidates")
-MENTIONING: Final = load_query(__package__, "mentioning")
 LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
 PAIR_WEIGHTS: Final = load_query(__package__, "pair_weights")
 CHAIN_SPAN: Final = load_query(__package__, "chain_span")
@@ -28,6 +28,7 @@ DICTIONARY: Final = load_query(__package__, "dictionary")
 
 # Queries in flight at once: the embedded engine runs them on its own threads, 2 cores here.
 _AT_ONCE: Final = 8
+_MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/words.py).
 _LONGEST_CHARACTERS: Final = 100
 
@@ -134,13 +135,13 @@ async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> 
     return {row["id"][1]: row["memory"] for row in rows}
 
 
-async def mentioning(db: Database, agent: str, names: Iterable[str]) -> set[str]:
-    """Return the ids of memories that may mention at least one of the names."""
+async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> set[str]:
+    """Return the ids of memories that may mention at least one of the names, 1,000 for each."""
     limit = asyncio.Semaphore(_AT_ONCE)
 
     async def one(words: str) -> list[str]:
         async with limit:
-            return list(await db.run(MENTIONING, agent=agent, words=words))
+            return await engine.holding(agent, words, _MOST_MENTIONING)
 
     phrases = dict.fromkeys(phrase for name in names for phrase in _phrases(name))
     found = await asyncio.gather(*[one(words) for words in phrases])
@@ -150,7 +151,7 @@ async def mentioning(db: Database, agent: str, names: Iterable[str]) -> set[str]
 def _phrases(name: str) -> list[str]:
     """Return the words that a text must hold to mention a name, however it writes them.
 
-    The full-text index has every whole token of two letters and more: `src/app.py` and `src app py`
+    A full-text index has every whole token of two letters and more: `src/app.py` and `src app py`
     share src, app and py, `v2.3.1` and `v2 3 1` share v2.
     """
     tokens = tokens_of(name)

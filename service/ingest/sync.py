@@ -28,6 +28,7 @@ from service.ingest.writing import (
     Writing,
     write,
 )
+from service.search.engine import Engine
 from service.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -38,10 +39,11 @@ _READ_ATTEMPTS: Final = 8
 
 @dataclass(slots=True)
 class Pipeline:
-    """What every way in shares: the store, the vectors, the dictionaries and the turns to write."""
+    """What every way in shares: the store, vectors, indexes, dictionaries and turns to write."""
 
     db: Database
     vectors: Vectors
+    engine: Engine
     section_tokens: int = 200
     places: Mapping[str, str] = field(default_factory=dict)
     dictionaries: dict[str, Dictionary] = field(default_factory=dict)
@@ -194,7 +196,7 @@ async def _write_once(
     dictionary = await read_dictionary(pipeline.db, change.agent, known)
     change = await _compare(pipeline.db, change)
     learn_rows(dictionary, attached.declared.concepts)
-    links = await find_links(pipeline.db, dictionary, change)
+    links = await find_links(pipeline.db, pipeline.engine, dictionary, change)
     follows, gone_follows = await find_follows(pipeline.db, change)
     await write(
         pipeline.db,

@@ -14,6 +14,7 @@ from service.words import query_words
 
 BY_TEXT: Final = load_query(__package__, "by_text")
 BY_PHRASE: Final = load_query(__package__, "by_phrase")
+HOLDING: Final = load_query(__package__, "holding")
 BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
@@ -66,6 +67,11 @@ class DatabaseEngine:
             return [Scored(row["id"], row["score"]) for row in rows], filtered
         near = sorted((row["distance"], row["id"]) for row in found["near"] if row["id"] in visible)
         return [Scored(key, 1.0 - distance) for distance, key in near[:limit]], filtered
+
+    async def holding(self, agent: str, words: str, limit: int) -> list[str]:
+        """Ask the store's full-text index."""
+        found: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
+        return found
 
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int

@@ -43,6 +43,13 @@ class Engine(Protocol):
         is of those that this search came across, not of all there are.
         """
 
+    async def holding(self, agent: str, words: str, limit: int) -> list[str]:
+        """Return the ids of an agent's memories that hold all of these words, stemmed; no filters.
+
+        `words` is as `words.index_words` gives it. Every memory that is stored now is looked at,
+        unless `reservation` tells of some that are left out.
+        """
+
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int
     ) -> list[Scored]:

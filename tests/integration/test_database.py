@@ -125,8 +125,8 @@ async def test_values_are_bound_and_never_read_as_text(tmp_path: Path) -> None:
 async def test_the_schema_is_applied_at_each_start_and_data_stays(tmp_path: Path) -> None:
     for start in range(3):
         async with opened(address(tmp_path)) as db:
-            await db.define_vector_index(SCHEMA, 16)
-            await db.define_vector_index(SCHEMA, 16)
+            await db.define_index(SCHEMA, "vectors", dimensions=16)
+            await db.define_index(SCHEMA, "vectors", dimensions=16)
             assert await db.meta("starts") == ({"n": start - 1} if start else {})
             await db.set_meta("starts", {"n": start})
             assert await db.meta("schema") == {"version": SCHEMA_VERSION}

@@ -216,6 +216,7 @@ async def agree(both: Both, asked: Sequence[Question], *, is_churned: bool) -> N
     for question in asked:
         await same_filtering(both, question, ids)
         await same_words(both, question)
+        await same_holders(both, question)
         await same_meaning(both, question, is_churned=is_churned)
         await same_graph(both, question, ids, concepts)
 
@@ -241,6 +242,14 @@ async def same_words(both: Both, question: Question) -> None:
         for worse in theirs:
             if better.score - worse.score > doubt + SAME_SCORE * better.score:
                 assert place[better.id] < place[worse.id], (words, theirs, mine)
+
+
+async def same_holders(both: Both, question: Question) -> None:
+    words = " ".join(query_words(question.words).split()[:2])
+    for agent in AGENTS:
+        held = [await engine.holding(agent, words, 1000) for engine in both.engines]
+        assert set(held[0]) == set(held[1])
+        assert len(await both.resident.holding(agent, words, 1)) == min(1, len(held[1]))
 
 
 async def doubtful_score(both: Both, words: str) -> float | None:

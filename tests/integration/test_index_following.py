@@ -214,7 +214,9 @@ async def test_a_memory_moved_to_another_agent_takes_its_vector_along(
 
         filters = Filters(agents=("other",))
         await until(
-            lambda: len(replicas.residency.held("other").by_vector(question, filters, 5)[0]) == 1
+            lambda: (
+                len(replicas.residency._residents["other"].by_vector(question, filters, 5)[0]) == 1
+            )
         )
         before = await replicas.index("main")
         assert before.by_text("bunny", Filters(), 5) == []

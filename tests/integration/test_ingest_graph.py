@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from service.ingest.drafts import DocumentText
 from service.ingest.sync import remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
+from service.vector_forms import VectorForm
 from tests.open_store import START, OpenStore
 from tests.outer_embeddings import outer_embeddings
 
@@ -99,6 +100,8 @@ changes = st.fixed_dictionaries(
 class Soundness(RuleBasedStateMachine):
     """Stores, edits, moves and removes at random; after each step the store must be sound."""
 
+    form: VectorForm = "array"
+
     def __init__(self) -> None:
         super().__init__()
         self.stack = ExitStack()
@@ -106,7 +109,7 @@ class Soundness(RuleBasedStateMachine):
         folder = Path(tempfile.mkdtemp(prefix="graph-check-"))
         self.stack.callback(shutil.rmtree, folder)
         server = self.stack.enter_context(outer_embeddings())
-        self.world = OpenStore(folder, server)
+        self.world = OpenStore(folder, server, form=self.form)
         self.do(self.world.open())
         self.stored = 0
 
@@ -164,8 +167,15 @@ class Soundness(RuleBasedStateMachine):
         assert self.do(self.world.complaints()) == []
 
 
+class ResidentSoundness(Soundness):
+    """The same, with the memories that a new name touches found in RAM."""
+
+    form = "bytes"
+
+
 TestSoundness = Soundness.TestCase
-TestSoundness.settings = settings(
+TestResidentSoundness = ResidentSoundness.TestCase
+TestSoundness.settings = TestResidentSoundness.settings = settings(
     max_examples=12, stateful_step_count=12, deadline=None, derandomize=True, database=None,
     suppress_health_check=list(HealthCheck), phases=[Phase.generate],
 )  # fmt: skip

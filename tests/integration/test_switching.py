@@ -11,11 +11,13 @@ from rich.console import Console
 
 from service import switching
 from service.embedder import Embedder, EmbedderAddress
-from service.errors import QueryFailed, VectorFormMismatch
+from service.errors import QueryFailed, TextIndexMissing, VectorFormMismatch
 from service.ingest.pending import embed_pending, keep_embedding
+from service.records import Filters
 from service.reembed import FORGET_VECTORS, reembed
 from service.settings import Settings
 from service.switching import switch_engine, switch_store
+from service.text_index import switch_text_index
 from service.vector_forms import VectorForm, read_vector
 from service.vectors import Vectors
 from tests.open_store import SCHEMA, OpenStore, open_store
@@ -37,6 +39,12 @@ async def has_index(opened: OpenStore) -> bool:
     told = await opened.ask("INFO FOR TABLE embedding")
     assert isinstance(told, dict)
     return "by_meaning" in told["indexes"]
+
+
+async def has_words(opened: OpenStore) -> bool:
+    told = await opened.ask("INFO FOR TABLE memory")
+    assert isinstance(told, dict)
+    return "by_words" in told["indexes"]
 
 
 async def marked(opened: OpenStore) -> object:
@@ -96,7 +104,7 @@ async def switch_to(form: VectorForm, folder: Path) -> int | None:
     """Switch the store in `folder` without any embedding server; returns what the switch does."""
     async with closed_later(OpenStore(folder, nobody(), form=form)) as opened:
         await opened.db.open(SCHEMA)
-        return await switch_store(opened.db, opened.vectors, QUIET)
+        return await switch_store(opened.db, opened.vectors, SCHEMA, QUIET)
 
 
 @BOTH
@@ -107,6 +115,7 @@ async def test_an_empty_store_takes_the_form_it_is_opened_for(
     for now in (form, other, form):
         async with open_store(tmp_path, now) as opened:
             assert (await marked(opened), await has_index(opened)) == (now, now == "array")
+            assert await has_words(opened) == (now == "array")
     async with open_store(tmp_path, form) as opened:
         await opened.push(*TEXTS)
         assert await count_of_each(opened) == ((7, 0) if form == "bytes" else (0, 7))
@@ -165,6 +174,7 @@ async def test_a_switch_there_and_back_changes_no_number(tmp_path: Path) -> None
     assert await switch_to("array", tmp_path) is None
     async with open_store(tmp_path) as opened:
         assert (await marked(opened), await has_index(opened)) == ("array", True)
+        assert len(await opened.engine.by_text("number", Filters(), 10)) == 7
         assert await count_of_each(opened) == (0, 8)
         await assert_right(opened, *TEXTS, "More words.")
         vector = await opened.vectors.embed_query(TEXTS[3])
@@ -214,6 +224,10 @@ async def test_the_database_engine_refuses_bytes_until_they_are_switched(
         await opened.push(*TEXTS, "Words of the resident engine.")
     with outer_embeddings() as embeddings:
         opened = OpenStore(tmp_path, embeddings)
+        with pytest.raises(TextIndexMissing, match="run `graph-memory switch-engine`"):
+            await opened.open()
+        # A switch that was interrupted between words and vectors.
+        assert await switch_text_index(opened.db, SCHEMA, "database")
         with pytest.raises(VectorFormMismatch, match="run `graph-memory switch-engine`"):
             await opened.open()
         assert isinstance(opened.vectors.problem, VectorFormMismatch)
@@ -245,6 +259,7 @@ async def test_the_index_takes_no_bytes(tmp_path: Path) -> None:
 
 async def test_a_store_without_any_vector_fits_already(tmp_path: Path) -> None:
     assert await switch_to("bytes", tmp_path) is None
+    assert await switch_to("array", tmp_path) == 0
     assert await switch_to("array", tmp_path) is None
     async with open_store(tmp_path) as opened:
         assert await opened.ids() == []

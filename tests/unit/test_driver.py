@@ -93,9 +93,9 @@ def test_a_type_that_cannot_be_sent_is_named() -> None:
 
 def test_the_driver_uses_it() -> None:
     # The names under which its modules know the codec, in the release that pyproject.toml pins.
-    assert cbor_ws.encode is driver.encode
-    assert async_embedded.decode is driver.decode
-    assert async_ws.decode is driver.decode
+    assert vars(cbor_ws)["encode"] is driver.encode
+    assert vars(async_embedded)["decode"] is driver.decode
+    assert vars(async_ws)["decode"] is driver.decode
 
 
 def _tagged(tag: int, value: list[int]) -> bytes:
