@@ -19,8 +19,13 @@ from scripts.search_writes import WriteOrder, WriteReport, write
 
 READERS: Final = 16
 WRITES_A_SECOND: Final = 50.0
-# What sixteen agents at work ask for together; back to back they ask whatever can be answered.
-PACED_QUESTIONS_A_SECOND: Final = 50.0
+# Questions a second of all readers together; None: each asks again as soon as it is answered.
+# Sixteen agents at work ask about once a second each.
+PACES: Final = {
+    "one question a second each": 16.0,
+    "50 a second together": 50.0,
+    "back to back": None,
+}
 _IDLE_SECONDS: Final = 5.0
 _STALL_POLL_SECONDS: Final = 0.02
 
@@ -48,7 +53,7 @@ class ReadReport:
 
 
 def measure_load(url: str, notes: Sequence[Note], seconds: float) -> None:
-    """Measure one idle client, then the load back to back, then at an agent's pace; print."""
+    """Measure one idle client, then the load at each pace; print."""
     questions = tuple((n.question, n.draft.scope if i % 2 else None) for i, n in enumerate(notes))
     table = Table(
         "under load", "p50 ms", "p95 ms", "p95 / idle p50", "searches/s", "writes/s",
@@ -59,7 +64,7 @@ def measure_load(url: str, notes: Sequence[Note], seconds: float) -> None:
         idle = pool.submit(read, ReadOrder(url, questions, 1, _IDLE_SECONDS)).result()
         idle_p50 = percentile(idle.milliseconds, 0.5)
         table.add_row("one client, nobody else", *_cells(idle, idle_p50), "", "", "", "", "")
-        for name, rate in (("back to back", None), ("paced", PACED_QUESTIONS_A_SECOND)):
+        for name, rate in PACES.items():
             order = ReadOrder(url, questions, READERS, seconds, rate)
             reading, writing, stalls = _run(pool, order, tuple(n.draft.content for n in notes))
             wrong += [*reading.wrong, *writing.wrong]
@@ -83,7 +88,7 @@ def _run(
     pool: Executor, order: ReadOrder, texts: tuple[str, ...]
 ) -> tuple[ReadReport, WriteReport, list[float]]:
     """Run readers and writer in processes of their own; meanwhile poll /health/live from here."""
-    name = "paced" if order.rate else "hurried"
+    name = f"paced-{order.rate:g}" if order.rate else "hurried"
     writing = pool.submit(write, WriteOrder(order.url, texts, order.seconds, WRITES_A_SECOND, name))
     reading = pool.submit(read, order)
     stalls = _poll_while(order.url, [reading, writing])

@@ -54,9 +54,23 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
     )  # fmt: skip
 
 
+def _read_moment(told: Any) -> Any:
+    """Return a moment in microseconds; what is none stays as it is."""
+    if not isinstance(told, str):
+        return told
+    try:
+        return microseconds(datetime.fromisoformat(told))
+    except (ValueError, TypeError):
+        return told
+
+
 def facts_of(values: Sequence[Any]) -> Facts:
-    """Read the values of a page in the order of the fields; raises CorruptRow."""
-    key, words, scope, kind, type_, tags, session, trust, occurred, since, until, archived = values
+    """Read the values of a page in the order of the fields; raises CorruptRow.
+
+    Moments are microseconds, or texts in ISO 8601.
+    """
+    key, words, scope, kind, type_, tags, session, trust, *times, archived = values
+    occurred, since, until = map(_read_moment, times)
     is_whole = (
         isinstance(key, str)
         and isinstance(words, str)

@@ -6,7 +6,9 @@ newest first.
 """
 
 import asyncio
+import ctypes
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -86,6 +88,13 @@ async def load(db: Database, loading: Loading) -> None:
         await _add_all(pages, partial(add_concept_edges, index, table))
     await asyncio.to_thread(add_edges, index, await db.run(STRANGE_EDGES))
     await asyncio.to_thread(index.finish)
+    await asyncio.to_thread(_give_back)
+
+
+def _give_back() -> None:
+    """Return to the system what reading has freed; glibc keeps it, other libraries do not."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:
