@@ -23,6 +23,8 @@ _NONE: Final = 6
 _RECORD_ID: Final = 8
 _MOMENT: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 _INTS: Final = range(-(2**63), 2**63)
 
 
@@ -40,7 +42,8 @@ def encode(value: Any) -> bytes:
 def decode(data: bytes) -> Any:
     """Return what SurrealDB answered; NONE and NULL are None, a datetime has microseconds.
 
-    Raises ValueError for a value that Python has no place for, as a year past 9999.
+    A moment outside of the years 1 to 9999 becomes the nearest that Python can say: one row
+    written by hand must not make an answer unreadable. Raises ValueError for what is no CBOR.
     """
     try:
         return cbor2.loads(data, tag_hook=_decode_tag, semantic_decoders=_DECODERS)
@@ -72,7 +75,10 @@ def _refuse(_: cbor2.CBOREncoder, value: Any) -> None:
 
 def _decode_moment(value: Sequence[int], _: bool) -> datetime:
     seconds, nanoseconds = (*value, 0, 0)[:2]  # zeros at the end are left out
-    return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+    try:
+        return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+    except OverflowError:
+        return _LAST if seconds > 0 else _FIRST
 
 
 def _decode_record_id(value: Sequence[Any], _: bool) -> RecordID:

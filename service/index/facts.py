@@ -58,6 +58,8 @@ def _read_moment(told: Any) -> Any:
     """Return a moment in microseconds; what is none stays as it is."""
     if not isinstance(told, str):
         return told
+    if told.startswith("+"):  # a year past 9999
+        return microseconds(datetime.max.replace(tzinfo=UTC))
     try:
         return microseconds(datetime.fromisoformat(told))
     except (ValueError, TypeError):

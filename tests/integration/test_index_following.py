@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -271,6 +271,22 @@ async def test_one_commit_of_many_concepts_is_one_commit(opened: OpenStore) -> N
         await opened.declare(tables)
         await residency.follower.catch_up()
     assert index.counts()["concept"] == 700
+
+
+async def test_a_year_that_python_cannot_say_stops_nothing(replicas: Replicas) -> None:
+    ids = await fill(replicas.writer)
+    index = await replicas.index()
+    await run(
+        replicas.writer.db,
+        "UPDATE type::record('memory', $key) SET occurred_at = d'+10001-01-01T00:00:00Z' "
+        "RETURN NONE",
+        key=ids[-1],
+    )
+    await replicas.writer.push("A bunny that came later.")
+    await until(lambda: len(index.by_text("bunny", EVERYTHING, 9)) == 2)
+    await replicas.agree()
+    later = replace(EVERYTHING, since=datetime(9999, 12, 31, tzinfo=UTC))
+    assert [hit.id for hit in index.by_text("bunny", later, 9)] == [ids[-1]]
 
 
 async def test_after_a_gap_everything_is_loaded_again(
