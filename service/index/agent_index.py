@@ -69,11 +69,6 @@ class AgentIndex:
         return int(np.count_nonzero(self.columns.present))
 
     @property
-    def rows(self) -> int:
-        """The number of places for memories, empty ones too."""
-        return len(self._keys)
-
-    @property
     def wasted_rows(self) -> int:
         """The number of places that no memory stands in any more."""
         return len(self._keys) - self.memories
@@ -231,11 +226,16 @@ class AgentIndex:
     def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
         """Return the memories nearest by cosine, ties by id, and how many were filtered out."""
         with self.lock:
-            if self.vectors is None or self.vectors.dimensions != len(vector):
+            vectors = self.vectors
+            if vectors is None or vectors.dimensions != len(vector):
                 return [], 0
             mask = self._mask(filters)
             filtered = self.memories - int(np.count_nonzero(mask))
-            return self._best(*self.vectors.search(vector, mask, limit), limit), filtered
+        # The long part, without the lock: 5 ms at 100,000. What changes meanwhile is seen after it.
+        rows = vectors.candidates(vector, mask, limit)
+        with self.lock:
+            nearest = vectors.compare(rows, vector, self._mask(filters), limit)
+            return self._best(*nearest, limit), filtered
 
     def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
         """Return those of the memories that pass the filters."""

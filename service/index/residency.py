@@ -27,7 +27,6 @@ _WATCH_SECONDS: Final = 5.0
 _CENSUS_SECONDS: Final = 600.0
 _CENSUS_SHARE: Final = 50
 # An index that holds mostly the places of deleted memories is loaded again.
-_MOST_WASTED: Final = 0.5
 _WASTED_ROWS: Final = 10_000
 _RETRY_SECONDS: Final = 1.0
 
@@ -291,7 +290,7 @@ class Residency:
         return [
             agent
             for agent, index in self._residents.items()
-            if index.wasted_rows > max(_WASTED_ROWS, _MOST_WASTED * index.rows)
+            if index.wasted_rows > max(_WASTED_ROWS, index.memories)
         ]
 
     def _scanned(self, fingerprint: str | None) -> int | None:

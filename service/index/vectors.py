@@ -100,15 +100,31 @@ class VectorIndex:
 
         They come in no particular order, with their cosines.
         """
+        return self.compare(self.candidates(vector, mask, limit), vector, mask, limit)
+
+    def candidates(self, vector: Floats, mask: Mask, limit: int) -> Rows:
+        """Return the rows under the mask that may be among the nearest, in ascending order.
+
+        Vectors may be put and removed meanwhile: of such a row nothing is promised, of others all.
+        """
         wanted = mask[: len(self._is_present)] & self._is_present[: len(mask)]
         count = int(np.count_nonzero(wanted))
-        unit = _unit(vector[None])[0]
         if count <= max(limit, _CANDIDATES):
-            return self._compare(np.flatnonzero(wanted), unit, limit)
-        return self._compare(self._candidates(unit, wanted, count, limit), unit, limit)
+            return np.flatnonzero(wanted)
+        return self._scan(_unit(vector[None])[0], wanted, count, limit)
 
-    def _candidates(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
-        """Return the rows that may be among the nearest, by the int8 scan."""
+    def compare(self, rows: Rows, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
+        """Return those of the rows that `search` would return."""
+        rows = rows[mask[rows] & self._is_present[rows]]
+        # Row by row: a matrix product gives equal rows sums that differ in the last bit.
+        cosines = np.vecdot(self._fine[rows].astype(np.float32), _unit(vector[None])[0])
+        if len(rows) > limit:
+            kth = np.partition(cosines, len(rows) - limit)[len(rows) - limit]
+            kept = cosines >= kth
+            rows, cosines = rows[kept], cosines[kept]
+        return rows, cosines
+
+    def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
         asked, scale, cut = _quantise(unit[None, : self.scanned])
         if count < len(wanted) * _GATHER_SHARE:
             rows = np.flatnonzero(wanted)
@@ -127,16 +143,6 @@ class VectorIndex:
         kth = np.partition(near, len(near) - most)[len(near) - most]
         found = np.flatnonzero(near >= kth - slack)
         return found if rows is None else rows[found]
-
-    def _compare(self, rows: Rows, unit: Floats, limit: int) -> tuple[Rows, Floats]:
-        """Return the nearest of some rows by their float16 vectors."""
-        # Row by row: a matrix product gives equal rows sums that differ in the last bit.
-        cosines = np.vecdot(self._fine[rows].astype(np.float32), unit)
-        if len(rows) > limit:
-            kth = np.partition(cosines, len(rows) - limit)[len(rows) - limit]
-            kept = cosines >= kth
-            rows, cosines = rows[kept], cosines[kept]
-        return rows, cosines
 
     def _scan_later(self, places: Rows, unit: Floats) -> None:
         coarse, scales, cut = _quantise(unit)

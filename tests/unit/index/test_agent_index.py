@@ -160,7 +160,7 @@ def test_a_key_that_comes_back_has_nothing_of_its_former_self() -> None:
     assert index.by_text("blue", EVERYTHING, 10) == []
     assert index.by_vector(vector_of(1), EVERYTHING, 10)[0] == []
     assert [hit.id for hit in index.by_text("bunny", Filters(), 10)] == ["m0"]
-    assert (index.rows, index.wasted_rows) == (1, 0)
+    assert (len(index._keys), index.wasted_rows) == (1, 0)
 
 
 def test_memories_that_are_gone_are_as_unknown_as_none() -> None:
@@ -191,7 +191,7 @@ def test_edges_between_rows_of_other_agents_are_not_taken_in() -> None:
         RowChange("is_a", ["other", "c0", "c1"], {}),
     )
     assert said(index) == before
-    assert index.rows == 1
+    assert len(index._keys) == 1
 
 
 def test_a_memory_that_moves_away_leaves_with_its_vector() -> None:
@@ -232,6 +232,28 @@ def test_vectors_that_do_not_fit_are_left_out_and_told() -> None:
     assert index.left_out() == {OTHER_MODEL: 1}
     take(index, gone(memory("m4", "")))
     assert index.left_out() == {}
+
+
+def test_what_changes_during_a_scan_is_seen_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = AgentIndex("main", VectorIndex(8))
+    for seed, key in enumerate(KEYS):
+        take(index, memory(key, "blue", scope="home"), embedding(key, seed))
+    scan = VectorIndex.candidates
+
+    def disturbed(self: VectorIndex, *asked: Any) -> Any:
+        rows = scan(self, *asked)
+        with ThreadPoolExecutor(1) as other:  # the lock is free while the scan goes on
+            changes = (
+                gone(memory("m3", "")), memory("m4", "blue", scope="work"), embedding("m5", 3),
+                gone(embedding("m6", 0)),
+            )  # fmt: skip
+            other.submit(take, index, *changes).result(timeout=10)
+        return rows
+
+    monkeypatch.setattr(VectorIndex, "candidates", disturbed)
+    found, _ = index.by_vector(vector_of(3), Filters(scope="home"), 10)
+    assert {hit.id for hit in found} == {"m0", "m1", "m2", "m5", "m7"}
+    assert (found[0].id, round(found[0].score, 2)) == ("m5", 1.0)
 
 
 BAD_ROWS: list[RowChange] = [
