@@ -1,171 +1,240 @@
-"""Measure recall over HTTP: load a data set through POST /memories/batch, ask through POST /search.
+"""Measure recall over HTTP: load data sets, ask their questions in five ways, score the answers.
 
-A data set is a folder with corpus.jsonl (id, text, optional title, session, session_datetime) and
-queries.jsonl (id, question, evidence = the ids that answer it, optional category). For each
-variant of fusion and weights it prints R@1/5/10, full@5, nDCG@10, MRR and the p50 latency.
+    scripts/measure_recall.py DATASET... [--questions N] [--half tune|report|all] [--json]
+        [--write docs/recall] [--url http://127.0.0.1:8080] [--embedding-model all-MiniLM-L6-v2]
 
-    scripts/measure_recall.py DATASET [--questions 300] [--url http://127.0.0.1:8080]
-
-Without --url it starts an embedding server and a service of its own on a temporary store.
+A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall_sets.py says what their
+lines hold). Every variant is asked every question, in turn, ten results each; beside its scores
+stand its latency and the paired bootstrap against the default. While choosing anything, give
+`--half tune`. Without --url it starts an embedding server and a service of its own on a temporary
+store. --write makes docs/recall.md and, with matplotlib, docs/recall.png.
 """
 
 import argparse
+import importlib
 import json
-import math
-import statistics
+import os
+import platform
+import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.own_servers import own_servers
+from scripts.recall_figures import (
+    DEFAULT,
+    Answer,
+    SetFigures,
+    confidence_figures,
+    half_means,
+    variant_figures,
+)
+from scripts.recall_report import figures_as_json, remarks_of, sheets_of, write_markdown
+from scripts.recall_sets import Body, DataSet, Question, batches, read_set, spread
 
-console = Console()
-
-VARIANTS: dict[str, dict[str, Any]] = {
-    "text only": {"weights": {"vector": 0, "text": 1, "graph": 0}},
-    "vector only": {"weights": {"vector": 1, "text": 0, "graph": 0}},
-    "text + vector": {"weights": {"vector": 1, "text": 1, "graph": 0}},
-    "hybrid (default)": {},
+VARIANTS: Final[Mapping[str, Body]] = {
+    "vector": {"fusion": "rrf", "weights": {"vector": 1, "text": 0, "graph": 0}},
+    "text": {"fusion": "rrf", "weights": {"vector": 0, "text": 1, "graph": 0}},
+    "rrf": {"fusion": "rrf", "weights": {"vector": 1, "text": 1, "graph": 0}},
+    "+graph": {"fusion": "rrf"},
+    DEFAULT: {},
 }
+# Asked beforehand and thrown away: the first search reads what later ones have in memory.
+_WARM_UP: Final = 5
+console = Console(width=None if sys.stdout.isatty() else 180)
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Means over all questions; latency in milliseconds, as the client saw it."""
+@dataclass(slots=True)
+class Asking:
+    """Whom to ask as which agent, and what the receipts said of engine and model."""
 
-    recall_at_1: float
-    recall_at_5: float
-    recall_at_10: float
-    full_at_5: float
-    ndcg_at_10: float
-    mrr: float
-    p50_ms: float
-    p95_ms: float
+    client: httpx.Client
+    agent: str
+    engine: str = ""
+    model: str = ""
+
+    def ask(self, question: Question, options: Body, name_of: Mapping[str, str]) -> Answer:
+        """Ask one question; `name_of` gives the data set's ids by ours."""
+        body = {"query": question.text, "agent": self.agent, "limit": 10, "detail": "index"}
+        if question.scope:
+            body["scope"] = question.scope
+        started = time.perf_counter()
+        response = self.client.post("/search", json=body | options)
+        milliseconds = (time.perf_counter() - started) * 1000
+        told = response.raise_for_status().json()
+        receipt = told["receipt"]
+        self.engine, self.model = receipt["engine"], receipt["embedding_model"] or self.model
+        return Answer(
+            tuple(name_of.get(hit["id"], hit["id"]) for hit in told["results"]),
+            told["confidence"],
+            milliseconds,
+            is_complete=not (receipt["missing_signals"] or receipt["fallback_reason"]),
+        )
 
 
 def main() -> None:
-    """Load, ask, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dataset", type=Path)
-    parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--url", help="a running service; unset: start one")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON as well")
-    asked = parser.parse_args()
+    """Load, ask, tell."""
+    asked = parse()
+    console.stderr = asked.json  # Tables go beside the JSON, not into it.
+    picture: Any = load_picture() if asked.write else None
+    sets = [(read_set(folder), folder) for folder in asked.datasets]
     if asked.url:
-        measure(asked.url, asked)
+        figures = measure_all(asked.url, [one for one, _ in sets], asked)
     else:
-        with own_servers() as servers:
-            measure(servers.url, asked)
-
-
-def measure(url: str, asked: argparse.Namespace) -> None:
-    """Load one data set into the service at `url` and print a row for each variant."""
-    agent = f"measure-{asked.dataset.name}"
-    questions = [q for q in read(asked.dataset / "queries.jsonl") if q.get("evidence")]
-    with httpx.Client(base_url=url, timeout=600) as client:
-        id_of = load(client, agent, list(read(asked.dataset / "corpus.jsonl")))
-        name_of = {key: name for name, key in id_of.items()}
-        table = Table("variant", "R@1", "R@5", "R@10", "full@5", "nDCG@10", "MRR", "p50", "p95")
-        rows = {}
-        for variant, options in VARIANTS.items():
-            scores = ask_all(client, agent, questions[: asked.questions], options, name_of, variant)
-            rows[variant] = scores
-            numbers = list(vars(scores).values())
-            table.add_row(
-                variant, *(f"{n:.3f}" for n in numbers[:6]), *(f"{n:.0f} ms" for n in numbers[6:])
-            )
-    console.print(
-        f"{asked.dataset.name}: {len(id_of)} memories, "
-        f"{len(questions[: asked.questions])} questions"
-    )
-    console.print(table)
+        with own_servers(asked.embedding_model) as servers:
+            figures = measure_all(servers.url, [one for one, _ in sets], asked)
     if asked.json:
-        print(json.dumps({variant: vars(scores) for variant, scores in rows.items()}))
+        print(json.dumps(figures_as_json(figures), ensure_ascii=False))
+    if asked.write:
+        page, drawing = asked.write.with_suffix(".md"), asked.write.with_suffix(".png")
+        picture.draw_recall(figures, describe_run(figures), drawing)
+        write_markdown(page, figures, [f"Made by `{command_of(asked)}`.", describe_run(figures)])
+        console.print(f"written: {page}, {drawing}")
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON lines file."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+def parse() -> argparse.Namespace:
+    """Return the arguments; ends where a data set is none or comes twice."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("datasets", type=Path, nargs="+", metavar="DATASET")
+    parser.add_argument("--questions", type=int, help="most of each set, evenly spread")
+    parser.add_argument("--half", choices=["tune", "report", "all"], default="all")
+    parser.add_argument("--url", help="a running service; unset: start one")
+    parser.add_argument("--embedding-model", default="all-MiniLM-L6-v2", help="of an own service")
+    parser.add_argument("--json", action="store_true", help="print all figures as JSON as well")
+    parser.add_argument("--write", type=Path, help="write this .md and .png, e.g. docs/recall")
+    asked = parser.parse_args()
+    for folder in asked.datasets:
+        for name in ("corpus.jsonl", "queries.jsonl"):
+            if not (folder / name).is_file():
+                parser.error(f"{folder} holds no {name}")
+    if len({folder.resolve().name for folder in asked.datasets}) < len(asked.datasets):
+        parser.error("two data sets have the same name, so would share an agent")
+    if asked.questions is not None and asked.questions < 1:
+        parser.error("--questions must be at least 1")
+    if asked.write and not asked.write.parent.is_dir():
+        parser.error(f"there is no folder {asked.write.parent} to write to")
+    return asked
 
 
-def load(client: httpx.Client, agent: str, corpus: list[dict[str, Any]]) -> dict[str, str]:
-    """Store the corpus; returns our ids by the data set's. What is stored already costs little."""
-    started, id_of = time.perf_counter(), {}
-    for start in track(range(0, len(corpus), 500), "loading", console=console, transient=True):
-        part = corpus[start : start + 500]
-        answer = client.post("/memories/batch", json={"memories": [memory(agent, d) for d in part]})
-        answer.raise_for_status()
-        stored = answer.json()
-        if stored["errors"]:
-            console.print(f"[red]{len(stored['errors'])} not stored: {stored['errors'][0]}")
-        id_of |= {d["id"]: key for d, key in zip(part, stored["ids"], strict=True) if key}
-    console.print(f"loaded {len(id_of)} in {time.perf_counter() - started:.1f} s")
-    return id_of
-
-
-def memory(agent: str, document: dict[str, Any]) -> dict[str, Any]:
-    """Turn a line of the corpus into a memory."""
-    speaker = f"{document['speaker']}: " if document.get("speaker") else ""
-    text = speaker + document["text"]
-    found = {"text": text if text.strip() else document.get("title") or "(empty)", "agent": agent}
-    found |= {"source_ref": document["id"], "title": (document.get("title") or "")[:200]}
-    if document.get("session"):
-        found["session"] = f"{document.get('conversation', '')}/{document['session']}"
-        found["scope"] = document.get("conversation") or None
-    if document.get("session_datetime"):
-        found["occurred_at"] = document["session_datetime"]
+def measure_all(url: str, sets: Sequence[DataSet], asked: argparse.Namespace) -> list[SetFigures]:
+    """Measure one data set after the other, and print each as soon as it is done."""
+    found = []
+    with httpx.Client(base_url=url, timeout=600) as client:
+        for one in sets:
+            questions = [q for q in one.questions if asked.half in ("all", q.half)]
+            chosen = spread(questions, asked.questions)
+            if not any(question.is_scored for question in chosen):
+                sys.exit(f"{one.name}: none of the chosen questions has evidence")
+            figures = measure(client, one, chosen)
+            console.rule(one.name)
+            for remark in remarks_of(figures):
+                console.print(remark, highlight=False)
+            for sheet in sheets_of(figures):
+                console.print(sheet.rich())
+            found.append(figures)
     return found
 
 
-def ask_all(
-    client: httpx.Client, agent: str, questions: list[dict[str, Any]], options: dict[str, Any],
-    name_of: dict[str, str], variant: str,
-) -> Scores:  # fmt: skip
-    """Ask every question with these options and score the answers."""
-    scores, milliseconds = [], []
-    for question in track(questions, variant, console=console, transient=True):
-        body = {"query": question["question"], "agent": agent, "limit": 10, "detail": "index"}
-        if question.get("conversation"):
-            body["scope"] = question["conversation"]
-        started = time.perf_counter()
-        answer = client.post("/search", json=body | options)
-        milliseconds.append((time.perf_counter() - started) * 1000)
-        answer.raise_for_status()
-        ranked = [name_of.get(hit["id"], "?") for hit in answer.json()["results"]]
-        scores.append(score(set(question["evidence"]), ranked))
-    means = [statistics.fmean(column) for column in zip(*scores, strict=True)]
-    return Scores(*means, *percentiles(milliseconds))
+def measure(client: httpx.Client, data: DataSet, questions: Sequence[Question]) -> SetFigures:
+    """Load one data set and ask these questions of it."""
+    asking = Asking(client, f"measure-{data.name}")
+    name_of = load(asking, data)
+    answers = ask_in_turn(asking, questions, name_of)
+    default = answers[DEFAULT]
+    abstention, bins = confidence_figures(questions, default)
+    return SetFigures(
+        name=data.name,
+        memories=len(name_of),
+        engine=asking.engine,
+        model=asking.model,
+        variants={
+            name: variant_figures(questions, own, default if name != DEFAULT else None)
+            for name, own in answers.items()
+        },
+        halves=half_means(questions, default),
+        abstention=abstention,
+        bins=bins,
+        left_out=sum(q.has_answer and not q.gold for q in questions),
+    )
 
 
-def score(gold: set[str], ranked: list[str]) -> tuple[float, ...]:
-    """Return R@1, R@5, R@10, full@5, nDCG@10 (linear gain, ideal over all gold) and MRR."""
-    found = [name in gold for name in ranked]
+def load(asking: Asking, data: DataSet) -> dict[str, str]:
+    """Store the memories; returns the data set's ids by ours. What is stored costs little."""
+    started = time.perf_counter()
+    name_of: dict[str, str] = {}
+    actions = dict.fromkeys(("created", "updated", "duplicates"), 0)
+    parts = batches(data.memories)
+    for part in track(parts, f"{data.name}: loading", console=console, transient=True):
+        bodies = [memory | {"agent": asking.agent} for memory in part]
+        response = asking.client.post("/memories/batch", json={"memories": bodies})
+        stored = response.raise_for_status().json()
+        if stored["errors"]:
+            console.print(f"[red]{len(stored['errors'])} not stored: {stored['errors'][0]}")
+        pairs = zip(stored["ids"], part, strict=True)
+        name_of |= {key: memory["source_ref"] for key, memory in pairs if key}
+        actions = {name: count + stored[name] for name, count in actions.items()}
+    told = ", ".join(f"{count:,} {name}" for name, count in actions.items())
+    console.print(f"{data.name}: {told} in {time.perf_counter() - started:.1f} s")
+    return name_of
 
-    def recall(k: int) -> float:
-        return sum(found[:k]) / len(gold)
 
-    gain = sum(1 / math.log2(i + 2) for i, hit in enumerate(found[:10]) if hit)
-    ideal = sum(1 / math.log2(i + 2) for i in range(min(len(gold), 10)))
-    mrr = next((1 / (i + 1) for i, hit in enumerate(found) if hit), 0.0)
-    return recall(1), recall(5), recall(10), float(sum(found[:5]) == len(gold)), gain / ideal, mrr
+def ask_in_turn(
+    asking: Asking, questions: Sequence[Question], name_of: Mapping[str, str]
+) -> dict[str, list[Answer]]:
+    """Ask every variant every question, in an order that rotates: no variant is always first."""
+    names = list(VARIANTS)
+    for question in questions[:_WARM_UP]:
+        for name in names:
+            asking.ask(question, VARIANTS[name], name_of)
+    answers: dict[str, list[Answer]] = {name: [] for name in names}
+    bar = track(questions, f"{asking.agent}: asking", console=console, transient=True)
+    for place, question in enumerate(bar):
+        first = place % len(names)
+        for name in names[first:] + names[:first]:
+            answers[name].append(asking.ask(question, VARIANTS[name], name_of))
+    return answers
 
 
-def percentiles(values: Iterable[float]) -> tuple[float, float]:
-    """Return p50 and p95."""
-    ordered = sorted(values)
-    return statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
+def load_picture() -> Any:
+    """Return the module that draws; ends, before anything is measured, without matplotlib."""
+    try:
+        return importlib.import_module("scripts.recall_picture")
+    except ModuleNotFoundError as error:
+        sys.exit(f"{error.name} is not installed: pip install matplotlib, or leave out --write")
+
+
+def describe_run(figures: Sequence[SetFigures]) -> str:
+    """Return model, engine, machine and day."""
+    models = ", ".join(dict.fromkeys(one.model for one in figures))
+    engines = ", ".join(dict.fromkeys(one.engine for one in figures))
+    return (
+        f"{models}, engine {engines}, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}"
+    )
+
+
+def command_of(asked: argparse.Namespace) -> str:
+    """Return the command again, data sets by their names: where they lay is of no use to others."""
+    words = ["scripts/measure_recall.py", *(folder.resolve().name for folder in asked.datasets)]
+    if asked.questions:
+        words += ["--questions", str(asked.questions)]
+    if asked.half != "all":
+        words += ["--half", asked.half]
+    if asked.embedding_model != "all-MiniLM-L6-v2":
+        words += ["--embedding-model", asked.embedding_model]
+    if asked.url:
+        words += ["--url", "URL"]
+    write = asked.write.name if asked.write.is_absolute() else asked.write
+    return shlex.join([*words, "--write", str(write)])
 
 
 if __name__ == "__main__":

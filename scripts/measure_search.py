@@ -3,7 +3,7 @@
     scripts/measure_search.py [--memories 10000] [--dimensions 384] [--engine resident|database]
         [--set MEMORY_INDEX_MEMORY_MB=8000] [--store DIR] [--texts FILE.jsonl]
         [--questions 200] [--starts 3]
-        [--no-peer] [--peer-index IVF_PQ] [--load] [--seconds 30] [--kill]
+        [--no-peer] [--largest-peer 1000000] [--peer-index IVF_PQ] [--load] [--seconds 30] [--kill]
         [--curve [--sizes 1000 10000 100000 1000000] [--picture docs/search-curve.png]]
 
 A store of notes is built straight into an embedded SurrealDB folder (kept below --store, else
@@ -86,7 +86,9 @@ def main() -> None:
             order = StoreOrder(size, asked.dimensions, form, asked.texts)
             setup = replace(general, folder=shelf / order.folder_name)
             build_store(setup.folder, order)
-            measured = measure_size(setup, order, asked, found.get("scripts.lancedb_peer"))
+            has_peer = size <= asked.largest_peer
+            lance = found.get("scripts.lancedb_peer") if has_peer else None
+            measured = measure_size(setup, order, asked, lance)
             tell_requests(measured, console)
             tell_memory(measured, empty, console)
             figures.append(figures_of(measured))
@@ -111,6 +113,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--starts", type=int, default=3, help="the median of so many is told")
     parser.add_argument("--no-peer", dest="peer", action="store_false")
+    parser.add_argument(
+        "--largest-peer", type=int, default=10**6, help="the most memories for the peer to index"
+    )
     parser.add_argument("--peer-index", default="IVF_PQ", help="LanceDB's index_type")
     parser.add_argument("--load", action="store_true", help="16 readers beside a writer")
     parser.add_argument("--seconds", type=float, default=30.0, help="of each load")
