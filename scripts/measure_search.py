@@ -55,7 +55,6 @@ from scripts.watched_service import (
     Setup,
     empty_resident,
     fake_embedding_server,
-    index_state,
     watched_service,
 )
 from scripts.word_vectors import WordVectors
@@ -180,7 +179,7 @@ def measure_size(
         }
         answers = take_turns(ours | contenders, questions)
         stats = {} if asked.curve else http.get("/stats").raise_for_status().json()
-        used, state = service.resident(), index_state(http)
+        used, told = service.resident(), http.get("/health/ready").json()["index"]
     return Measured(
         memories=order.memories,
         dimensions=order.dimensions,
@@ -190,7 +189,7 @@ def measure_size(
         loaded=loaded,
         used=used,
         stats=stats,
-        index_bytes=state["agent"]["bytes"] if state else None,
+        index_bytes=told["bytes"] if told else None,
     )
 
 
