@@ -123,6 +123,8 @@ def _serve(settings: Settings, listener: socket.socket, failures: list[str]) -> 
     server = uvicorn.Server(
         uvicorn.Config(
             app,
+            # httptools answers a method in small letters by itself, without a request id.
+            http="h11",
             lifespan="on",
             log_config=None,
             access_log=False,

@@ -19,7 +19,8 @@ def serve(app: FastAPI) -> Iterator[str]:
     """Serve the app and yield its base URL once it listens; the model may still be loading."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False))
+    config = uvicorn.Config(app, http="h11", lifespan="on", log_config=None, access_log=False)
+    server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="uvicorn")
     thread.start()
     try:
