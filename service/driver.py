@@ -1,8 +1,7 @@
 """SurrealDB's Python driver with a faster codec; nobody else imports the driver.
 
-The driver (3.0.0b10) reads and writes CBOR in pure Python: five rows of memories take longer to
-decode than to find. cbor2 is compiled and speaks the same bytes, five times faster in and twice
-as fast out. The driver offers no place to set a codec, so its modules' names are bound anew.
+The driver (3.0.0b10) reads and writes CBOR in pure Python; cbor2 is compiled and speaks the same
+bytes. The driver offers no place to set a codec, so its modules' names are bound anew.
 """
 
 from collections.abc import Callable, Mapping, Sequence

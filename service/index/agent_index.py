@@ -231,7 +231,7 @@ class AgentIndex:
                 return [], 0
             mask = self._mask(filters)
             filtered = self.memories - int(np.count_nonzero(mask))
-        # The long part, without the lock: 5 ms at 100,000. What changes meanwhile is seen after it.
+        # The long part, without the lock: what changes meanwhile is seen after it.
         rows = vectors.candidates(vector, mask, limit)
         with self.lock:
             nearest = vectors.compare(rows, vector, self._mask(filters), limit)

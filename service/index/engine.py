@@ -141,7 +141,7 @@ class ResidentEngine:
     ) -> list[Answer]:
         """Ask for what a few look-ups answer: here and now, unless a thread holds the index.
 
-        A thread's answer comes half a millisecond later, and a walk asks a dozen times.
+        A walk asks a dozen times, and the way to a thread and back costs more than most answers.
         """
         answers = []
         for agent in agents:

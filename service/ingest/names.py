@@ -197,7 +197,7 @@ def _tells(tokens: list[str]) -> bool:
     )
 
 
-# The words of one agent come again and again: half of what linking a note took.
+# The words of one agent come again and again.
 @lru_cache(maxsize=65_536)
 def _key_of_token(token: str) -> str:
     return (token[:-1] if _PLURAL.fullmatch(token) else token).casefold()
