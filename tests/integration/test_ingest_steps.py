@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.ingest.drafts import DocumentText
-from service.ingest.sync import remove_documents, sync_documents
+from service.ingest.sync import read_ahead, remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
 from tests.open_store import START, OpenStore, open_store
 
@@ -219,3 +219,14 @@ async def test_the_checker_sees_what_is_broken(tmp_path: Path) -> None:
             count = len(await opened.complaints())
             await opened.ask(statement)
             assert len(await opened.complaints()) > count, statement
+
+
+async def test_a_dictionary_is_read_before_the_first_write(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("All about it.", title="Blue Harbour")
+    async with open_store(tmp_path) as opened:
+        await read_ahead(opened.pipeline, ["main", "nobody", "main"])
+        assert "blue_harbour" in opened.pipeline.dictionaries["main"]
+        assert "blue_harbour" not in opened.pipeline.dictionaries["nobody"]
+        [key] = await opened.push("We met at Blue Harbour.")
+        assert key in await opened.memories_of("blue_harbour")
