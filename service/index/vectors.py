@@ -6,7 +6,9 @@ no more than the lengths of what rounding cut away; every row within twice that 
 is compared again, so that the answer is exact up to float16 (about 1e-5 of a cosine).
 """
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import numkong
@@ -24,6 +26,9 @@ _GATHER_SHARE: Final = 1 / 8
 _CANDIDATES: Final = 1000
 _CANDIDATES_PER_HIT: Final = 20
 _QUANTISE_ROWS: Final = 4096
+# A scan of so many rows takes tens of milliseconds: then every core takes a part of it.
+_SHARED_ROWS: Final = 250_000
+_SCANNERS: Final = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="scan")
 
 
 NO_DIRECTION: Final = "numbers that are no direction (NaN, infinite or all zero)"
@@ -169,5 +174,10 @@ def _quantise(unit: Floats) -> tuple[NDArray[np.int8], Floats, Floats]:
 
 def _dots(asked: NDArray[np.int8], coarse: NDArray[np.int8]) -> Floats:
     """Return the dot product of one int8 vector with every row; the GIL is released meanwhile."""
-    dots = np.asarray(numkong.cdist(asked, coarse, "dot"))
-    return dots.reshape(-1).astype(np.float32)
+
+    def scan(part: NDArray[np.int8]) -> Floats:
+        return np.asarray(numkong.cdist(asked, part, "dot"), np.float32).reshape(-1)
+
+    if len(coarse) < _SHARED_ROWS:
+        return scan(coarse)
+    return np.concatenate(list(_SCANNERS.map(scan, np.array_split(coarse, os.cpu_count() or 1))))

@@ -89,6 +89,19 @@ def test_many_rows_and_hard_neighbours(share: float, dimensions: int) -> None:
         agree(index, vectors, question, mask, 20)
 
 
+@pytest.mark.parametrize("cores", [1, 2, 3, 7])
+def test_a_scan_that_cores_share_answers_as_one_alone(
+    monkeypatch: pytest.MonkeyPatch, cores: int
+) -> None:
+    vectors = random_vectors(11, 4001, 64, 0.3)
+    index, mask = filled(vectors), np.ones(4001, np.bool_)
+    alone = index.candidates(vectors[7], mask, 10)
+    monkeypatch.setattr("service.index.vectors._SHARED_ROWS", 4001)
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert index.candidates(vectors[7], mask, 10).tolist() == alone.tolist()
+    agree(index, vectors, vectors[7], mask, 10)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(
