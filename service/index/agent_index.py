@@ -217,11 +217,17 @@ class AgentIndex:
         with self.lock:
             return self._best(*self.text.search_all(words, self._mask(filters)), limit)
 
-    def holding(self, words: str, limit: int) -> list[str]:
-        """Return the ids of the memories that hold all of the words, whatever their filters."""
-        with self.lock:
-            found = self.text.search_all(words, self.columns.present)
-            return [hit.id for hit in self._best(*found, limit)]
+    def holding(self, phrases: Iterable[str], limit: int) -> set[str]:
+        """Return the ids of the memories that hold all words of a phrase, whatever their filters.
+
+        The lock is let go between two phrases: a document may name thousands.
+        """
+        held: set[str] = set()
+        for words in phrases:
+            with self.lock:
+                found = self.text.search_all(words, self.columns.present)
+                held.update(hit.id for hit in self._best(*found, limit))
+        return held
 
     def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
         """Return the memories nearest by cosine, ties by id, and how many were filtered out."""

@@ -60,10 +60,11 @@ class ResidentEngine:
         found = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
         return _best([near for near, _ in found], limit), sum(filtered for _, filtered in found)
 
-    async def holding(self, agent: str, words: str, limit: int) -> list[str]:
+    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the agent's index, once everything is in it that anyone has written."""
         await self.residency.catch_up(agent)
-        [found] = await self._ask([agent], lambda i: i.holding(words, limit))
+        wanted = list(phrases)
+        [found] = await self._ask([agent], lambda i: i.holding(wanted, limit))
         return found
 
     async def keep_visible(

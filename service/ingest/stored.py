@@ -26,8 +26,6 @@ CHAIN_SPAN: Final = load_query(__package__, "chain_span")
 CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
 DICTIONARY: Final = load_query(__package__, "dictionary")
 
-# Queries in flight at once: the embedded engine runs them on its own threads, 2 cores here.
-_AT_ONCE: Final = 8
 _MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/words.py).
 _LONGEST_CHARACTERS: Final = 100
@@ -137,15 +135,8 @@ async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> 
 
 async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> set[str]:
     """Return the ids of memories that may mention at least one of the names, 1,000 for each."""
-    limit = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(words: str) -> list[str]:
-        async with limit:
-            return await engine.holding(agent, words, _MOST_MENTIONING)
-
     phrases = dict.fromkeys(phrase for name in names for phrase in _phrases(name))
-    found = await asyncio.gather(*[one(words) for words in phrases])
-    return {key for keys in found for key in keys}
+    return await engine.holding(agent, phrases, _MOST_MENTIONING) if phrases else set()
 
 
 def _phrases(name: str) -> list[str]:

@@ -43,11 +43,12 @@ class Engine(Protocol):
         is of those that this search came across, not of all there are.
         """
 
-    async def holding(self, agent: str, words: str, limit: int) -> list[str]:
-        """Return the ids of an agent's memories that hold all of these words, stemmed; no filters.
+    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
+        """Return the ids of an agent's memories that hold all words of a phrase; no filters.
 
-        `words` is as `words.index_words` gives it. Every memory that is stored now is looked at,
-        unless `reservation` tells of some that are left out.
+        At most `limit` for each phrase, whose words are stemmed and as `words.index_words` gives
+        them. Every memory that is stored now is looked at, unless `reservation` tells of some that
+        are left out.
         """
 
     async def keep_visible(

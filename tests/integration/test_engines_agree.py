@@ -245,11 +245,14 @@ async def same_words(both: Both, question: Question) -> None:
 
 
 async def same_holders(both: Both, question: Question) -> None:
-    words = " ".join(query_words(question.words).split()[:2])
+    every = query_words(question.words).split()
+    phrases = [" ".join(every[:2]), " ".join(every[2:3])][: 1 + (len(every) > 2)]
     for agent in AGENTS:
-        held = [await engine.holding(agent, words, 1000) for engine in both.engines]
-        assert set(held[0]) == set(held[1])
-        assert len(await both.resident.holding(agent, words, 1)) == min(1, len(held[1]))
+        held = [await engine.holding(agent, phrases, 1000) for engine in both.engines]
+        assert held[0] == held[1]
+        one, most = [await both.resident.holding(agent, phrases[:1], n) for n in (1, 1000)]
+        assert len(one) == min(1, len(most))
+        assert one <= most
 
 
 async def doubtful_score(both: Both, words: str) -> float | None:
