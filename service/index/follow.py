@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -27,6 +28,8 @@ _LONGEST_REST_SECONDS: Final = 5.0
 _STAMP_BITS: Final = 16
 # Two writers' commits may become visible in another order than their stamps: looked at again.
 _OVERLAP_MS: Final = 2000
+# A gap is looked for this often: the newest commit, which may be a large one, is read again then.
+_CHECK_SECONDS: Final = 60.0
 # How far the clocks of several database nodes may differ.
 _MARGIN_MS: Final = 10_000
 _ORDER: Final = {name: place for place, name in enumerate(("memory", "concept", "embedding"))}
@@ -62,6 +65,8 @@ class Follower:
         # The newest commit that was read: the feed must still begin with it, or it has a gap.
         self._newest: int | None = None
         self._seen: set[int] = set()
+        # When, by time.monotonic, something new was read last, and a gap was looked for.
+        self._moved_at = self._checked_at = time.monotonic()
         self._fingerprint: str | None = None
 
     async def catch_up(self) -> None:
@@ -74,8 +79,7 @@ class Follower:
         async with self._reading:
             if self._served < ticket:
                 newest = self._tickets
-                # A server has other writers too: their commits may become visible out of order.
-                await self._read(overlap=self._db.address.folder is None)
+                await self._read()
                 self._served = newest
 
     async def after_write(self) -> None:
@@ -91,7 +95,7 @@ class Follower:
         while True:
             try:
                 async with self._reading:
-                    await self._read(overlap=True)
+                    await self._read()
                 rest = POLL_SECONDS
             except QueryFailed as error:
                 # A row that the driver cannot read, such as a date past the year 9999.
@@ -117,22 +121,38 @@ class Follower:
         """Return a version stamp that lies surely before every commit from now on."""
         return (int(await self._db.run(CLOCK)) - _MARGIN_MS) << _STAMP_BITS
 
-    async def _read(self, *, overlap: bool) -> None:
-        begun = datetime.now(UTC)
+    async def _read(self) -> None:
+        begun, now = datetime.now(UTC), time.monotonic()
         if self._cursor is None:
             self._cursor = await self.stamp()
-        since = self._cursor - (_OVERLAP_MS << _STAMP_BITS if overlap else 0)
+        since = self._since(self._cursor, now)
         stamps: set[int] = set()
         async for commits in self._pages(since):
             stamps |= {commit.stamp for commit in commits}
             await self._take([commit for commit in commits if commit.stamp not in self._seen])
-        if self._newest is not None and self._newest not in stamps:
-            self._begin_anew()
-        elif stamps:
+        if self._newest is not None and since <= self._cursor:
+            self._checked_at = now
+            if self._newest not in stamps:
+                self._begin_anew()
+                stamps.clear()
+        if stamps and max(stamps) > self._cursor:
+            self._moved_at = now
+        if stamps:
             self._newest = self._cursor = max(stamps)
         horizon = self._cursor - (_OVERLAP_MS << _STAMP_BITS)
         self._seen = {stamp for stamp in self._seen | stamps if stamp >= horizon}
         self.through = begun
+
+    def _since(self, cursor: int, now: float) -> int:
+        """Return the stamp to read from: as a rule the first that was not read yet.
+
+        A server has other writers too, whose commits may become visible out of order for a while.
+        """
+        is_shared = self._db.address.folder is None
+        if is_shared and now - self._moved_at < _OVERLAP_MS / 1000:
+            return cursor - (_OVERLAP_MS << _STAMP_BITS)
+        is_due = self._newest is None or now - self._checked_at >= _CHECK_SECONDS
+        return cursor if is_due else cursor + 1
 
     def _begin_anew(self) -> None:
         log.error("the change feed has a gap: every index is loaded again")

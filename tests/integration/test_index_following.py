@@ -293,6 +293,7 @@ async def test_after_a_gap_everything_is_loaded_again(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
+    monkeypatch.setattr(follow, "_CHECK_SECONDS", 0.1)
     ids = await fill(replicas.writer)
     residency = Residency(replicas.reader, PLENTY_BYTES, None)
     residency.expect(["main"])

@@ -13,7 +13,7 @@ from service.index.vectors import Floats, UnfitVector, VectorIndex
 
 # Float16 keeps eleven bits of each number. Over a hundred dimensions and more what is rounded up
 # and down evens out; over a few it may add up to this.
-CLOSE, CLOSE_IN_FEW_DIMENSIONS = 1e-4, 5e-4
+CLOSE, CLOSE_IN_FEW_DIMENSIONS = 2e-4, 5e-4
 
 Rows = NDArray[np.int64]
 
