@@ -119,6 +119,8 @@ class Scored:
 
 
 ConceptId = tuple[str, str]
+# A concept in no more memories links any two of them; one in more links them to its own memory.
+FEW_MEMORIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def numbers_of(text: str, dimensions: int = 16) -> bytes:
 
 def told(index: AgentIndex, *words: str) -> Row:
     """Return everything that an index holds, by names, so that two can be compared."""
-    graph, keys, slugs = index.graph, index._keys, index.graph._slugs
+    graph, keys, slugs = index.graph, index.keys, index.graph._slugs
     present = np.flatnonzero(index.columns.present).tolist()
     ends: dict[str, tuple[Sequence[str], Sequence[str]]] = {
         "references": (keys, slugs), "follows": (keys, keys),
@@ -127,4 +127,4 @@ def _vectors_of(index: AgentIndex) -> Row:
     if vectors is None:
         return {}
     rows = np.flatnonzero(vectors._is_present).tolist()
-    return {index._keys[row]: vectors._fine[row].tolist() for row in rows}
+    return {index.keys[row]: vectors._fine[row].tolist() for row in rows}

@@ -37,7 +37,7 @@ class AgentIndex:
     """What one service knows of one agent's memories.
 
     `corrupt` names rows of the store that make no sense, by table and key; `beyond_budget` counts
-    the memories that were too many to load.
+    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id.
     """
 
     def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
@@ -51,8 +51,8 @@ class AgentIndex:
         self.beyond_budget = 0
         # Edges written by hand: their ids do not tell their ends.
         self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
-        self._keys: list[str] = []
-        self._rows: dict[str, int] = {}
+        self.keys: list[str] = []
+        self.rows: dict[str, int] = {}
         # Memories whose vector cannot stand among the others, and why.
         self._unfit: dict[str, str] = {}
 
@@ -60,7 +60,7 @@ class AgentIndex:
     def bytes(self) -> int:
         """An estimate of the memory held."""
         vectors = self.vectors.bytes if self.vectors else 0
-        names = len(self._keys) * _KEY_BYTES
+        names = len(self.keys) * _KEY_BYTES
         return names + self.columns.bytes + self.text.bytes + vectors + self.graph.bytes
 
     @property
@@ -71,7 +71,7 @@ class AgentIndex:
     @property
     def wasted_rows(self) -> int:
         """The number of places that no memory stands in any more."""
-        return len(self._keys) - self.memories
+        return len(self.keys) - self.memories
 
     def counts(self) -> dict[str, int]:
         """Return how much there is of everything, by the names of the store's tables."""
@@ -105,7 +105,7 @@ class AgentIndex:
 
     def holds(self, key: object) -> bool:
         """Return whether a memory stands in a row; without the lock, as changes ask it."""
-        row = self._rows.get(key) if isinstance(key, str) else None
+        row = self.rows.get(key) if isinstance(key, str) else None
         if row is None or row >= len(self.columns.present):
             return False
         return bool(self.columns.present[row])
@@ -123,7 +123,7 @@ class AgentIndex:
 
     def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""
-        return isinstance(key, str) and key in self._rows
+        return isinstance(key, str) and key in self.rows
 
     # What changes it.
 
@@ -136,8 +136,8 @@ class AgentIndex:
     def remove_memory(self, key: str) -> None:
         """Forget a memory and its vector; its edges are taken away by themselves."""
         if self.holds(key):
-            self.columns.remove(self._rows[key])
-            self.text.remove(self._rows[key])
+            self.columns.remove(self.rows[key])
+            self.text.remove(self.rows[key])
             self.remove_vector(key)
 
     def put_vectors(self, keys: Sequence[str], vectors: Sequence[Floats]) -> None:
@@ -174,8 +174,8 @@ class AgentIndex:
     def remove_vector(self, key: str) -> None:
         """Forget a memory's vector."""
         self._unfit.pop(key, None)
-        if self.vectors and key in self._rows:
-            self.vectors.remove(self._rows[key])
+        if self.vectors and key in self.rows:
+            self.vectors.remove(self.rows[key])
 
     def put_edge(
         self, table: EdgeTable, ends: tuple[str, str], weight: int = 0, *, is_declared: bool = False
@@ -200,9 +200,9 @@ class AgentIndex:
 
     def _row_of(self, key: str) -> int:
         """Return a memory's row, a new empty one if need be."""
-        row = self._rows.setdefault(key, len(self._keys))
-        if row == len(self._keys):
-            self._keys.append(key)
+        row = self.rows.setdefault(key, len(self.keys))
+        if row == len(self.keys):
+            self.keys.append(key)
         return row
 
     # What is asked of it.
@@ -210,12 +210,12 @@ class AgentIndex:
     def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold any of the words, best first (BM25), ties by id."""
         with self.lock:
-            return self._best(*self.text.search(words, self._mask(filters)), limit)
+            return self._best(*self.text.search(words, self.mask(filters)), limit)
 
     def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold all of the words, best first (BM25), ties by id."""
         with self.lock:
-            return self._best(*self.text.search_all(words, self._mask(filters)), limit)
+            return self._best(*self.text.search_all(words, self.mask(filters)), limit)
 
     def holding(self, phrases: Iterable[str], limit: int) -> set[str]:
         """Return the ids of the memories that hold all words of a phrase, whatever their filters.
@@ -235,19 +235,19 @@ class AgentIndex:
             vectors = self.vectors
             if vectors is None or vectors.dimensions != len(vector):
                 return [], 0
-            mask = self._mask(filters)
+            mask = self.mask(filters)
             filtered = self.memories - int(np.count_nonzero(mask))
         # The long part, without the lock: what changes meanwhile is seen after it.
         rows = vectors.candidates(vector, mask, limit)
         with self.lock:
-            nearest = vectors.compare(rows, vector, self._mask(filters), limit)
+            nearest = vectors.compare(rows, vector, self.mask(filters), limit)
             return self._best(*nearest, limit), filtered
 
     def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
         """Return those of the memories that pass the filters."""
         with self.lock:
-            mask = self._mask(filters)
-            return {key for key in keys if self.holds(key) and mask[self._rows[key]]}
+            mask = self.mask(filters)
+            return {key for key in keys if self.holds(key) and mask[self.rows[key]]}
 
     def concepts_of(
         self, keys: Iterable[str], most_memories: int
@@ -255,7 +255,7 @@ class AgentIndex:
         """Return each memory's concepts that stand in two to `most_memories` memories, by id."""
         with self.lock:
             return {
-                key: self.graph.concepts_of(self._rows[key], most_memories)
+                key: self.graph.concepts_of(self.rows[key], most_memories)
                 for key in keys
                 if self.holds(key)
             }
@@ -286,13 +286,14 @@ class AgentIndex:
                 key: (self._named(follows.ahead(row)), self._named(follows.behind(row)))
                 for key in keys
                 if self.holds(key)
-                for row in (self._rows[key],)
+                for row in (self.rows[key],)
             }
 
     def _named(self, rows: Iterable[int]) -> list[str]:
-        return sorted(self._keys[row] for row in rows)
+        return sorted(self.keys[row] for row in rows)
 
-    def _mask(self, filters: Filters) -> Mask:
+    def mask(self, filters: Filters) -> Mask:
+        """Return which rows pass the filters now; not to be changed."""
         return self.columns.mask(filters, time.time_ns() // 1000)
 
     def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
@@ -301,5 +302,5 @@ class AgentIndex:
             kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
             rows, scores = rows[scores >= kth], scores[scores >= kth]
         named = zip(rows.tolist(), scores.tolist(), strict=True)
-        ordered = sorted((-score, self._keys[row]) for row, score in named)
+        ordered = sorted((-score, self.keys[row]) for row, score in named)
         return [Scored(key, -score) for score, key in ordered[:limit]]

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.terms import TERMS
+from service.terms import TERMS
 
 # A document's number within its batch has 16 bits.
 MOST_DOCUMENTS: Final = 2**16

@@ -60,6 +60,8 @@ class Columns:
         self._times = {
             name: np.zeros(0, np.int64) for name in ("occurred_at", "valid_from", "valid_until")
         }
+        # Python's hash of a subject, salted anew in each process; 0 for none.
+        self.subjects = np.zeros(0, np.int64)
         self._is_archived = np.zeros(0, np.bool_)
         self._is_present = np.zeros(0, np.bool_)
         self._size = 0
@@ -75,7 +77,7 @@ class Columns:
     def bytes(self) -> int:
         """The memory held, without the labels."""
         columns: list[NDArray[Any]] = [*self._codes.values(), *self._times.values()]
-        columns += [self._tags, self._is_archived, self._is_present]
+        columns += [self._tags, self.subjects, self._is_archived, self._is_present]
         return sum(column.nbytes for column in columns)
 
     def reserve(self, size: int) -> None:
@@ -83,6 +85,7 @@ class Columns:
         self._codes = {name: grown(column, size) for name, column in self._codes.items()}
         self._times = {name: grown(column, size) for name, column in self._times.items()}
         self._tags = grown(self._tags, size)
+        self.subjects = grown(self.subjects, size)
         self._is_archived = grown(self._is_archived, size)
         self._is_present = grown(self._is_present, size)
 
@@ -105,6 +108,7 @@ class Columns:
         self._times["valid_until"][places] = [
             _FOREVER if one.valid_until is None else one.valid_until for one in facts
         ]
+        self.subjects[places] = [hash(one.subject) if one.subject else 0 for one in facts]
         self._is_archived[places] = [one.is_archived for one in facts]
         self._is_present[places] = True
 

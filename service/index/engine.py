@@ -11,7 +11,9 @@ from typing import Final, TypeVar
 from service.embedder import Vector
 from service.index.agent_index import AgentIndex
 from service.index.residency import Residency
+from service.index.weighing import linked, weigh
 from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.search.evidence import Evidence, Question, join
 from service.words import query_words
 
 Answer = TypeVar("Answer")
@@ -59,6 +61,24 @@ class ResidentEngine:
         """Return the memories nearest in meaning, by comparing every one that passes."""
         found = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
         return _best([near for near, _ in found], limit), sum(filtered for _, filtered in found)
+
+    async def weigh(
+        self, question: Question, filters: Filters, keys: Iterable[str], reach: int
+    ) -> Evidence:
+        """Count in the indexes of all agents, each of which knows its own memories only."""
+        wanted = list(dict.fromkeys(keys))
+        parts = await self._ask(
+            filters.agents, lambda i: weigh(i, question, filters, wanted, reach)
+        )
+        return join(parts)
+
+    async def linked(
+        self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
+    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+        """Follow concepts from memories to others."""
+        wanted = list(keys)
+        found = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
+        return dict(chain.from_iterable(part.items() for part in found))
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the agent's index, once everything is in it that anyone has written."""

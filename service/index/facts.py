@@ -32,6 +32,7 @@ class Facts:
     valid_from: int | None
     valid_until: int | None
     is_archived: bool
+    subject: str | None = None
 
 
 def microseconds(moment: datetime) -> int:
@@ -49,7 +50,7 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
         [
             key, row.get("words"), row.get("scope"), row.get("kind"), row.get("type"),
             row.get("tags"), row.get("session"), row.get("trust_tier"), occurred_at, valid_from,
-            valid_until, row.get("archived_at") is not None,
+            valid_until, row.get("archived_at") is not None, row.get("subject"),
         ]
     )  # fmt: skip
 
@@ -71,7 +72,7 @@ def facts_of(values: Sequence[Any]) -> Facts:
 
     Moments are microseconds, or texts in ISO 8601.
     """
-    key, words, scope, kind, type_, tags, session, trust, *times, archived = values
+    key, words, scope, kind, type_, tags, session, trust, *times, archived, subject = values
     occurred, since, until = map(_read_moment, times)
     is_whole = (
         isinstance(key, str)
@@ -81,7 +82,7 @@ def facts_of(values: Sequence[Any]) -> Facts:
         and isinstance(tags, list)
         and all(isinstance(tag, str) for tag in tags)
         and isinstance(trust, str)
-        and all(label is None or isinstance(label, str) for label in (scope, session))
+        and all(label is None or isinstance(label, str) for label in (scope, session, subject))
         and type(occurred) is int
         and all(time is None or type(time) is int for time in (since, until))
     )
@@ -89,5 +90,5 @@ def facts_of(values: Sequence[Any]) -> Facts:
         raise CorruptRow(f"memory {key!r}")
     return Facts(
         key, words, scope, kind, type_, tuple(tags), session, trust, occurred, since, until,
-        archived,
+        archived, subject,
     )  # fmt: skip

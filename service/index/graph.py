@@ -4,9 +4,12 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from service.concepts.shares import DECLARED_SHARE, share_of
 from service.index.facts import CorruptRow
-from service.records import Concept, Related
+from service.records import FEW_MEMORIES, Concept, Related
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
 EDGE_TABLES: Final[tuple[EdgeTable, ...]] = ("references", "related_to", "is_a", "follows")
@@ -137,6 +140,24 @@ class Graph:
         """Return the rows of the memories that reference a concept."""
         number = self._numbers.get(slug)
         return _NONE if number is None else self.edges["references"].behind(number)
+
+    def links_of(
+        self, row: int, most_memories: int, subjects: NDArray[np.int64]
+    ) -> Iterator[tuple[Concept, NDArray[np.int32]]]:
+        """Go through a memory's concepts with the rows that each leads to: see Engine.linked.
+
+        `subjects` are the subjects' hashes by row.
+        """
+        for number in self.edges["references"].ahead(row):
+            concept = self._concepts[number]
+            if concept is None or not 1 < concept.memories <= most_memories:
+                continue
+            rows = np.array(self.edges["references"].behind(number), np.int32)
+            rows = rows[rows < len(subjects)]
+            subject = hash(self._slugs[number])
+            if concept.memories > FEW_MEMORIES and subjects[row] != subject:
+                rows = rows[subjects[rows] == subject]
+            yield concept, rows
 
     def related(self, slug: str, allowed: set[str]) -> list[Related]:
         """Return the concepts beside one along `related_to` and `is_a`, tightest first."""

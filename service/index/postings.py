@@ -24,6 +24,14 @@ class Found:
     counts: Counts
     living: int
 
+    def count(self, documents: Places) -> Counts:
+        """Return how often the term stands in each of these documents."""
+        if self.documents is None:
+            return self.counts.take(documents)
+        places = np.minimum(self.documents.searchsorted(documents), len(self.documents) - 1)
+        held = self.documents.take(places) == documents
+        return np.where(held, self.counts.take(places), 0)
+
 
 class Part(ABC):
     """Documents numbered from 0; a dead one has no end, which makes its scores 0."""

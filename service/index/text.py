@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from service.index.batches import MOST_DOCUMENTS, Floats, read_texts
 from service.index.postings import K1, Found, Part, Segment, Tail, merge
-from service.index.terms import TERMS
+from service.terms import TERMS
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int32]
@@ -25,6 +26,15 @@ _FAN: Final = 4
 # By how often a word stands in a text, what it counts; the longest text has 65,535 at most.
 _DAMPED: Final = np.zeros(2**16, np.float32)
 _DAMPED[1:] = 1 + np.log(np.arange(1, 2**16))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often words stand in rows [row, word], the rows' lengths, and who holds each word."""
+
+    counts: Floats
+    lengths: Floats
+    holders: Floats
 
 
 class TextIndex:
@@ -77,6 +87,33 @@ class TextIndex:
     def search_all(self, words: str, mask: Mask) -> tuple[Rows, Floats]:
         """Return the rows that hold all of the words and pass the mask, with scores, as search."""
         return self._search(words, mask, needs_all=True)
+
+    @property
+    def words(self) -> int:
+        """The number of words in all living documents."""
+        return self._words
+
+    def count(self, words: Sequence[str], rows: NDArray[np.intp]) -> Counted:
+        """Return how often each word stands in each row, and what all documents say of the words.
+
+        A row without a text has no words. No two of the words may have one stem.
+        """
+        terms = np.array([TERMS[word] for word in words], np.int64)
+        counts = np.zeros((len(rows), len(words)), np.float32)
+        lengths = np.zeros(len(rows), np.float32)
+        holders = np.zeros(len(words), np.float32)
+        places = np.full(len(rows), -1, np.int32)
+        known = rows < len(self._places)
+        places[known] = self._places[rows[known]]
+        slots, documents = places >> 16, (places & 0xFFFF).astype(np.intp)
+        for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
+            here = np.flatnonzero((slots == slot) & (places >= 0))
+            lengths[here] = part.lengths[documents[here]]
+            for column, found in enumerate(part.find(terms)):
+                if found is not None:
+                    holders[column] += found.living
+                    counts[here, column] = found.count(documents[here])
+        return Counted(counts, lengths, holders)
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""

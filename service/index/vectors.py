@@ -129,6 +129,15 @@ class VectorIndex:
             rows, cosines = rows[kept], cosines[kept]
         return rows, cosines
 
+    def cosines(self, vector: Floats, rows: Rows) -> Floats:
+        """Return the cosine of each row, NaN where there is no vector."""
+        found = np.full(len(rows), np.nan, np.float32)
+        known = np.flatnonzero(rows < len(self._is_present))
+        known = known[self._is_present[rows[known]]]
+        wide = self._fine[rows[known]].astype(np.float32)
+        found[known] = np.vecdot(wide, _unit(vector[None])[0])
+        return found
+
     def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
         asked, scale, cut = _quantise(unit[None, : self.scanned])
         if count < len(wanted) * _GATHER_SHARE:

@@ -9,12 +9,13 @@ from typing import Any, Final, Protocol
 from service.ingest.markdown import Document, Section
 from service.ingest.names import Name, declared_name, heading_name
 from service.ingest.places import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
+from service.ingest.subjects import subject_of
 from service.records import KINDS, Source
 from service.words import index_words
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "1"
+RECIPE: Final = "2"
 _MOST_TITLE_CHARACTERS: Final = 200
 
 
@@ -63,6 +64,7 @@ class Draft:
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
             "words": index_words(self.text),
+            "subject": subject_of(self.title, self.content),
             "content_hash": self.content_hash,
         }
 

@@ -21,8 +21,9 @@ from service.recall.walk import (
 from service.records import Concept, ConceptId, Filters, Memory, Scored
 from service.search.engine import Engine
 from service.search.fusion import Fused
-from service.search.hybrid import Ranking, Searcher, SearchQuery, caps_of, rank, receipt_of
+from service.search.hybrid import receipt_of
 from service.search.paths import path_seeds, with_titles
+from service.search.ranking import Ranking, Searcher, SearchQuery, caps_of, rank
 from service.search.receipts import Receipt, Stages
 
 Edge = Literal["references", "related_to", "is_a", "follows"]

@@ -23,7 +23,7 @@ from service.recall.expansion import (
 from service.recall.walk import Path, Step
 from service.records import Memory
 from service.search.answers import snippet_of
-from service.search.hybrid import Searcher, SearchQuery
+from service.search.ranking import Searcher, SearchQuery
 from service.search.receipts import Receipt
 from service.search.shapes import HitFields, signal_fields
 

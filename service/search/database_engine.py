@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, ClassVar, Final
+
+import numpy as np
 
 from service.concepts.shares import DECLARED_SHARE, share_of
 from service.database import Database, record
 from service.embedder import Vector
 from service.queries import load_query
 from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.search import stored_evidence
+from service.search.evidence import Evidence, Question
 from service.words import query_words
 
 BY_TEXT: Final = load_query(__package__, "by_text")
@@ -71,6 +75,27 @@ class DatabaseEngine:
             return [Scored(row["id"], row["score"]) for row in rows], filtered
         near = sorted((row["distance"], row["id"]) for row in found["near"] if row["id"] in visible)
         return [Scored(key, 1.0 - distance) for distance, key in near[:limit]], filtered
+
+    async def weigh(
+        self, question: Question, filters: Filters, keys: Iterable[str], reach: int
+    ) -> Evidence:
+        """Read the texts and count; how long an average text is, is told by those read."""
+        told = await stored_evidence.weigh(self.db, question, filters, keys, reach)
+        holders = await stored_evidence.holders(
+            self.db, filters.agents, question.words, asyncio.Semaphore(_AT_ONCE)
+        )
+        documents = sum((await self.sizes(filters.agents)).values())
+        words = documents * float(told.lengths.mean()) if len(told.lengths) else 0.0
+        return replace(
+            told, holders=np.array(holders, np.float32), documents=documents, words=words
+        )
+
+    async def linked(
+        self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
+    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+        """Follow `references` to concepts and back."""
+        concepts_of = await self.concepts_of_memories(agents, keys, caps)
+        return await stored_evidence.linked(self.db, agents, concepts_of)
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the store's full-text index, about a few phrases at once."""

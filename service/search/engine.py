@@ -6,6 +6,7 @@ from typing import Protocol
 
 from service.embedder import Vector
 from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.search.evidence import Evidence, Question
 
 
 class Engine(Protocol):
@@ -41,6 +42,25 @@ class Engine(Protocol):
 
         By cosine (-1 to 1), best first, ties by id; the filters apply before the limit. The count
         is of those that this search came across, not of all there are.
+        """
+
+    async def weigh(
+        self, question: Question, filters: Filters, keys: Iterable[str], reach: int
+    ) -> Evidence:
+        """Return what stands in those of the memories that pass the filters, and how near they are.
+
+        With them come the memories up to `reach` steps before and after each, as far as those
+        pass the filters too: a chain ends at one that does not.
+        """
+
+    async def linked(
+        self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
+    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+        """Return the memories one step beside each one, by the concept that leads there.
+
+        A concept links a memory that mentions it with the memory it is the subject of, both ways;
+        one in at most FEW_MEMORIES memories links any two of them. `caps` as in
+        concepts_of_memories. Concepts that lead nowhere are left out.
         """
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:

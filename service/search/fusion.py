@@ -10,11 +10,15 @@ from service.records import Scored
 
 @dataclass(frozen=True, slots=True)
 class SignalHit:
-    """Where one signal ranked a memory (from 1) and the score it gave it."""
+    """Where one signal ranked a memory (from 1) and the score it gave it.
+
+    `share` is what it adds to the fused score, where that is a sum.
+    """
 
     rank: int
     score: float
     path: tuple[str, ...] | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,8 @@ from pydantic import Field
 from service.agents import readable_agents
 from service.dependencies import Parts, TheParts
 from service.fields import FilterFields, Question, Strict, body_example
-from service.search.hybrid import (
-    DEFAULT_RRF_K,
-    DEFAULT_WEIGHTS,
-    Searcher,
-    SearchQuery,
-    SearchResult,
-    hybrid_search,
-)
+from service.search.hybrid import SearchResult, hybrid_search
+from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt
 from service.search.shapes import HitFields, hit_fields
 

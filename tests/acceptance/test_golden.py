@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from service.index.terms import TERMS
+from service.terms import TERMS
 from service.words import query_words
 from tests.services import running_service
 

@@ -14,7 +14,8 @@ from service.recall.expansion import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored
 from service.search.database_engine import DatabaseEngine
 from service.search.engine import Engine
-from service.search.hybrid import Searcher, SearchQuery, SearchResult, hybrid_search
+from service.search.hybrid import SearchResult, hybrid_search
+from service.search.ranking import Searcher, SearchQuery
 from service.settings import Settings
 from tests.open_store import START, OpenStore, open_store
 

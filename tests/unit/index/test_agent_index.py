@@ -160,7 +160,7 @@ def test_a_key_that_comes_back_has_nothing_of_its_former_self() -> None:
     assert index.by_text("blue", EVERYTHING, 10) == []
     assert index.by_vector(vector_of(1), EVERYTHING, 10)[0] == []
     assert [hit.id for hit in index.by_text("bunny", Filters(), 10)] == ["m0"]
-    assert (len(index._keys), index.wasted_rows) == (1, 0)
+    assert (len(index.keys), index.wasted_rows) == (1, 0)
 
 
 def test_memories_that_are_gone_are_as_unknown_as_none() -> None:
@@ -191,7 +191,7 @@ def test_edges_between_rows_of_other_agents_are_not_taken_in() -> None:
         RowChange("is_a", ["other", "c0", "c1"], {}),
     )
     assert said(index) == before
-    assert len(index._keys) == 1
+    assert len(index.keys) == 1
 
 
 def test_a_memory_that_moves_away_leaves_with_its_vector() -> None:

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from service.index.terms import Terms
 from service.index.text import TextIndex
+from service.terms import Terms
 from service.words import index_words, query_words
 
 ROWS = 12
@@ -234,7 +234,7 @@ def test_scores_do_not_depend_on_how_documents_lie() -> None:
 
 
 def test_words_that_are_forgotten_keep_their_term(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.index.terms._MOST_WORDS", 10)
+    monkeypatch.setattr("service.terms._MOST_WORDS", 10)
     terms = Terms()
     first = [terms[f"made{n}up"] for n in range(100)]
     assert len(terms) <= 10

@@ -1,0 +1,87 @@
+"""What one agent's index tells of memories in regard to a question."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.agent_index import AgentIndex
+from service.index.columns import Mask
+from service.records import Concept, Filters
+from service.search.evidence import Evidence, Places, Question
+
+Rows = NDArray[np.intp]
+
+
+def weigh(
+    index: AgentIndex, question: Question, filters: Filters, keys: Iterable[str], reach: int
+) -> Evidence:
+    """Return the evidence of those memories that pass the filters, and of their neighbours."""
+    with index.lock:
+        mask = index.mask(filters)
+        asked = [index.rows[key] for key in keys if index.holds(key)]
+        asked = [row for row in asked if mask[row]]
+        rows, before, after = _around(index, asked, mask, reach)
+        counted = index.text.count(question.words, rows)
+        names = np.array([hash(name) for name in question.names], np.int64)
+        return Evidence(
+            keys=tuple(index.keys[row] for row in rows.tolist()),
+            asked=len(asked),
+            counts=counted.counts,
+            lengths=counted.lengths,
+            cosines=_cosines(index, question, rows),
+            is_named=np.isin(index.columns.subjects[rows], names),
+            before=before,
+            after=after,
+            holders=counted.holders,
+            documents=index.text.documents,
+            words=index.text.words,
+        )
+
+
+def linked(
+    index: AgentIndex, keys: Iterable[str], most_memories: int
+) -> dict[str, list[tuple[Concept, list[str]]]]:
+    """Return the memories beside each one, by the concept that leads there; see Engine.linked."""
+    with index.lock:
+        subjects = index.columns.subjects
+        return {
+            key: [
+                (concept, [index.keys[end] for end in rows.tolist() if end != row])
+                for concept, rows in index.graph.links_of(row, most_memories, subjects)
+                if len(rows) > (row in rows)
+            ]
+            for key in keys
+            if index.holds(key)
+            for row in (index.rows[key],)
+        }
+
+
+def _cosines(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.float32]:
+    vectors, vector = index.vectors, question.vector
+    if vectors is None or vector is None or vectors.dimensions != len(vector):
+        return np.full(len(rows), np.nan, np.float32)
+    return vectors.cosines(vector, rows)
+
+
+def _around(
+    index: AgentIndex, asked: Sequence[int], mask: Mask, reach: int
+) -> tuple[Rows, Places, Places]:
+    """Return the rows asked about and those around them, and the places of the neighbours."""
+    follows = index.graph.edges["follows"]
+    place = {row: at for at, row in enumerate(asked)}
+    ways: list[list[int]] = []
+    for row in asked:
+        for step in (follows.ahead, follows.behind):
+            here, way = row, list[int]()
+            while len(way) < reach:
+                ends = [end for end in step(here) if end < len(mask) and mask[end]]
+                if not ends:
+                    break
+                here = min(ends, key=index.keys.__getitem__)
+                way.append(place.setdefault(here, len(place)))
+            ways.append(way + [-1] * (reach - len(way)))
+    steps = np.array(ways, np.int32).reshape(len(asked), 2, reach)
+    padded = np.full((len(place), 2, reach), -1, np.int32)
+    padded[: len(asked)] = steps
+    return np.fromiter(place, np.intp, len(place)), padded[:, 0], padded[:, 1]

@@ -1,0 +1,93 @@
+"""Paths from the best hits along concepts to what they lead to, scored by all that lies on them."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.records import Concept
+
+SEEDS: Final = 5
+_WIDTH: Final = 4
+_DEPTH: Final = 3
+# What a path's mean is worth beside a direct hit of the same score.
+_WORTH: Final = 0.95
+# Of the memories that one step leads to, so many are looked at, those by the rarest concepts first.
+_MOST_ENDS: Final = 400
+
+Links = Mapping[str, Sequence[tuple[Concept, Sequence[str]]]]
+# Gives the links of memories, and the scores of memories: absent for one that may not be seen.
+Look = Callable[[Iterable[str]], Awaitable[Links]]
+Score = Callable[[Iterable[str]], Awaitable[Mapping[str, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """A way from a seed: the memories on it, the concepts between them, and its worth."""
+
+    memories: tuple[str, ...]
+    concepts: tuple[Concept, ...]
+    total: float
+
+    @property
+    def worth(self) -> float:
+        """The mean score of its memories, a little less than that of a direct hit."""
+        return _WORTH * self.total / len(self.memories)
+
+    def to(self, key: str, concept: Concept, score: float) -> "Trail":
+        """Return the trail one step further."""
+        return Trail((*self.memories, key), (*self.concepts, concept), self.total + score)
+
+
+async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> dict[str, Trail]:
+    """Return the best trail to each memory that some seed leads to within three steps.
+
+    A beam search with four trails a seed (width and depth as in NeuroGraphDB's ablations, whose
+    best score for a path is the mean, too). The trails of all seeds go on together, so that each
+    step asks twice, however many there are. Ties by the ids on the way.
+    """
+    beams = [[Trail((key,), (), total)] for key, total in seeds.items()]
+    best: dict[str, Trail] = {}
+    scores: dict[str, float] = dict(seeds)
+    for _ in range(_DEPTH):
+        ends = {trail.memories[-1] for beam in beams for trail in beam}
+        if not ends:
+            break
+        links = await look(sorted(ends))
+        new = _reached(links) - scores.keys()
+        scores |= await score(sorted(new)) if new else {}
+        beams = [_further(beam, links, scores) for beam in beams]
+        for trail in (trail for beam in beams for trail in beam):
+            known = best.get(trail.memories[-1])
+            if known is None or _order(trail) < _order(known):
+                best[trail.memories[-1]] = trail
+    return best
+
+
+def _further(beam: Sequence[Trail], links: Links, scores: Mapping[str, float]) -> list[Trail]:
+    """Return the best trails that go one step on from these, one for each end."""
+    found: dict[str, Trail] = {}
+    for trail in beam:
+        for concept, ends in links.get(trail.memories[-1], ()):
+            for key in ends:
+                if key in trail.memories or key not in scores:
+                    continue
+                longer = trail.to(key, concept, scores[key])
+                if key not in found or _order(longer) < _order(found[key]):
+                    found[key] = longer
+    return sorted(found.values(), key=_order)[:_WIDTH]
+
+
+def _reached(links: Links) -> set[str]:
+    """Return the memories that links lead to, of very many those of the rarest concepts."""
+    found: set[str] = set()
+    every = [link for each in links.values() for link in each]
+    by_rarity = sorted(every, key=lambda link: (len(link[1]), link[0].id))
+    for _, ends in by_rarity:
+        if len(found) >= _MOST_ENDS:
+            break
+        found.update(ends)
+    return found
+
+
+def _order(trail: Trail) -> tuple[float, tuple[str, ...]]:
+    return -trail.worth, trail.memories

@@ -1,0 +1,145 @@
+"""From a question to ranked memory ids: every signal is asked at once, then they are fused."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from service.agents import hub_caps
+from service.database import Database
+from service.embedder import Vector
+from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
+from service.records import Filters, Scored
+from service.search.candidates import by_concepts, by_words
+from service.search.engine import Engine
+from service.search.evidence import Question
+from service.search.fusion import Fused, fuse
+from service.search.receipts import Stages
+from service.search.score_fusion import Candidates, fuse_by_score
+from service.settings import Settings
+from service.vectors import Vectors
+
+# The seed's recipe: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
+_DIRECT: Final = 20
+_BY_CONCEPTS: Final = 10
+_SEEDS: Final = 5
+# The default fusion looks at more: what is no direct hit may stand beside one in time.
+_CANDIDATES: Final = 100
+DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {"vector": 1.0, "text": 1.0, "graph": 0.5}
+DEFAULT_RRF_K: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """One question, with everything a caller may choose."""
+
+    text: str
+    filters: Filters = field(default_factory=Filters)
+    limit: int = 5
+    fusion: str = "default"
+    rrf_k: int = DEFAULT_RRF_K
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+    max_tokens: int | None = None
+    min_confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """What a search needs of the running service."""
+
+    db: Database
+    vectors: Vectors
+    settings: Settings
+    engine: Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Ranked memory ids, best first, and what is to be said of how they were found.
+
+    `missing` is why the vector signal is; `indexed_through` and `reservation` are what the engine
+    said before it was asked anything else.
+    """
+
+    indexed_through: datetime
+    reservation: str | None
+    hits: list[Fused] = field(default_factory=list)
+    missing: ServiceError | None = None
+
+    @classmethod
+    def begin(cls, engine: Engine, agents: Sequence[str]) -> "Ranking":
+        """Return a ranking without hits, as the engine stands now."""
+        return cls(engine.indexed_through(agents), engine.reservation(agents))
+
+
+async def rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Ranking:
+    """Return the fused ranking of all signals; paths begin at a memory's id."""
+    begun = Ranking.begin(searcher.engine, asked.filters.agents)
+    direct = max(_DIRECT if asked.fusion == "rrf" else _CANDIDATES, asked.limit)
+    text, (vector, near, missing) = await asyncio.gather(
+        _by_text(searcher, asked, direct, stages), _by_vector(searcher, asked, direct, stages)
+    )
+    stages.counts |= {"vector": len(near), "text": len(text)}
+    if asked.fusion == "rrf":
+        hits = await _fuse_by_rank(searcher, asked, {"vector": near, "text": text}, stages)
+    else:
+        caps = await caps_of(searcher, asked.filters.agents)
+        found = Candidates(Question.read(asked.text, vector), text, near, caps)
+        hits = await fuse_by_score(searcher.engine, asked, found, stages)
+    return replace(begun, hits=hits, missing=missing)
+
+
+async def _fuse_by_rank(
+    searcher: Searcher, asked: SearchQuery, found: Mapping[str, Sequence[Scored]], stages: Stages
+) -> list[Fused]:
+    """Fuse as the seed does: what shares concepts with the best hits is a third list."""
+    with stages.measured("fuse"):
+        fused = fuse(found, asked.weights, asked.rrf_k)
+    graph: list[Scored] = []
+    if fused and asked.weights.get("graph", 0) > 0:
+        with stages.measured("graph"):
+            graph = await _by_concepts(searcher, asked, fused)
+        with stages.measured("fuse"):
+            fused = fuse({**found, "graph": graph}, asked.weights, asked.rrf_k)
+    stages.counts["graph"] = len(graph)
+    return fused
+
+
+async def _by_text(
+    searcher: Searcher, asked: SearchQuery, limit: int, stages: Stages
+) -> list[Scored]:
+    if asked.weights.get("text", 0) <= 0:
+        return []
+    with stages.measured("text"):
+        return await by_words(searcher.engine, asked.text, asked.filters, limit)
+
+
+async def _by_vector(
+    searcher: Searcher, asked: SearchQuery, limit: int, stages: Stages
+) -> tuple[Vector | None, list[Scored], ServiceError | None]:
+    """Rank by meaning; no vector to be had is told, not raised. The only degradation there is."""
+    if asked.weights.get("vector", 0) <= 0:
+        return None, [], None
+    try:
+        with stages.measured("embed"):
+            vector: Vector = await searcher.vectors.embed_query(asked.text)
+    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
+        return None, [], error
+    with stages.measured("vector"):
+        found, filtered = await searcher.engine.by_vector(vector, asked.filters, limit)
+    stages.counts["filtered"] = filtered
+    return vector, found, None
+
+
+async def _by_concepts(searcher: Searcher, asked: SearchQuery, fused: list[Fused]) -> list[Scored]:
+    caps = await caps_of(searcher, asked.filters.agents)
+    best = fused[0].score
+    seeds = [Scored(hit.id, hit.score / best) for hit in fused[:_SEEDS]]
+    return await by_concepts(searcher.engine, seeds, asked.filters, _BY_CONCEPTS, caps)
+
+
+async def caps_of(searcher: Searcher, agents: Sequence[str]) -> dict[str, int]:
+    """Return, for each agent, above how many memories a concept links nothing."""
+    settings, sizes = searcher.settings, await searcher.engine.sizes(agents)
+    return hub_caps(sizes, settings.concept_max_memories, settings.concept_max_share)

@@ -1,0 +1,191 @@
+"""The default fusion: candidates of all signals scored in their context, and along the graph."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+import numpy as np
+
+from service.records import Filters, Scored
+from service.search.beam import SEEDS, Links, Trail, best_trails
+from service.search.engine import Engine
+from service.search.evidence import Evidence, Floats, Question
+from service.search.fusion import Fused, SignalHit
+from service.search.receipts import Stages
+from service.search.scoring import REACH, WEIGHTS, Scale, Weights, parts_of
+
+# Neighbours in time of the best hits by words and by meaning are candidates themselves.
+_WITH_NEIGHBOURS: Final = 30
+# What comes out beyond the limit: some of it may be hidden by the store, or say the same.
+_SPARE: Final = 50
+# by_words adds it for each quoted phrase that stands in a memory.
+_PHRASE_SCORE: Final = 100.0
+
+
+class Asked(Protocol):
+    """What of a request matters here."""
+
+    @property
+    def filters(self) -> Filters:
+        """What a memory must satisfy."""
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """How much vector, text and graph count; 0 leaves a signal out."""
+
+    @property
+    def limit(self) -> int:
+        """How many results are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the signals found for a question, best first, and the hub cap of each agent."""
+
+    question: Question
+    text: Sequence[Scored]
+    vector: Sequence[Scored]
+    caps: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class _Scores:
+    """Scores of memories by id, and what they are made of."""
+
+    total: dict[str, float] = field(default_factory=dict)
+    shares: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def add(self, evidence: Evidence, shares: Mapping[str, Floats]) -> None:
+        names = list(shares)
+        table = np.stack([shares[name] for name in names], axis=1)
+        totals = table.sum(axis=1).tolist()
+        for key, total, row in zip(evidence.keys, totals, table.tolist(), strict=False):
+            self.total[key] = total
+            self.shares[key] = dict(zip(names, row, strict=True))
+
+
+async def fuse_by_score(
+    engine: Engine, asked: Asked, found: Candidates, stages: Stages
+) -> list[Fused]:
+    """Return the best memories by score, best first, ties by id; see scoring and beam.
+
+    A memory's score is its own or that of the best trail to it, whichever is greater.
+    """
+    weights = _weights(asked.weights)
+    with stages.measured("context"):
+        keys = await _with_neighbours(engine, asked.filters, found)
+        evidence = await engine.weigh(found.question, asked.filters, keys, REACH)
+    with stages.measured("fuse"):
+        scores, scale = _score(evidence, weights, found)
+    trails: dict[str, Trail] = {}
+    if asked.weights.get("graph", 0) > 0 and scores.total:
+        with stages.measured("graph"):
+            trails = await _trails(engine, asked, found, (scores, scale, weights))
+    stages.counts["graph"] = len(trails)
+    with stages.measured("fuse"):
+        return _fused(scores, trails, found, asked.limit + _SPARE)
+
+
+def _weights(asked: Mapping[str, float]) -> Weights:
+    """Return the weights of the parts: a request's are factors to the default's."""
+    vector, text = asked.get("vector", 0.0), asked.get("text", 0.0)
+    return replace(
+        WEIGHTS,
+        vector=WEIGHTS.vector * vector,
+        vector_context=WEIGHTS.vector_context * vector,
+        text=WEIGHTS.text * text,
+        text_context=WEIGHTS.text_context * text,
+        text_far_context=WEIGHTS.text_far_context * text,
+    )
+
+
+async def _with_neighbours(engine: Engine, filters: Filters, found: Candidates) -> list[str]:
+    best = [hit.id for hits in (found.text, found.vector) for hit in hits[:_WITH_NEIGHBOURS]]
+    near = await engine.before_and_after(filters.agents, list(dict.fromkeys(best)))
+    beside = [key for sides in near.values() for side in sides for key in side]
+    every = [hit.id for hit in (*found.text, *found.vector)]
+    return list(dict.fromkeys([*every, *beside]))
+
+
+def _score(evidence: Evidence, weights: Weights, found: Candidates) -> tuple[_Scores, Scale]:
+    parts = parts_of(evidence)
+    scale, scores = Scale.of(parts), _Scores()
+    scores.add(evidence, scale.shares(parts, weights))
+    for hit in found.text:
+        phrases = hit.score // _PHRASE_SCORE
+        if phrases and hit.id in scores.total:
+            scores.total[hit.id] += phrases * weights.phrase
+            scores.shares[hit.id]["phrase"] = phrases * weights.phrase
+    return scores, scale
+
+
+async def _trails(
+    engine: Engine, asked: Asked, found: Candidates, scored: tuple[_Scores, Scale, Weights]
+) -> dict[str, Trail]:
+    scores, scale, weights = scored
+
+    async def look(keys: Iterable[str]) -> Links:
+        return await engine.linked(asked.filters.agents, keys, found.caps)
+
+    async def score(keys: Iterable[str]) -> Mapping[str, float]:
+        wanted = list(keys)
+        new = [key for key in wanted if key not in scores.total]
+        if new:
+            evidence = await engine.weigh(found.question, asked.filters, new, REACH)
+            scores.add(evidence, scale.shares(parts_of(evidence), weights))
+        return {key: scores.total[key] for key in wanted if key in scores.total}
+
+    best = sorted(scores.total, key=lambda key: (-scores.total[key], key))[:SEEDS]
+    return await best_trails({key: scores.total[key] for key in best}, look, score)
+
+
+def _fused(
+    scores: _Scores, trails: Mapping[str, Trail], found: Candidates, most: int
+) -> list[Fused]:
+    final = dict(scores.total)
+    led = {key: trail for key, trail in trails.items() if trail.worth > final[key]}
+    final |= {key: trail.worth for key, trail in led.items()}
+    ordered = sorted(final, key=lambda key: (-final[key], key))[:most]
+    ranks = _Ranks(scores, led, found)
+    return [Fused(key, final[key], ranks.signals(key)) for key in ordered]
+
+
+class _Ranks:
+    """What each signal says of a memory: rank among the candidates, own score, share."""
+
+    def __init__(self, scores: _Scores, led: Mapping[str, Trail], found: Candidates) -> None:
+        self._scores, self._led = scores, led
+        self._own = {"vector": found.vector, "text": found.text}
+        self._own_hits = {
+            name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
+            for name, hits in self._own.items()
+        }
+        names = {name for shares in scores.shares.values() for name in shares} - self._own.keys()
+        self._places = {name: self._ranked(name) for name in names}
+        order = sorted(led, key=lambda key: (-led[key].worth, key))
+        self._led_rank = {key: rank for rank, key in enumerate(order, 1)}
+
+    def signals(self, key: str) -> dict[str, SignalHit]:
+        shares, said = self._scores.shares[key], dict[str, SignalHit]()
+        for name, hits in self._own_hits.items():
+            if key in hits:
+                rank, score = hits[key]
+                said[name] = SignalHit(rank, score, share=shares[name])
+        for name, places in self._places.items():
+            if key in places:
+                said[name] = SignalHit(places[key], shares[name], share=shares[name])
+        if key in self._led:
+            trail = self._led[key]
+            path = (trail.memories[0], *(concept.name for concept in trail.concepts))
+            gained = trail.worth - self._scores.total[key]
+            said["graph"] = SignalHit(self._led_rank[key], trail.worth, path, share=gained)
+        return said
+
+    def _ranked(self, name: str) -> dict[str, int]:
+        values = {
+            key: share
+            for key, shares in self._scores.shares.items()
+            if (share := shares.get(name, 0.0)) > 0
+        }
+        ordered = sorted(values, key=lambda key: (-values[key], key))
+        return {key: rank for rank, key in enumerate(ordered, 1)}

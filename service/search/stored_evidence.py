@@ -1,0 +1,126 @@
+"""Evidence out of the store itself, for the engine that keeps nothing in RAM."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from service.database import Database, record
+from service.queries import load_query
+from service.records import FEW_MEMORIES, Concept, Filters
+from service.search.evidence import Evidence, Places, Question
+from service.terms import TERMS
+
+WEIGH: Final = load_query(__package__, "weigh")
+HOLDERS: Final = load_query(__package__, "holders")
+ENDS: Final = load_query(__package__, "ends")
+
+Row = Mapping[str, Any]
+
+
+async def weigh(
+    db: Database, question: Question, filters: Filters, keys: Iterable[str], reach: int
+) -> Evidence:
+    """Read memories and, step by step, their neighbours in time; see Engine.weigh."""
+    rows: dict[str, Row] = {}
+    wanted = list(dict.fromkeys(keys))
+    asked = 0
+    for _ in range(reach + 1):
+        found = await _rows(db, question, filters, wanted)
+        rows |= found
+        asked = asked or len(rows)
+        near = (key for row in found.values() for key in (*row["before"], *row["after"]))
+        wanted = [key for key in dict.fromkeys(near) if key not in rows]
+        if not wanted:
+            break
+    return _evidence(question, rows, asked, reach)
+
+
+async def holders(
+    db: Database, agents: Sequence[str], words: Sequence[str], at_once: asyncio.Semaphore
+) -> list[int]:
+    """Return how many of the agents' memories hold each word."""
+
+    async def one(word: str) -> int:
+        async with at_once:
+            found = await db.run(HOLDERS, agents=list(agents), word=word)
+        return found[0]["count"] if found else 0
+
+    return list(await asyncio.gather(*map(one, words)))
+
+
+async def linked(
+    db: Database, agents: Sequence[str], concepts_of: Mapping[str, Sequence[Concept]]
+) -> dict[str, list[tuple[Concept, list[str]]]]:
+    """Follow concepts to the memories they link; see Engine.linked."""
+    ids = [
+        record("concept", list(key)) for key in {c.id for cs in concepts_of.values() for c in cs}
+    ]
+    rows = await db.run(ENDS, agents=list(agents), ids=ids) if ids else []
+    ends = {tuple(row["id"]): row["ends"] for row in rows}
+    return {
+        key: [
+            (concept, beside)
+            for concept in concepts
+            if (beside := _beside(key, concept, ends.get(concept.id, ())))
+        ]
+        for key, concepts in concepts_of.items()
+    }
+
+
+def _beside(key: str, concept: Concept, ends: Sequence[Row]) -> list[str]:
+    slug = concept.id[1]
+    subjects = {end["id"]: end.get("subject") for end in ends}
+    is_open = concept.memories <= FEW_MEMORIES or subjects.get(key) == slug
+    return [end for end, subject in subjects.items() if end != key and (is_open or subject == slug)]
+
+
+async def _rows(
+    db: Database, question: Question, filters: Filters, keys: Sequence[str]
+) -> dict[str, Row]:
+    ids = [record("memory", key) for key in keys]
+    vector = None if question.vector is None else question.vector.tolist()
+    rows = await db.run(WEIGH, ids=ids, vector=vector, **filters.params()) if ids else []
+    found = {row["id"]: row for row in rows}
+    return {key: found[key] for key in keys if key in found}
+
+
+def _evidence(question: Question, rows: Mapping[str, Row], asked: int, reach: int) -> Evidence:
+    place = {key: at for at, key in enumerate(rows)}
+    texts = [row["words"].split() for row in rows.values()]
+    counted = [Counter(map(TERMS.__getitem__, text)) for text in texts]
+    terms = [TERMS[word] for word in question.words]
+    cosines = [row.get("cosine") for row in rows.values()]
+    return Evidence(
+        keys=tuple(rows),
+        asked=asked,
+        counts=np.array([[one[term] for term in terms] for one in counted], np.float32).reshape(
+            len(rows), len(terms)
+        ),
+        lengths=np.array([len(text) for text in texts], np.float32),
+        cosines=np.array([np.nan if c is None else c for c in cosines], np.float32),
+        is_named=np.array(
+            [row.get("subject") in question.names for row in rows.values()], np.bool_
+        ),
+        before=_ways(rows, place, "before", reach),
+        after=_ways(rows, place, "after", reach),
+        holders=np.zeros(len(terms), np.float32),
+        documents=0,
+        words=0.0,
+    )
+
+
+def _ways(rows: Mapping[str, Row], place: Mapping[str, int], side: str, reach: int) -> Places:
+    """Return the rows of what comes before or after each one, nearest first; -1 for none."""
+    ways = np.full((len(rows), reach), -1, np.int32)
+    for key, at in place.items():
+        here = key
+        for step in range(reach):
+            ends = [end for end in rows[here][side] if end in place]
+            if not ends:
+                break
+            here = min(ends)
+            ways[at, step] = place[here]
+    return ways
