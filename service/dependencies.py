@@ -9,6 +9,7 @@ from service.database import Database
 from service.index.residency import Residency
 from service.ingest.jobs import JobRunner
 from service.ingest.sync import Pipeline
+from service.reranker import Reranker
 from service.search.engine import Engine
 from service.settings import Settings
 from service.vectors import Vectors
@@ -18,7 +19,8 @@ from service.vectors import Vectors
 class Parts:
     """Everything that lives as long as the service, opened and closed by the lifespan.
 
-    `residency` keeps the resident indexes; None where the database engine answers.
+    `residency` keeps the resident indexes; None where the database engine answers. `reranker` is
+    None where no rerank server is configured.
     """
 
     settings: Settings
@@ -28,6 +30,7 @@ class Parts:
     residency: Residency | None
     pipeline: Pipeline
     jobs: JobRunner
+    reranker: Reranker | None
 
 
 # Not a plain function: FastAPI would ask a thread for it, at every request.

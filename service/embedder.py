@@ -1,4 +1,4 @@
-"""Client of any OpenAI-compatible embedding server. Only importer of httpx."""
+"""Client of any OpenAI-compatible embedding server."""
 
 import asyncio
 import base64
@@ -210,12 +210,12 @@ class Embedder:
 
     def _read(self, response: httpx.Response) -> dict[str, Any]:
         if response.status_code in _PASSING:
-            detail = f"The embedding server answered {response.status_code}: {_reason(response)}"
+            detail = f"The embedding server answered {response.status_code}: {reason_of(response)}"
             if response.headers.get("x-should-retry") == "false":
                 raise EmbedderRefused(detail)
             raise _PassingFailure(detail, _seconds(response.headers.get("retry-after")))
         if response.status_code != 200:
-            msg = f"The embedding server answered {response.status_code}: {_reason(response)}"
+            msg = f"The embedding server answered {response.status_code}: {reason_of(response)}"
             raise EmbedderRefused(msg)
         try:
             answer = orjson.loads(response.content)
@@ -286,9 +286,11 @@ def _checked(vector: Vector, dimensions: int) -> Vector:
     return (vector / length).astype(np.float32)
 
 
-def _reason(response: httpx.Response) -> str:
+def reason_of(response: httpx.Response) -> str:
+    """Return what a server says of its refusal, in OpenAI's, Cohere's or FastAPI's fields."""
     try:
-        error = orjson.loads(response.content).get("error")
+        answer = orjson.loads(response.content)
+        error = answer.get("error") or answer.get("message") or answer["detail"]
         return str(error["message"] if isinstance(error, dict) else error)[:300]
     except (orjson.JSONDecodeError, AttributeError, KeyError):
         return response.text[:300]

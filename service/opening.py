@@ -1,4 +1,4 @@
-"""Opening and closing what lives as long as the process: store, embedder, pipeline."""
+"""Opening and closing what lives as long as the process: store, clients, pipeline."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,6 +11,7 @@ from service.index.engine import ResidentEngine
 from service.index.residency import Residency
 from service.ingest.jobs import JobRunner
 from service.ingest.sync import Pipeline
+from service.reranker import Reranker, RerankerAddress
 from service.search.database_engine import DatabaseEngine
 from service.settings import Settings
 from service.store_address import StoreAddress
@@ -21,7 +22,7 @@ from service.vectors import Vectors
 
 @asynccontextmanager
 async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIterator[Parts]:
-    """Open the store and the embedder's client, and close them at the end.
+    """Open the store and the clients of other servers, and close them at the end.
 
     Without `fits_engine` the store may still lack what the search engine needs. Raises CannotStart
     for a store that cannot be used, StoreUnavailable for a server that is away.
@@ -39,6 +40,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         )
     )
     embedder = Embedder(embedder_address(settings))
+    reranker = _reranker(settings)
     try:
         await db.open(schema)
         if fits_engine:
@@ -50,9 +52,11 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         )
         pipeline = Pipeline(db, vectors, engine, settings.section_tokens, settings.places)
         jobs = JobRunner(db, pipeline, settings)
-        yield Parts(settings, db, vectors, engine, residency, pipeline, jobs)
+        yield Parts(settings, db, vectors, engine, residency, pipeline, jobs, reranker)
     finally:
         await embedder.close()
+        if reranker:
+            await reranker.close()
         await db.close()
 
 
@@ -82,4 +86,19 @@ def embedder_address(settings: Settings) -> EmbedderAddress:
         settings.embedding_instruction,
         settings.embedding_batch_size,
         settings.embedding_timeout_seconds,
+    )
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    """Return the rerank server's client; None where none is configured."""
+    if settings.rerank_url is None:
+        return None
+    key = settings.rerank_api_key
+    return Reranker(
+        RerankerAddress(
+            settings.rerank_url,
+            settings.rerank_model,
+            key.get_secret_value() if key else None,
+            settings.rerank_timeout_seconds,
+        )
     )

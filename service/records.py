@@ -120,7 +120,7 @@ class Scored:
 
 ConceptId = tuple[str, str]
 # A concept in no more memories links any two of them; one in more links them to its own memory.
-FEW_MEMORIES: Final = 3
+FEW_MEMORIES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,18 @@ class Settings(BaseSettings):
     embedding_timeout_seconds: float = Field(
         60.0, gt=0, description="Longest wait for one embedding request, in seconds."
     )
+    rerank_url: str | None = Field(
+        None,
+        description="Base URL of a rerank server, without /v1, or its whole address ending in "
+        "/rerank; unset: results are not reranked.",
+    )
+    rerank_model: str | None = Field(
+        None, description="Model name to send to it; unset: none, for a server of one model."
+    )
+    rerank_api_key: SecretStr | None = Field(None, description="Bearer key of that server.")
+    rerank_timeout_seconds: float = Field(
+        5.0, gt=0, description="Longest wait for reranking, in seconds; past it: the fused order."
+    )
     search_engine: Literal["resident", "database"] = Field(
         "resident",
         description="`resident` answers from RAM in milliseconds, `database` from SurrealDB's own "
@@ -144,9 +156,11 @@ class Settings(BaseSettings):
                 raise ValueError(msg)
         return value
 
-    @field_validator("embedding_url")
+    @field_validator("embedding_url", "rerank_url")
     @classmethod
-    def _base_url(cls, value: str) -> str:
+    def _base_url(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
         if not value.startswith(("http://", "https://")):
             msg = "must begin with http:// or https://, for example http://127.0.0.1:8001"
             raise ValueError(msg)

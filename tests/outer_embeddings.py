@@ -1,4 +1,4 @@
-"""A foreign embedding server for tests: the outer edge, as a real HTTP server on a free port."""
+"""Foreign servers for tests: the outer edge, as real HTTP servers on free ports."""
 
 import base64
 import json
@@ -7,10 +7,10 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,6 +37,15 @@ class Answer:
     def payload(self) -> bytes:
         """Return the body as it goes over the wire."""
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+class Outer(Protocol):
+    """A server that stands for somebody else's."""
+
+    url: str
+
+    def answer(self, asked: Asked) -> Answer:
+        """Choose the answer to one request."""
 
 
 @dataclass(slots=True)
@@ -105,20 +114,27 @@ def encoded(vector: Sequence[float]) -> str:
 def outer_embeddings(port: int = 0, **settings: Any) -> Iterator[OuterEmbeddings]:
     """Run such a server in a thread."""
     outer = OuterEmbeddings(**settings)
+    with serving(outer, port):
+        yield outer
+
+
+@contextmanager
+def serving(outer: Outer, port: int = 0) -> Iterator[None]:
+    """Answer HTTP requests by `outer` in a thread, and tell it its address."""
     server = ThreadingHTTPServer(("127.0.0.1", port), _handler(outer))
     server.daemon_threads = True
     outer.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield outer
+        yield
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def _handler(outer: OuterEmbeddings) -> type[BaseHTTPRequestHandler]:
+def _handler(outer: Outer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -144,6 +160,7 @@ def _handler(outer: OuterEmbeddings) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("content-length", str(len(payload)))
             self.end_headers()
-            self.wfile.write(payload)
+            with suppress(BrokenPipeError, ConnectionResetError):  # who asked has gone
+                self.wfile.write(payload)
 
     return Handler

@@ -22,13 +22,14 @@ pure      failures index.adding index.agent_index index.batches index.columns in
 pure      index.graph
 pure      index.postings index.taking index.terms index.text index.vectors
 pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
-pure      search.answers search.concept_votes search.fusion search.paths search.receipts
+pure      search.answers search.blending search.concept_votes search.diversity search.duplicates
+pure      search.fusion search.paths search.ranked search.receipts search.recency search.small_talk
 pure      recall.walk vector_forms
 files     store_address
 codec     driver
-borders   database embedder ingest.folders layers problems queries search.engine settings
+borders   database embedder ingest.folders layers problems queries reranker search.engine settings
 queries   agents index.loading ingest.stored memories.fetching search.candidates
-queries   search.database_engine vectors
+queries   search.database_engine search.refining vectors
 texts     text_index
 following flushing index.follow
 census    index.census
@@ -67,7 +68,8 @@ NO_FLOOR = (99, "no floor")
 # its job; layers and command wrap the app as ASGI, outside of what FastAPI sees.
 RESERVED = {
     r"surrealdb": r"service\.driver",
-    r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\.(embedder|ingest\.remote)",
+    r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
+    r"(embedder|reranker|ingest\.remote)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
     r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
     r"starlette": r"service\.(command|ingest\.accepted|layers|problems)|"

@@ -3,16 +3,18 @@
 import re
 from typing import Final
 
-from service.ingest.names import Name, heading_name
+from service.ingest.names import Name, declared_name, heading_name
 
 # `Caroline: I went there yesterday`, `[09:15] Min Soo: …`: the label of a turn.
 _LABEL: Final = re.compile(
     r"\s*(?:\[[^\]\n]{1,40}\]\s*)?([^\s:\[(<#*`\"'][^:\n]{0,40}?)\s*[:\uff1a]\s"
 )
 _LONGEST_LABEL_WORDS: Final = 3
-# They say which side speaks, not who.
-_ROLES: Final = frozenset(
-    ("user", "assistant", "human", "system", "tool", "agent", "bot", "ai", "me", "you", "q", "a")
+# They say which side speaks, or what a line is for: no name.
+_NO_SPEAKERS: Final = frozenset(
+    """user assistant human system tool agent bot ai me you q a note notes todo fyi warning caution
+    decision question answer summary update example result results error edit tip important reminder
+    ps status date time title subject from to re""".split()  # noqa: SIM905 - words, not a list
 )
 
 
@@ -32,4 +34,4 @@ def _speaker(content: str) -> Name | None:
     label = found[1]
     words = label.split()
     is_name = len(words) <= _LONGEST_LABEL_WORDS and all(not word[0].islower() for word in words)
-    return heading_name(label) if is_name and label.casefold() not in _ROLES else None
+    return declared_name(label) if is_name and label.casefold() not in _NO_SPEAKERS else None

@@ -32,6 +32,12 @@ class Question:
     vector: Vector | None
     names: frozenset[str]
 
+    @property
+    def wide_share(self) -> float:
+        """The share of words that are bigrams of Hangul, Han or Kana."""
+        wide = sum("\u3040" <= word[0] <= "\ud7af" for word in self.words)
+        return wide / len(self.words) if self.words else 0.0
+
     @classmethod
     def read(cls, text: str, vector: Vector | None) -> "Question":
         """Take a text apart."""

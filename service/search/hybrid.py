@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 
 from service.agents import refuse_unknown
-from service.memories.fetching import Wanted, fetch_first
 from service.records import Memory
 from service.search.answers import confidence_of, pack, snippet_of
 from service.search.fusion import Fused
-from service.search.paths import path_seeds, with_titles
+from service.search.paths import with_titles
+from service.search.ranked import Ranked
 from service.search.ranking import Ranking, Searcher, SearchQuery, rank
-from service.search.receipts import Receipt, Stages
+from service.search.receipts import Receipt, Stages, skipped, without_rerank
+from service.search.refining import Refiner
+from service.search.small_talk import is_small_talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +40,43 @@ async def hybrid_search(searcher: Searcher, asked: SearchQuery) -> SearchResult:
     never stored anything.
     """
     stages = Stages()
+    if asked.skip_small_talk and is_small_talk(asked.text):
+        idle = Ranking.begin(searcher.engine, asked.filters.agents)
+        return SearchResult((), 0.0, True, skipped(receipt_of(searcher, asked, stages, idle)))
     ranking = await rank(searcher, asked, stages)
-    with stages.measured("fetch"):
-        wanted = [Wanted(hit.id, beside=path_seeds(hit)) for hit in ranking.hits]
-        keys, named = await fetch_first(searcher.db, wanted, asked.filters, asked.limit)
-    memories = [named[key] for key in keys]
-    by_id = {hit.id: hit for hit in ranking.hits}
-    confidence = confidence_of(asked.text, [(m, _cosine(by_id[m.id])) for m in memories[:3]])
-    abstained = not memories or confidence < asked.min_confidence
+    refined = await _refiner(searcher, asked, stages).refine(ranking.hits)
+    best = [(hit.memory, _cosine(hit.fused)) for hit in refined.hits[:3]]
+    confidence = confidence_of(asked.text, best)
+    abstained = not best or confidence < asked.min_confidence
     if not ranking.hits:
         await refuse_unknown(searcher.db, asked.filters.agents[0])
-    kept = [] if abstained else memories
-    if asked.max_tokens is not None:
-        kept = pack(kept, asked.max_tokens)
+    kept = [] if abstained else _packed(refined.hits, asked.max_tokens)
     hits = tuple(
-        Hit(m, with_titles(by_id[m.id], named), snippet_of(m.content, asked.text)) for m in kept
+        Hit(
+            hit.memory,
+            with_titles(hit.fused, refined.memories),
+            snippet_of(hit.memory.content, asked.text),
+        )
+        for hit in kept
     )
-    return SearchResult(hits, confidence, abstained, receipt_of(searcher, asked, stages, ranking))
+    receipt = receipt_of(searcher, asked, stages, ranking)
+    return SearchResult(
+        hits, confidence, abstained, without_rerank(receipt, refined.rerank_failure)
+    )
+
+
+def _packed(hits: list[Ranked], max_tokens: int | None) -> list[Ranked]:
+    if max_tokens is None:
+        return hits
+    fitting = {memory.id for memory in pack([hit.memory for hit in hits], max_tokens)}
+    return [hit for hit in hits if hit.memory.id in fitting]
+
+
+def _refiner(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Refiner:
+    reranker = searcher.reranker if asked.choices.rerank else None
+    return Refiner(
+        searcher.db, reranker, asked.text, asked.filters, asked.limit, asked.choices, stages
+    )
 
 
 def _cosine(hit: Fused) -> float | None:

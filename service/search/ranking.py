@@ -11,11 +11,13 @@ from service.database import Database
 from service.embedder import Vector
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.records import Filters, Scored
+from service.reranker import Reranker
 from service.search.candidates import by_concepts, by_words
 from service.search.engine import Engine
 from service.search.evidence import Question
 from service.search.fusion import Fused, fuse
 from service.search.receipts import Stages
+from service.search.refining import Choices
 from service.search.score_fusion import Candidates, fuse_by_score
 from service.settings import Settings
 from service.vectors import Vectors
@@ -42,16 +44,19 @@ class SearchQuery:
     weights: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
     max_tokens: int | None = None
     min_confidence: float = 0.0
+    choices: Choices = field(default_factory=Choices)
+    skip_small_talk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """What a search needs of the running service."""
+    """What a search needs of the running service; without a reranker it goes on without."""
 
     db: Database
     vectors: Vectors
     settings: Settings
     engine: Engine
+    reranker: Reranker | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -34,7 +34,10 @@ class Stages:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """How an answer came about: times, counts, choices, and what was missing."""
+    """How an answer came about: times, counts, choices, and what was missing.
+
+    `skipped` is why nothing was searched at all; None when it was.
+    """
 
     took_ms: float
     stages_ms: dict[str, float]
@@ -48,3 +51,18 @@ class Receipt:
     fallback_reason: str | None
     indexed_through: datetime
     embedding_model: str | None
+    skipped: str | None = None
+
+
+def skipped(receipt: Receipt) -> Receipt:
+    """Return the receipt of a search that was not made, since small talk asks for nothing."""
+    return replace(receipt, skipped="The text is small talk, and `skip_small_talk` was asked for.")
+
+
+def without_rerank(receipt: Receipt, reason: str | None) -> Receipt:
+    """Return the receipt with the reranker missing, and why; None: as it is."""
+    if reason is None:
+        return receipt
+    reasons = [said for said in (receipt.fallback_reason, reason) if said]
+    missing = [*receipt.missing_signals, "rerank"]
+    return replace(receipt, missing_signals=missing, fallback_reason=" ".join(reasons))

@@ -12,6 +12,7 @@ from service.fields import FilterFields, Question, Strict, body_example
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt
+from service.search.refining import Choices
 from service.search.shapes import HitFields, hit_fields
 
 router = APIRouter(tags=["search"])
@@ -46,6 +47,38 @@ class SearchOptions(FilterFields):
     )
     min_confidence: float = Field(
         0.0, ge=0, le=1, description="Below it the answer is empty, with `abstained: true`."
+    )
+    duplicates: Literal["hide", "show"] = Field(
+        "hide",
+        description="`hide` gives of results that say the same only the best; the receipt counts "
+        "them as `duplicates`.",
+        examples=["show"],
+    )
+    diversity: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="How much the next result must differ from those before it, 0 to 1 (MMR).",
+        examples=[0.3],
+    )
+    recency: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="How much younger memories are preferred, 0 to 1; at 1 a score changes by "
+        "20 % at most. Counted from `as_of` where given.",
+        examples=[0.5],
+    )
+    rerank: bool = Field(
+        True,
+        description="Let the rerank server reorder the best results, where one is configured.",
+        examples=[False],
+    )
+    skip_small_talk: bool = Field(
+        False,
+        description="Answer nothing to greetings, thanks and the like, without searching: for "
+        "hooks that ask with whatever the user typed.",
+        examples=[True],
     )
     explain: bool = Field(False, description="Accepted; every hit carries its signals anyway.")
 
@@ -109,10 +142,11 @@ async def _search(parts: Parts, request: SearchRequest) -> SearchAnswer:
         weights=request.weights.model_dump(),
         max_tokens=request.max_tokens,
         min_confidence=request.min_confidence,
+        choices=Choices(request.duplicates, request.diversity, request.recency, request.rerank),
+        skip_small_talk=request.skip_small_talk,
     )
-    found = await hybrid_search(
-        Searcher(parts.db, parts.vectors, parts.settings, parts.engine), asked
-    )
+    searcher = Searcher(parts.db, parts.vectors, parts.settings, parts.engine, parts.reranker)
+    found = await hybrid_search(searcher, asked)
     return _answer(found, with_content=request.detail == "full")
 
 

@@ -1,17 +1,17 @@
 """The default fusion: one score from words and meaning, alone and in context, and names; pure.
 
-s = cos + .5 cos in context + words + words in context + named. Each part is told apart, so that an
-answer can be explained. Words are BM25 over their greatest among the candidates. In context
-means: a memory read together with what came just before and after it (along `follows`), so that
-"Yes, in March" is found by what was asked before it. docs/decisions/0015 has the reasons,
-scripts/measure_recall.py the numbers.
+Each part is told apart, so that an answer can be explained. Words are BM25 over their greatest
+among the candidates, meaning is the cosine. In context means: a memory read together with what
+came just before and after it (along `follows`), so that "Yes, in March" is found by what was asked
+before it. docs/decisions/0015 has the reasons, scripts/measure_recall.py the numbers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.search.evidence import Evidence, Floats, Places
 
@@ -25,35 +25,70 @@ REACH: Final = 5
 _NEIGHBOUR: Final = 0.4
 
 
+# A memory without neighbours has no far context: its other parts count so much more.
+_ALONE: Final = 1.8
+# Where even the best candidate holds less than this share of the question's telling words, its
+# words count less: "day" and "new" are no evidence.
+_ENOUGH: Final = 0.6
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """How much each part counts, in units of a cosine."""
 
     vector: float = 1.0
     vector_context: float = 0.5
-    text: float = 0.2
+    text: float = 0.1
     text_context: float = 0.6
-    text_far_context: float = 0.8
-    named: float = 0.4
+    text_far_context: float = 0.9
+    named: float = 0.5
     phrase: float = 2.0
+
+    def of(self, vector: float, text: float) -> "Weights":
+        """Return the weights with all parts of meaning and of words multiplied."""
+        return replace(
+            self,
+            vector=self.vector * vector,
+            vector_context=self.vector_context * vector,
+            text=self.text * text,
+            text_context=self.text_context * text,
+            text_far_context=self.text_far_context * text,
+        )
 
 
 WEIGHTS: Final = Weights()
 
 
-def parts_of(evidence: Evidence) -> dict[str, Floats]:
-    """Return each part for the rows asked about, unweighted; 0 where a memory has no vector."""
-    cosines = np.nan_to_num(np.maximum(evidence.cosines, 0))
-    near = evidence.before[:, :_NEAR], evidence.after[:, :_NEAR]
-    parts = {
-        "vector": cosines,
-        "vector_context": _smoothed(cosines, near),
-        "text": _bm25(evidence, ()),
-        "text_context": _bm25(evidence, near),
-        "text_far_context": _bm25(evidence, (evidence.before, evidence.after)),
-        "named": evidence.is_named.astype(np.float32),
-    }
-    return {name: part[: evidence.asked] for name, part in parts.items()}
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is scored of the memories asked about: a row for each.
+
+    `is_alone` tells which have no neighbours; `whole` is the BM25 of a text of average length that
+    holds each of the question's words once.
+    """
+
+    values: Mapping[str, Floats]
+    is_alone: NDArray[np.bool_]
+    whole: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "Parts":
+        """Work them out, unweighted; meaning is 0 where a memory has no vector."""
+        asked = slice(evidence.asked)
+        is_alone = (evidence.before[asked, 0] < 0) & (evidence.after[asked, 0] < 0)
+        cosines = np.nan_to_num(np.maximum(evidence.cosines, 0))
+        near = evidence.before[:, :_NEAR], evidence.after[:, :_NEAR]
+        idf = _idf(evidence)
+        far = _bm25(evidence, idf, (evidence.before, evidence.after))[asked]
+        values = {
+            "vector": cosines[asked],
+            "vector_context": _smoothed(cosines, near)[asked],
+            "text": _bm25(evidence, idf, ())[asked],
+            "text_context": _bm25(evidence, idf, near)[asked],
+            "text_far_context": np.where(is_alone, np.float32(0), far),
+            "named": evidence.is_named[asked].astype(np.float32),
+        }
+        return cls(values, is_alone, float(idf.sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +98,17 @@ class Scale:
     greatest: Mapping[str, float]
 
     @classmethod
-    def of(cls, parts: Mapping[str, Floats]) -> "Scale":
+    def of(cls, parts: Parts) -> "Scale":
         """Return the scale of the candidates' parts."""
-        return cls({name: float(part.max(initial=0)) for name, part in parts.items()})
+        least = _ENOUGH * parts.whole
+        return cls({name: float(part.max(initial=least)) for name, part in parts.values.items()})
 
-    def shares(self, parts: Mapping[str, Floats], weights: Weights) -> dict[str, Floats]:
+    def shares(self, parts: Parts, weights: Weights) -> dict[str, Floats]:
         """Return what each part adds to the score; the shares of a row sum to its score."""
+        factor = np.where(parts.is_alone, np.float32(_ALONE), np.float32(1))
         return {
-            name: np.float32(getattr(weights, name)) * self._relative(name, part)
-            for name, part in parts.items()
+            name: factor * np.float32(getattr(weights, name)) * self._relative(name, part)
+            for name, part in parts.values.items()
         }
 
     def _relative(self, name: str, part: Floats) -> Floats:
@@ -93,10 +130,17 @@ def _smoothed(cosines: Floats, ways: Sequence[Places]) -> Floats:
     return mean
 
 
-def _bm25(evidence: Evidence, ways: Sequence[Places]) -> Floats:
+def _idf(evidence: Evidence) -> Floats:
+    """Return how telling each word is, as in service/index/text.py: never negative."""
+    without = evidence.documents - evidence.holders
+    idf: Floats = np.log1p((without + 0.5) / (evidence.holders + 0.5)).astype(np.float32)
+    return idf
+
+
+def _bm25(evidence: Evidence, idf: Floats, ways: Sequence[Places]) -> Floats:
     """Return BM25 of memories read together with their neighbours as one text.
 
-    As in service/index/text.py: idf never negative, a word that stands tf times counts 1 + ln(tf).
+    As in service/index/text.py a word that stands tf times counts 1 + ln(tf).
     """
     counts, lengths = evidence.counts.copy(), evidence.lengths.copy()
     texts = np.ones(len(lengths), np.float32)
@@ -106,9 +150,10 @@ def _bm25(evidence: Evidence, ways: Sequence[Places]) -> Floats:
             counts[known] += evidence.counts[rows[known]]
             lengths[known] += evidence.lengths[rows[known]]
             texts[known] += 1
+    # A text at a chain's end is short for one with neighbours; one that stands alone is not.
+    texts = np.where(texts > 1, texts[texts > 1].mean() if (texts > 1).any() else 1, texts)
     average = max(1.0, evidence.words / max(1, evidence.documents))
     norms = K1 * (1 - B + B * lengths / (average * texts))
-    idf = np.log1p((evidence.documents - evidence.holders + 0.5) / (evidence.holders + 0.5))
     damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
     scores: Floats = (damped * (K1 + 1) / (damped + norms[:, None]) @ idf).astype(np.float32)
     return scores
