@@ -15,6 +15,7 @@ from service.dependencies import Parts
 from service.documents import route as documents
 from service.errors import ServiceError
 from service.flushing import keep_flushing
+from service.graph import route as graph
 from service.hooks import route as hooks
 from service.index import route as index
 from service.ingest import route as ingest
@@ -69,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
         hooks,
         documents,
         concepts,
+        graph,
         index,
         stats,
         health,

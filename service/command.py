@@ -1,4 +1,4 @@
-"""The command `graph-memory`: serve, ingest --once, reembed, switch-engine."""
+"""The command `graph-memory`: serve, ingest --once, reembed, switch-engine, graph report."""
 
 import asyncio
 import logging
@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.app import create_app
 from service.errors import ServiceError
+from service.graph.command import ask_for_report, print_report
 from service.ingest.command import ingest_once, summary
 from service.reembed import reembed as reembed_store
 from service.settings import Settings
@@ -28,6 +29,8 @@ from service.switching import switch_engine as switch_store
 app = typer.Typer(
     help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
 )
+graph = typer.Typer(help="Look at the graph of the running service.", no_args_is_help=True)
+app.add_typer(graph, name="graph")
 console = Console(stderr=True)
 log = logging.getLogger(__name__)
 
@@ -91,6 +94,17 @@ def switch_engine() -> None:
     else:
         took_seconds = time.perf_counter() - started
         typer.echo(f"Switched {count} vectors to the {engine} engine in {took_seconds:.1f}s")
+
+
+@graph.command()
+def report(
+    agent: Annotated[str | None, typer.Option(help="Default: MEMORY_AGENT.")] = None,
+) -> None:
+    """Tell whether the graph is worth it on your memories; asks the running service."""
+    settings = _settings()
+    with _one_line(), console.status("Measuring the graph"):
+        found = ask_for_report(settings, agent or settings.agent)
+    print_report(found, Console())
 
 
 class _Starting:

@@ -22,13 +22,16 @@ pure      failures index.adding index.agent_index index.batches index.columns in
 pure      index.graph
 pure      index.postings index.taking index.terms index.text index.vectors
 pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
-pure      search.answers search.blending search.concept_votes search.diversity search.duplicates
-pure      search.fusion search.paths search.ranked search.receipts search.recency search.small_talk
+pure      graph.edges graph.measures graph.pairs
+pure      search.anchors search.answers search.beam search.blending search.concept_votes
+pure      search.diversity search.duplicates search.eastern_times search.english_times
+pure      search.fusion search.paths search.periods search.ranked search.receipts search.recency
+pure      search.small_talk search.time_words search.times
 pure      recall.walk vector_forms
 files     store_address
 codec     driver
 borders   database embedder ingest.folders layers problems queries reranker search.engine settings
-queries   agents index.loading ingest.stored memories.fetching search.candidates
+queries   agents graph.reading index.loading ingest.stored memories.fetching search.candidates
 queries   search.database_engine search.refining vectors
 texts     text_index
 following flushing index.follow
@@ -36,11 +39,12 @@ census    index.census
 residents index.engine index.residency
 deeds     ingest.linking ingest.plans ingest.sync ingest.vocabulary ingest.writing search.hybrid
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
-wider     recall.expansion
+wider     graph.report recall.expansion
 parts     dependencies ingest.accepted memories.shapes opening search.shapes
-doors!    concepts.route documents.route health hooks.route ingest.route memories.route recall.route
+doors!    concepts.route documents.route graph.route health hooks.route ingest.route
+doors!    memories.route recall.route
 doors!    index.route search.route stats.route
-commands  ingest.command reembed switching
+commands  graph.command ingest.command reembed switching
 app       app
 process   command __main__""",
     "embedding_server": """
@@ -64,12 +68,12 @@ _ORDER = {
 FLOOR_OF = {f"{p}.{m}": (_ORDER[p].index(f), f) for p, f, *modules in _PLACES for m in modules}
 NO_FLOOR = (99, "no floor")
 
-# Which modules may import what. ingest.remote is the command line asking the running service for
-# its job; layers and command wrap the app as ASGI, outside of what FastAPI sees.
+# Which modules may import what. ingest.remote and graph.command are the command line asking the
+# running service; layers and command wrap the app as ASGI, outside of what FastAPI sees.
 RESERVED = {
     r"surrealdb": r"service\.driver",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
-    r"(embedder|reranker|ingest\.remote)",
+    r"(embedder|graph\.command|reranker|ingest\.remote)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
     r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
     r"starlette": r"service\.(command|ingest\.accepted|layers|problems)|"

@@ -22,7 +22,8 @@ OPERATIONS = {
     ("/memories/{id}", "patch"), ("/memories/{id}", "delete"), ("/documents", "get"),
     ("/ingest", "post"),
     ("/ingest/scan", "post"), ("/ingest/jobs/{id}", "get"), ("/hooks/session-start", "post"),
-    ("/concepts", "get"), ("/concepts/{id}", "get"), ("/stats", "get"), ("/health/live", "get"),
+    ("/concepts", "get"), ("/concepts/{id}", "get"),
+    ("/graph/report", "get"), ("/stats", "get"), ("/health/live", "get"),
     ("/health/ready", "get"),
 }  # fmt: skip
 

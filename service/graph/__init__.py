@@ -1,0 +1,1 @@
+"""GET /graph/report: whether the graph is worth it on this corpus."""

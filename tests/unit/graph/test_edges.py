@@ -1,0 +1,66 @@
+"""What joins memories, by kind of edge, on a graph of five memories."""
+
+from service.graph.edges import Beside, ConceptSize, Edges, Graph, Ties, drawn_from, edges_of
+
+#  a mentions gpu, vram · b mentions gpu · c mentions vram, hardware · d, e mention all (a hub)
+CONCEPTS = [
+    ConceptSize("all", "tag", 5), ConceptSize("gpu", "declared", 2),
+    ConceptSize("hardware", "title", 1), ConceptSize("vram", "odd", 2),
+]  # fmt: skip
+TIES = {
+    "a": Ties(("all", "gpu", "vram"), ("b",)),
+    "b": Ties(("all", "gpu"), ("a", "c")),
+    "c": Ties(("all", "hardware", "vram"), ("b",)),
+    "d": Ties(("all",), ()),
+    "e": Ties(("all",), ()),
+}
+BESIDE = {"gpu": Beside(("vram", "all"), ("hardware",)), "vram": Beside(("gpu",), ())}
+MENTIONING = {
+    "all": ["a", "b", "c", "d", "e"], "gpu": ["a", "b"], "hardware": ["c"], "vram": ["a", "c"],
+}  # fmt: skip
+GRAPH = Graph(5, 3, CONCEPTS, TIES, BESIDE, {"related_to": 4, "is_a": 1})
+
+
+def _named() -> dict[str, Edges]:
+    return {edges.kind or edges.edge: edges for edges in edges_of(GRAPH)}
+
+
+def test_only_concepts_of_some_memories_link() -> None:
+    assert GRAPH.linking() == {"gpu": 2, "vram": 2}
+    assert GRAPH.tied() == ["gpu", "vram"]
+
+
+def test_every_kind_is_told_in_order() -> None:
+    named = _named()
+    assert list(named) == ["declared", "title", "tag", "odd", "related_to", "is_a", "follows"]
+    counts = {name: (e.count, e.concepts, e.reached) for name, e in named.items()}
+    assert counts == {
+        "declared": (2, 1, 2), "title": (1, 1, 0), "tag": (5, 1, 0), "odd": (2, 1, 2),
+        # The hub leads on nowhere: vram is what gpu is related to.
+        "related_to": (4, 2, 3), "is_a": (1, 2, 2), "follows": (2, 0, 3),
+    }  # fmt: skip
+
+
+def test_the_pairs_that_each_joins() -> None:
+    pairs = {name: drawn_from(edges).pairs(MENTIONING) for name, edges in _named().items()}
+    assert pairs == {
+        "declared": [("a", "b")], "title": [], "tag": [], "odd": [("a", "c")],
+        # a mentions both gpu and vram: only b and c need the step from one to the other.
+        "related_to": [("b", "c")], "is_a": [("a", "c"), ("b", "c")],
+        "follows": [("a", "b"), ("b", "c")],
+    }  # fmt: skip
+
+
+def test_only_the_lists_that_are_needed_are_asked_for() -> None:
+    asked = {name: drawn_from(edges).concepts() for name, edges in _named().items()}
+    assert asked["declared"] == {"gpu"}
+    assert asked["is_a"] == {"gpu", "hardware"}
+    assert (asked["tag"], asked["follows"]) == (set(), set())
+
+
+def test_a_sample_stands_for_all() -> None:
+    sampled = Graph(50, 3, CONCEPTS, TIES)
+    follows = list(edges_of(sampled))[-1]
+    assert (follows.edge, follows.count) == ("follows", 20)
+    empty = Graph(0, 10, [], {})
+    assert [e.count for e in edges_of(empty)] == [0, 0, 0]
