@@ -74,6 +74,11 @@ class Columns:
         return self._is_present[: self._size]
 
     @property
+    def occurred_at(self) -> NDArray[np.int64]:
+        """When each memory happened, in microseconds since 1970; a view."""
+        return self._times["occurred_at"][: self._size]
+
+    @property
     def bytes(self) -> int:
         """The memory held, without the labels."""
         columns: list[NDArray[Any]] = [*self._codes.values(), *self._times.values()]

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from service.embedder import Vector
 from service.index.agent_index import AgentIndex
 from service.index.residency import Residency
-from service.index.weighing import linked, weigh
+from service.index.weighing import linked, newest, weigh
 from service.records import Concept, ConceptId, Filters, Related, Scored
 from service.search.evidence import Evidence, Question, join
 from service.words import query_words
@@ -95,6 +95,12 @@ class ResidentEngine:
         found = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
         visible = set().union(*found)
         return [hit for hit in ranking if hit.id in visible][:limit]
+
+    async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
+        """Look through the moments of all that passes."""
+        found = await self._look_up(filters.agents, lambda i: newest(i, filters, among))
+        moments = [moment for moment in found if moment is not None]
+        return max(moments, default=None)
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Return the number of memories of each agent."""

@@ -40,6 +40,11 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+def moment_of(microseconds: int) -> datetime:
+    """Return the moment so many microseconds after 1970, UTC."""
+    return _EPOCH + microseconds * _MICROSECOND
+
+
 def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
     """Read a whole row of table `memory`, as the change feed carries it; raises CorruptRow."""
     times = [row.get(name) for name in ("occurred_at", "valid_from", "valid_until")]

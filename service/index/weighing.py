@@ -1,12 +1,14 @@
 """What one agent's index tells of memories in regard to a question."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.agent_index import AgentIndex
 from service.index.columns import Mask
+from service.index.facts import moment_of
 from service.records import Concept, Filters
 from service.search.evidence import Evidence, Places, Question
 
@@ -55,6 +57,21 @@ def linked(
             if index.holds(key)
             for row in (index.rows[key],)
         }
+
+
+def newest(
+    index: AgentIndex, filters: Filters, among: Iterable[str] | None = None
+) -> datetime | None:
+    """Return when the newest memory that passes happened, of those in `among` if it is given."""
+    with index.lock:
+        mask = index.mask(filters)
+        if among is None:
+            rows = np.flatnonzero(mask)
+        else:
+            held = np.array([index.rows[key] for key in among if index.holds(key)], np.intp)
+            rows = held[mask[held]]
+        moments = index.columns.occurred_at[rows]
+        return moment_of(int(moments.max())) if len(moments) else None
 
 
 def _cosines(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from service.records import Memory
-from service.words import fold, index_words, query_words
+from service.words import fold, query_words
 
 SNIPPET_CHARACTERS: Final = 240
 # What a snippet shows of the text before the first word it is chosen for.
@@ -70,21 +70,6 @@ def _leave(inside: Counter[str], word: str) -> None:
     inside[word] -= 1
     if not inside[word]:
         del inside[word]
-
-
-def confidence_of(question: str, best: Sequence[tuple[Memory, float | None]]) -> float:
-    """Estimate how likely the answer is among the best hits, 0..1; not yet calibrated.
-
-    The mean of cosine and the share of the question's words that stand in the memory, of the
-    best hit by that measure; the share alone where there is no vector.
-    """
-    words = set(query_words(question).split())
-    estimates = [0.0]
-    for memory, cosine in best:
-        text = f"{memory.title} {' '.join(memory.heading_path)} {memory.content}"
-        covered = len(words & set(index_words(text).split())) / len(words) if words else 0.0
-        estimates.append(covered if cosine is None else (max(0.0, cosine) + covered) / 2)
-    return round(min(1.0, max(estimates)), 4)
 
 
 def tokens_in(text: str) -> int:

@@ -28,6 +28,8 @@ SIZES: Final = load_query(__package__, "sizes")
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
 MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
+NEWEST: Final = load_query(__package__, "newest")
+NEWEST_OF: Final = load_query(__package__, "newest_of")
 BEFORE_AND_AFTER: Final = load_query(__package__, "before_and_after")
 
 # Every memory that is filtered is read: taken in slices from the top until enough have passed.
@@ -121,6 +123,15 @@ class DatabaseEngine:
             if len(kept) >= limit:
                 break
         return kept[:limit]
+
+    async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
+        """Ask the store's index of moments, or look at the memories named."""
+        if among is None:
+            found = await self.db.run(NEWEST, **filters.params())
+        else:
+            ids = [record("memory", key) for key in among]
+            found = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
+        return found[0] if found else None
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Read the counts that every write keeps up to date."""

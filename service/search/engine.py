@@ -76,6 +76,12 @@ class Engine(Protocol):
     ) -> list[Scored]:
         """Return the first `limit` of a ranking that pass the filters, in its order."""
 
+    async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
+        """Return when the newest memory that passes the filters happened; None without any.
+
+        Of the memories named in `among` alone, if it is given.
+        """
+
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Return the number of memories of each agent; one without any counts 0."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from service.agents import refuse_unknown
 from service.records import Memory
-from service.search.answers import confidence_of, pack, snippet_of
+from service.search.answers import pack, snippet_of
 from service.search.fusion import Fused
 from service.search.paths import with_titles
 from service.search.ranked import Ranked
@@ -45,9 +45,9 @@ async def hybrid_search(searcher: Searcher, asked: SearchQuery) -> SearchResult:
         return SearchResult((), 0.0, True, skipped(receipt_of(searcher, asked, stages, idle)))
     ranking = await rank(searcher, asked, stages)
     refined = await _refiner(searcher, asked, stages).refine(ranking.hits)
-    best = [(hit.memory, _cosine(hit.fused)) for hit in refined.hits[:3]]
-    confidence = confidence_of(asked.text, best)
-    abstained = not best or confidence < asked.min_confidence
+    certainty = ranking.certainty if refined.hits else None
+    confidence = certainty.confidence if certainty else 0.0
+    abstained = not refined.hits or confidence < asked.min_confidence
     if not ranking.hits:
         await refuse_unknown(searcher.db, asked.filters.agents[0])
     kept = [] if abstained else _packed(refined.hits, asked.max_tokens)
@@ -79,10 +79,6 @@ def _refiner(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Refiner:
     )
 
 
-def _cosine(hit: Fused) -> float | None:
-    return hit.signals["vector"].score if "vector" in hit.signals else None
-
-
 def receipt_of(searcher: Searcher, asked: SearchQuery, stages: Stages, ranking: Ranking) -> Receipt:
     """Return the account of an answer."""
     model, missing = searcher.vectors.model, ranking.missing
@@ -99,6 +95,7 @@ def receipt_of(searcher: Searcher, asked: SearchQuery, stages: Stages, ranking: 
         engine=searcher.engine.name,
         missing_signals=["vector"] if missing else [],
         fallback_reason=missing.detail if missing else reservation,
+        certainty=ranking.certainty,
         indexed_through=ranking.indexed_through,
         embedding_model=model.name if model else None,
     )

@@ -13,12 +13,14 @@ from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, V
 from service.records import Filters, Scored
 from service.reranker import Reranker
 from service.search.candidates import by_concepts, by_words
+from service.search.certainty import Certainty
 from service.search.engine import Engine
 from service.search.evidence import Question
 from service.search.fusion import Fused, fuse
 from service.search.receipts import Stages
 from service.search.refining import Choices
-from service.search.score_fusion import Candidates, fuse_by_score
+from service.search.score_fusion import Candidates, certainty_of_ranks, fuse_by_score
+from service.search.when import Moments, moments_named
 from service.settings import Settings
 from service.vectors import Vectors
 
@@ -28,6 +30,8 @@ _BY_CONCEPTS: Final = 10
 _SEEDS: Final = 5
 # The default fusion looks at more: what is no direct hit may stand beside one in time.
 _CANDIDATES: Final = 100
+# Of the times that one question names, so many are looked through on their own.
+_SPANS: Final = 2
 DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {"vector": 1.0, "text": 1.0, "graph": 0.5}
 DEFAULT_RRF_K: Final = 60
 
@@ -59,6 +63,10 @@ class Searcher:
     reranker: Reranker | None = None
 
 
+# The hits, how sure they are, and why the vector signal is missing.
+Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Ranked memory ids, best first, and what is to be said of how they were found.
@@ -70,6 +78,7 @@ class Ranking:
     indexed_through: datetime
     reservation: str | None
     hits: list[Fused] = field(default_factory=list)
+    certainty: Certainty | None = None
     missing: ServiceError | None = None
 
     @classmethod
@@ -81,18 +90,54 @@ class Ranking:
 async def rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Ranking:
     """Return the fused ranking of all signals; paths begin at a memory's id."""
     begun = Ranking.begin(searcher.engine, asked.filters.agents)
-    direct = max(_DIRECT if asked.fusion == "rrf" else _CANDIDATES, asked.limit)
+    fuse_all = _by_rank if asked.fusion == "rrf" else _by_score
+    hits, certainty, missing = await fuse_all(searcher, asked, stages)
+    return replace(begun, hits=hits, certainty=certainty, missing=missing)
+
+
+async def _by_score(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Answered:
+    """Rank by score: the default."""
+    engine, filters = searcher.engine, asked.filters
+    direct = max(_CANDIDATES, asked.limit)
+    text, (vector, near, missing), moments = await asyncio.gather(
+        _by_text(searcher, asked, direct, stages),
+        _by_vector(searcher, asked, direct, stages),
+        moments_named(engine, asked.text, filters),
+    )
+    stages.counts |= {"vector": len(near), "text": len(text)}
+    then = await _happened(engine, asked, moments, vector)
+    caps = await caps_of(searcher, filters.agents)
+    found = Candidates(Question.read(asked.text, vector), text, near, caps, moments, then)
+    hits, certainty = await fuse_by_score(engine, asked, found, stages)
+    return hits, certainty, missing
+
+
+async def _happened(
+    engine: Engine, asked: SearchQuery, moments: Moments | None, vector: Vector | None
+) -> list[str]:
+    """Return the best memories of the times that the question names, however far down they are."""
+    found: list[Scored] = []
+    for span in moments.soon_after[:_SPANS] if moments else ():
+        if asked.weights.get("text", 0) > 0:
+            found += await engine.by_text(asked.text, span, _DIRECT)
+        if vector is not None:
+            found += (await engine.by_vector(vector, span, _DIRECT))[0]
+    return [hit.id for hit in found]
+
+
+async def _by_rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Answered:
+    """Fuse ranks as the seed does; how sure that is, is told by the same evidence."""
+    direct = max(_DIRECT, asked.limit)
     text, (vector, near, missing) = await asyncio.gather(
         _by_text(searcher, asked, direct, stages), _by_vector(searcher, asked, direct, stages)
     )
     stages.counts |= {"vector": len(near), "text": len(text)}
-    if asked.fusion == "rrf":
-        hits = await _fuse_by_rank(searcher, asked, {"vector": near, "text": text}, stages)
-    else:
-        caps = await caps_of(searcher, asked.filters.agents)
-        found = Candidates(Question.read(asked.text, vector), text, near, caps)
-        hits = await fuse_by_score(searcher.engine, asked, found, stages)
-    return replace(begun, hits=hits, missing=missing)
+    hits = await _fuse_by_rank(searcher, asked, {"vector": near, "text": text}, stages)
+    question = Question.read(asked.text, vector)
+    with stages.measured("context"):
+        keys = [hit.id for hit in hits[:_DIRECT]]
+        evidence = await searcher.engine.weigh(question, asked.filters, keys, 1)
+    return hits, certainty_of_ranks(evidence, hits), missing
 
 
 async def _fuse_by_rank(

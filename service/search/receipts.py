@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from service.search.certainty import Certainty
+
 
 @dataclass(slots=True)
 class Stages:
@@ -36,7 +38,8 @@ class Stages:
 class Receipt:
     """How an answer came about: times, counts, choices, and what was missing.
 
-    `skipped` is why nothing was searched at all; None when it was.
+    `skipped` is why nothing was searched at all; None when it was. `certainty` is what the
+    confidence was made of; None without a question or hits.
     """
 
     took_ms: float
@@ -52,6 +55,7 @@ class Receipt:
     indexed_through: datetime
     embedding_model: str | None
     skipped: str | None = None
+    certainty: Certainty | None = None
 
 
 def skipped(receipt: Receipt) -> Receipt:

@@ -1,18 +1,20 @@
 """The default fusion: candidates of all signals scored in their context, and along the graph."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import numpy as np
 
 from service.records import Filters, Scored
 from service.search.beam import SEEDS, Links, Trail, best_trails
+from service.search.certainty import Certainty, margin_of
 from service.search.engine import Engine
 from service.search.evidence import Evidence, Floats, Question
 from service.search.fusion import Fused, SignalHit
 from service.search.receipts import Stages
 from service.search.scoring import REACH, WEIGHTS, Parts, Scale, Weights
+from service.search.when import Moments, visible_within
 
 # Neighbours in time of the best hits by words and by meaning are candidates themselves.
 _WITH_NEIGHBOURS: Final = 30
@@ -42,12 +44,17 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the signals found for a question, best first, and the hub cap of each agent."""
+    """What the signals found for a question, best first, and the hub cap of each agent.
+
+    `others` are found in other ways: they are scored as well.
+    """
 
     question: Question
     text: Sequence[Scored]
     vector: Sequence[Scored]
     caps: Mapping[str, int]
+    moments: Moments | None = None
+    others: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -65,27 +72,64 @@ class _Scores:
             self.total[key] = total
             self.shares[key] = dict(zip(names, row, strict=True))
 
+    def add_to(self, key: str, name: str, share: float) -> None:
+        self.total[key] += share
+        self.shares[key][name] = self.shares[key].get(name, 0.0) + share
+
 
 async def fuse_by_score(
     engine: Engine, asked: Asked, found: Candidates, stages: Stages
-) -> list[Fused]:
+) -> tuple[list[Fused], Certainty | None]:
     """Return the best memories by score, best first, ties by id; see scoring and beam.
 
-    A memory's score is its own or that of the best trail to it, whichever is greater.
+    A memory's score is its own or that of the best trail to it, whichever is greater. With them
+    comes how sure they are; None without any.
     """
     weights = _weights(asked.weights, found.question)
     with stages.measured("context"):
         keys = await _with_neighbours(engine, asked.filters, found)
         evidence = await engine.weigh(found.question, asked.filters, keys, REACH)
     with stages.measured("fuse"):
-        scores, scale = _score(evidence, weights, found)
+        scores, scale, parts = _score(evidence, weights, found)
+    if not scores.total:
+        return [], None
+    if found.moments:
+        with stages.measured("time"):
+            await _add_times(engine, scores, found.moments)
     trails: dict[str, Trail] = {}
-    if asked.weights.get("graph", 0) > 0 and scores.total:
+    if asked.weights.get("graph", 0) > 0:
         with stages.measured("graph"):
             trails = await _trails(engine, asked, found, (scores, scale, weights))
     stages.counts["graph"] = len(trails)
     with stages.measured("fuse"):
-        return _fused(scores, trails, found, asked.limit + _SPARE)
+        fused = _fused(scores, trails, found, asked.limit + _SPARE)
+        return fused, certainty_of(evidence, parts, fused)
+
+
+def certainty_of(evidence: Evidence, parts: Parts, fused: Sequence[Fused]) -> Certainty:
+    """Return how sure hits are that come from this evidence, or along the graph from it."""
+    cosines = evidence.cosines[: evidence.asked]
+    has_vectors = not np.isnan(cosines).all()
+    places = {key: row for row, key in enumerate(evidence.keys[: evidence.asked])}
+    row = places.get(fused[0].id) if fused else None
+    text = 0.0 if row is None else float(parts.values["text"][row])
+    return Certainty(
+        float(np.nanmax(cosines)) if has_vectors else None,
+        text / parts.whole if parts.whole > 0 else 0.0,
+        margin_of([hit.score for hit in fused]),
+    )
+
+
+def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty | None:
+    """Return how sure hits are that were fused by rank: by what their scores would be."""
+    if not evidence.asked:
+        return None
+    parts, scores = Parts.of(evidence), _Scores()
+    scores.add(evidence, Scale.of(parts).shares(parts, WEIGHTS))
+    best = sorted(scores.total.values(), reverse=True)
+    first = [hit for hit in hits if hit.id in scores.total][:1]
+    told = certainty_of(evidence, parts, first)
+    return replace(told, margin=margin_of(best))
 
 
 def _weights(asked: Mapping[str, float], question: Question) -> Weights:
@@ -103,19 +147,26 @@ async def _with_neighbours(engine: Engine, filters: Filters, found: Candidates) 
     near = await engine.before_and_after(filters.agents, list(dict.fromkeys(best)))
     beside = [key for sides in near.values() for side in sides for key in side]
     every = [hit.id for hit in (*found.text, *found.vector)]
-    return list(dict.fromkeys([*every, *beside]))
+    return list(dict.fromkeys([*every, *found.others, *beside]))
 
 
-def _score(evidence: Evidence, weights: Weights, found: Candidates) -> tuple[_Scores, Scale]:
+def _score(evidence: Evidence, weights: Weights, found: Candidates) -> tuple[_Scores, Scale, Parts]:
     parts = Parts.of(evidence)
     scale, scores = Scale.of(parts), _Scores()
     scores.add(evidence, scale.shares(parts, weights))
     for hit in found.text:
         phrases = hit.score // _PHRASE_SCORE
         if phrases and hit.id in scores.total:
-            scores.total[hit.id] += phrases * weights.phrase
-            scores.shares[hit.id]["phrase"] = phrases * weights.phrase
-    return scores, scale
+            scores.add_to(hit.id, "phrase", phrases * weights.phrase)
+    return scores, scale, parts
+
+
+async def _add_times(engine: Engine, scores: _Scores, moments: Moments) -> None:
+    """Let what happened when the question says, or was told soon after, count more."""
+    keys = list(scores.total)
+    for spans in (moments.within, moments.soon_after):
+        for key in sorted(await visible_within(engine, keys, spans)):
+            scores.add_to(key, "time", WEIGHTS.time)
 
 
 async def _trails(

@@ -43,6 +43,8 @@ class Weights:
     text_far_context: float = 0.9
     named: float = 0.5
     phrase: float = 2.0
+    # For happening at a time that the question names, and as much for being told within a week.
+    time: float = 0.3
 
     def of(self, vector: float, text: float) -> "Weights":
         """Return the weights with all parts of meaning and of words multiplied."""

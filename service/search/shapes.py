@@ -9,11 +9,15 @@ from service.search.hybrid import Hit
 
 @dataclass(frozen=True, slots=True)
 class SignalFields:
-    """What one signal said of a hit: its rank from 1, its own score, and the graph's path."""
+    """What one signal said of a hit: its rank from 1, its own score, and the graph's path.
+
+    `share` is what it adds to the hit's score where that is a sum (`fusion: "default"`).
+    """
 
     rank: int
     score: float
     path: list[str] | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,8 @@ def hit_fields(hit: Hit, *, with_content: bool) -> HitFields:
 def signal_fields(fused: Fused) -> dict[str, SignalFields]:
     """Return what each signal said of a hit."""
     return {
-        name: SignalFields(said.rank, said.score, list(said.path) if said.path else None)
+        name: SignalFields(
+            said.rank, said.score, list(said.path) if said.path else None, said.share
+        )
         for name, said in fused.signals.items()
     }

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.records import Memory
-from service.search.answers import SNIPPET_CHARACTERS, confidence_of, pack, snippet_of, tokens_in
+from service.search.answers import SNIPPET_CHARACTERS, pack, snippet_of, tokens_in
 from service.words import query_words
 
 _AT = datetime(2026, 2, 13, tzinfo=UTC)
@@ -129,40 +129,3 @@ def test_a_pack_keeps_order_and_budget(sizes: list[int], budget: int) -> None:
     assert [memory for memory in memories if memory in taken] == taken
     if sum(tokens_in(memory.content) for memory in memories) <= budget:
         assert taken == memories
-
-
-def test_confidence_by_hand() -> None:
-    memory = _memory("JR's code phrase is blue bunny.")
-    question = "what is the code phrase of Kit?"
-    assert query_words(question) == "code phrase kit"
-    assert confidence_of(question, [(memory, None)]) == 0.6667
-    assert confidence_of(question, [(memory, 0.8)]) == pytest.approx((0.8 + 2 / 3) / 2, abs=1e-4)
-    assert confidence_of(question, [(memory, -0.5)]) == 0.3333
-
-
-def test_words_of_title_and_headings_cover_the_question() -> None:
-    memory = _memory("it works", title="VRAM", path=("Driver", "VRAM"))
-    assert confidence_of("VRAM driver works", [(memory, None)]) == 1.0
-
-
-def test_the_best_of_the_hits_tells() -> None:
-    bad, good = _memory("nothing"), _memory("blue bunny")
-    assert confidence_of("blue bunny", [(bad, None), (good, 1.0)]) == 1.0
-    assert confidence_of("blue bunny", [(bad, None)]) == 0.0
-    assert confidence_of("blue bunny", [(good, 1.01)]) == 1.0
-
-
-def test_no_hits_and_no_words_are_no_confidence() -> None:
-    assert confidence_of("anything", []) == 0.0
-    assert confidence_of("???", [(_memory("text"), None)]) == 0.0
-
-
-@given(
-    st.text(),
-    st.lists(st.tuples(st.text(), st.none() | st.floats(-1.01, 1.01)), max_size=4),
-)
-def test_confidence_lies_between_nothing_and_certain(
-    question: str, hits: list[tuple[str, float | None]]
-) -> None:
-    found = confidence_of(question, [(_memory(content), cosine) for content, cosine in hits])
-    assert 0.0 <= found <= 1.0

@@ -1,0 +1,48 @@
+"""How sure an answer is: three numbers of its candidates, and the chance that they stand for; pure.
+
+The constants are those of scripts/fit_confidence.py, fitted on one half of public sets' questions
+and on questions asked of a store that knows nothing of them; docs/recall.md shows, on the other
+half, how often an answer of a given confidence is right.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+# For cosine, coverage, margin and one: with a vector, and for words alone.
+_WITH_VECTOR: Final = (6.79, 1.91, 6.54, -5.84)
+_BY_WORDS: Final = (0.0, 3.80, 5.17, -2.78)
+# Of fewer than so many candidates no margin can be told: the median margin of the fitted answers.
+_FEWEST: Final = 5
+_USUAL_MARGIN: Final = 0.2
+_MOST_COVERAGE: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """What tells a good answer from the best of a bad lot.
+
+    `cosine` is the greatest of all candidates, None without a vector; `coverage` the first hit's
+    BM25 over that of a text which holds every word of the question once; `margin` by how much the
+    fifth hit's score falls behind the first's, in shares of it.
+    """
+
+    cosine: float | None
+    coverage: float
+    margin: float
+
+    @property
+    def confidence(self) -> float:
+        """The chance that one of the first five is an answer, 0..1."""
+        weights = _BY_WORDS if self.cosine is None else _WITH_VECTOR
+        coverage = min(self.coverage, _MOST_COVERAGE)
+        values = (self.cosine or 0.0, coverage, self.margin, 1.0)
+        total = math.fsum(w * value for w, value in zip(weights, values, strict=True))
+        return round(1 / (1 + math.exp(-total)), 4)
+
+
+def margin_of(scores: list[float]) -> float:
+    """Return the margin of scores in descending order."""
+    if len(scores) < _FEWEST or scores[0] <= 0:
+        return _USUAL_MARGIN
+    return (scores[0] - scores[_FEWEST - 1]) / scores[0]
