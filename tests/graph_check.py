@@ -9,8 +9,9 @@ from typing import Any, Final
 from service.database import Database
 from service.ingest.chains import Link, expected_edges
 from service.ingest.drafts import names_in
+from service.ingest.expansions import explained
 from service.ingest.linking import find_concepts
-from service.ingest.names import Name, proper_names
+from service.ingest.names import CERTAIN, Name, proper_names
 from service.ingest.relations import pairs
 from service.ingest.vocabulary import build_dictionary
 from service.queries import Query
@@ -24,7 +25,16 @@ EDGES: Final = {
     "derived_from": ("memory", "memory"),
     "supersedes": ("memory", "memory"),
 }
-TABLES: Final = (*EDGES, "memory", "embedding", "document", "concept", "candidate", "meta")
+TABLES: Final = (
+    *EDGES,
+    "memory",
+    "embedding",
+    "document",
+    "concept",
+    "candidate",
+    "abbreviation",
+    "meta",
+)
 
 Key = Any
 
@@ -84,7 +94,7 @@ def check(store: Store) -> list[str]:
     found: list[str] = []
     for part in (
         _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
-        _wrong_concepts, _wrong_weights, _wrong_chains, _wrong_references,
+        _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
     ):  # fmt: skip
         found += part(store)
     return found
@@ -169,6 +179,33 @@ def _wrong_concepts(store: Store) -> Iterator[str]:
             yield f"concept {key} is neither mentioned nor declared"
 
 
+def _wrong_abbreviations(store: Store) -> Iterator[str]:
+    """Compare what is stored with what the texts explain, and aliases with what they agree on."""
+    expected = {
+        (memory.id, short): name
+        for memory in store.memories.values()
+        for short, name in explained(memory).items()
+    }
+    found = {(row["memory"], row["short"]): row["slug"] for row in store.rows["abbreviation"]}
+    if found != {key: name.slug for key, name in expected.items()}:
+        yield f"abbreviations are {found}, the texts explain {expected}"
+    meanings: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for (key, short), name in expected.items():
+        meanings[store.memories[key].agent, short].add(name.slug)
+    for agent in store.agents():
+        rows = [row for row in store.rows["concept"] if row["agent"] == agent]
+        declared = build_dictionary([row for row in rows if row["is_declared"]])
+        learned = {row["id"][1]: row["aliases"] for row in rows if not row["is_declared"]}
+        wanted: dict[str, list[str]] = {slug: [] for slug in learned}
+        for (owner, short), slugs in sorted(meanings.items()):
+            [slug, *others] = sorted(slugs)
+            is_free = short not in declared and slug not in declared
+            if owner == agent and not others and is_free and slug in wanted:
+                wanted[slug].append(short.upper())
+        if learned != wanted:
+            yield f"aliases of {agent} are {learned}, agreed are {wanted}"
+
+
 def _references(store: Store) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {key: set() for key in store.memories}
     for row in store.rows["references"]:
@@ -240,5 +277,5 @@ def _unknown_names(rows: list[dict[str, Any]], memories: list[CheckedMemory]) ->
         trial.add(name)
         # Where a longer name covers it, it is not met.
         count = sum(slug in find_concepts(trial, memory) for memory in users[slug])
-        if count > 1:
+        if count > (name.kind not in CERTAIN):
             yield f"{name.name!r}, met in {count} memories, is not a concept"

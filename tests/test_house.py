@@ -17,6 +17,7 @@ FLOORS = {
     "service": """
 nouns!    errors records version words
 pure      concepts.shares cursors fields ingest.blocks ingest.chains ingest.characters
+pure      ingest.abbreviations ingest.identifiers ingest.wide ingest.wide_names
 pure      ingest.dictionary ingest.drafts ingest.front_matter ingest.markdown ingest.mentions
 pure      failures index.adding index.agent_index index.batches index.columns index.facts
 pure      index.graph
@@ -37,7 +38,8 @@ texts     text_index
 following flushing index.follow
 census    index.census
 residents index.engine index.residency
-deeds     ingest.linking ingest.plans ingest.sync ingest.vocabulary ingest.writing search.hybrid
+deeds     ingest.expansions ingest.linking ingest.plans ingest.sync ingest.vocabulary
+deeds     ingest.writing search.hybrid
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
 wider     graph.report recall.expansion
 parts     dependencies ingest.accepted memories.shapes opening search.shapes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from service.database import Database, record
+from service.database import Database
 from service.errors import InvalidRequest
 from service.ingest import stored
 from service.ingest.linking import Change
@@ -17,7 +17,6 @@ from service.ingest.writing import Attached, Declared, concept_row
 from service.queries import load_query
 
 DECLARED_EDGES: Final = load_query(__package__, "declared_edges")
-MEMORIES_OF: Final = load_query(__package__, "memories_of")
 
 Pair = tuple[str, str]
 
@@ -157,8 +156,7 @@ async def _affected(
     slugs = [*changed, *undeclared]
     aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
     owners = dict.fromkeys([*slugs, *map(slug_of, aliases)])
-    ids = [record("concept", [agent, owner]) for owner in owners]
-    linked = set(await pipeline.db.run(MEMORIES_OF, ids=ids))
+    linked = await stored.memories_of(pipeline.db, agent, owners)
     spellings = [file.names[slug].name for slug in slugs if slug in file.names]
     return linked | await stored.mentioning(pipeline.engine, agent, [*spellings, *aliases])
 

@@ -9,7 +9,8 @@ from service.ingest import stored
 from service.ingest.chains import Link, expected_edges
 from service.ingest.dictionary import Dictionary
 from service.ingest.drafts import Draft, Written, names_in, text_of
-from service.ingest.names import Name, proper_names
+from service.ingest.expansions import Expansions, learn_expansions
+from service.ingest.names import CERTAIN, Name, proper_names
 from service.ingest.relations import LinkChange, link_change
 from service.ingest.stored import StoredMemory
 from service.search.engine import Engine
@@ -45,6 +46,7 @@ class Links:
     zero_pairs: frozenset[tuple[str, str]]
     candidates: Mapping[str, tuple[str, str]]
     gone_candidates: frozenset[str]
+    expansions: Expansions
     concepts_of: Mapping[str, frozenset[str]]
 
 
@@ -56,25 +58,31 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     """
     relinked = await stored.memories_by_id(db, change.relink - {d.key for d in change.drafts})
     texts: dict[str, Written] = {**relinked, **{d.key: d for d in change.drafts}}
-    new = _given_names(dictionary, texts.values())
-    for name in new:
+    stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
+    expansions = await learn_expansions(db, dictionary, change.agent, stale, texts)
+    # Before names are looked for: what an abbreviation took may be a name again.
+    keys = await stored.mentioning(engine, change.agent, expansions.moved)
+    keys |= await stored.memories_of(db, change.agent, expansions.left)
+    texts |= await _touched(db, change, keys - texts.keys())
+    given = _given_names(dictionary, texts.values())
+    for name in given:
         dictionary.add(name)
     proper = await _proper_names(db, dictionary, change, texts)
     for name in proper.promoted.values():
         dictionary.add(name)
-    coming_up = [name.name for name in (*new, *proper.promoted.values())]
-    keys = await stored.mentioning(engine, change.agent, coming_up)
+    new = (*expansions.new, *given, *proper.promoted.values())
+    keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
     texts |= await _touched(db, change, keys - texts.keys())
     after = {key: find_concepts(dictionary, text) for key, text in texts.items()}
     mentioned = frozenset().union(*after.values())
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
-    unheard = proper.promoted.keys() - mentioned
+    unheard = {name.slug for name in new} - mentioned
     for slug in unheard:
         dictionary.remove(slug)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
     references = link_change(before, after)
-    new_concepts = tuple(n for n in (*new, *proper.promoted.values()) if n.slug in mentioned)
+    new_concepts = tuple(name for name in new if name.slug in mentioned)
     return Links(
         new_concepts=new_concepts,
         orphans=await _orphans(db, change, references, new_concepts),
@@ -82,6 +90,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         zero_pairs=await _zero_pairs(db, change.agent, references),
         candidates=proper.waiting,
         gone_candidates=frozenset(proper.promoted.keys() - unheard),
+        expansions=expansions,
         concepts_of=after,
     )
 
@@ -148,7 +157,7 @@ class _Proper:
 async def _proper_names(
     db: Database, dictionary: Dictionary, change: Change, texts: Mapping[str, Written]
 ) -> _Proper:
-    """Sort the proper nouns of new texts: used by a second memory → concept; else they wait."""
+    """Sort the proper nouns of new texts: certain or used twice → concept; else they wait."""
     names: dict[str, Name] = {}
     users: dict[str, set[str]] = defaultdict(set)
     for key, text in texts.items():
@@ -160,7 +169,9 @@ async def _proper_names(
     leaving = {memory.id for memory in change.gone} | texts.keys()
     others = {slug for slug, key in earlier.items() if key not in leaving}
     promoted = {
-        slug: name for slug, name in names.items() if len(users[slug]) + (slug in others) > 1
+        slug: name
+        for slug, name in names.items()
+        if name.kind in CERTAIN or len(users[slug]) + (slug in others) > 1
     }
     waiting = {
         slug: (name.name, min(users[slug])) for slug, name in names.items() if slug not in promoted

@@ -1,7 +1,7 @@
 """What the store holds of documents, memories and their links: typed calls of the queries here."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -24,7 +24,9 @@ LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
 PAIR_WEIGHTS: Final = load_query(__package__, "pair_weights")
 CHAIN_SPAN: Final = load_query(__package__, "chain_span")
 CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
+MEMORIES_OF: Final = load_query(__package__, "memories_of")
 DICTIONARY: Final = load_query(__package__, "dictionary")
+MEANINGS: Final = load_query(__package__, "meanings")
 
 _MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/words.py).
@@ -131,6 +133,30 @@ async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> 
     ids = [record("candidate", [agent, slug]) for slug in slugs]
     rows = await db.run(CANDIDATES, ids=ids) if ids else []
     return {row["id"][1]: row["memory"] for row in rows}
+
+
+async def memories_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
+    """Return the ids of the memories that reference one of these concepts."""
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    return set(await db.run(MEMORIES_OF, ids=ids)) if ids else set()
+
+
+async def meanings(
+    db: Database, agent: str, shorts: Collection[str], keys: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Return what abbreviations stand for, as long names by slug: all but what `keys` say.
+
+    These are `shorts` and those that the memories of `keys` explain; one that nobody else explains
+    has no meaning here.
+    """
+    if not shorts and not keys:
+        return {}
+    ids = [record("memory", key) for key in sorted(keys)]
+    found = await db.run(MEANINGS, agent=agent, shorts=sorted(shorts), memories=ids)
+    by_short: dict[str, dict[str, str]] = {short: {} for short in found["shorts"]}
+    for short, slug, name in found["meanings"]:
+        by_short[short][slug] = name
+    return by_short
 
 
 async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from service.database import Database
 from service.ingest import stored
 from service.ingest.dictionary import Dictionary
-from service.ingest.names import Name
+from service.ingest.names import Name, slug_of
 
 
 async def read_dictionary(db: Database, agent: str, known: Dictionary | None) -> Dictionary:
@@ -24,8 +24,12 @@ def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dic
     dictionary = Dictionary(version)
     # Declared concepts come first: their aliases win over learned names.
     for row in sorted(rows, key=lambda row: not row["is_declared"]):
-        name = Name(row["id"][1], row["name"], row["kind"], row["is_cased"])
-        dictionary.add(name, row["aliases"])
+        _add(dictionary, row["id"][1], row)
+    for row in rows:
+        for alias in () if row["is_declared"] else row["aliases"]:
+            name = Name(row["id"][1], row["name"], row["kind"])
+            if dictionary.may_abbreviate(slug_of(alias), name):
+                dictionary.abbreviate(slug_of(alias), name.slug)
     return dictionary
 
 
@@ -34,5 +38,11 @@ def learn_rows(dictionary: Dictionary, rows: Sequence[Mapping[str, Any]]) -> Non
     for row in rows:
         slug = row["id"].id[1]
         dictionary.remove(slug)
-        name = Name(slug, row["name"], row["kind"], row["is_cased"])
-        dictionary.add(name, row["aliases"], takes_over=row["is_declared"])
+        _add(dictionary, slug, row)
+
+
+def _add(dictionary: Dictionary, slug: str, row: Mapping[str, Any]) -> None:
+    name = Name(slug, row["name"], row["kind"], row["is_cased"])
+    is_declared = row["is_declared"]
+    # The aliases of a learned concept are its abbreviations.
+    dictionary.add(name, row["aliases"] if is_declared else (), is_declared=is_declared)

@@ -173,6 +173,17 @@ def _concepts(writing: Writing) -> dict[str, Any]:
             for slug, (name, key) in sorted(links.candidates.items())
         ],
         "gone_candidates": _records("candidate", agent, links.gone_candidates),
+        "abbreviations": [
+            {
+                "id": record("abbreviation", [key, short]), "agent": agent, "short": short,
+                "slug": name.slug, "name": name.name, "memory": record("memory", key),
+            }
+            for (key, short), name in sorted(links.expansions.said.items())
+        ],
+        "aliases": [
+            {"id": record("concept", [agent, slug]), "aliases": list(aliases)}
+            for slug, aliases in sorted(links.expansions.aliases.items())
+        ],
     }  # fmt: skip
 
 

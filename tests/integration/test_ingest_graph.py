@@ -33,14 +33,17 @@ NAMES = (
     "rtx 5070 ti", "GPU", "GPUs/CPUs", "src/app.py", "src app.py", "v2.3.1", "v2 3 1", "HTTPServer",
     "httpserver", "front-end", "front end", "Plan B", "plan-b", "Aurora", "Project Aurora",
     "project aurora's", "Café Noir", "cafe noir", "한국어 노트", "RTX카드", "Times Square",
-    "snake_case_name", "snake case name",
+    "snake_case_name", "snake case name", "FN-88", "Osprey-2", "Osprey 2",
+    "Graphics Processing Unit (GPU)", "General Purpose Utility (GPU)", "Plan Noir (PN)", "PN",
+    "PN (Plan Noir)", "서울에서", "서울", "김민수 팀장이", "김민수가", "《红楼梦》", "看红楼梦吧",
 )  # fmt: skip
 HEADINGS = (
     "Notes", "New York", "New York Times", "Rush", "The Rush", "RTX 5070 Ti", "GPUs", "v2.3.1",
     "src/app.py", "HTTPServer", "front end", "Plan B", "Project Aurora", "Café Noir", "한국어 노트",
-    "RTX카드", "snake_case_name", "09:15 Standup", "11:30 Plan B", "10:00",
+    "RTX카드", "snake_case_name", "PN", "서울", "Plan Noir (PN)",
+    "09:15 Standup", "11:30 Plan B", "10:00",
 )  # fmt: skip
-TAGS = ("rush", "gpu", "front-end", "plan/b")
+TAGS = ("rush", "gpu", "pn", "front-end", "plan/b")
 FILES = (
     "",
     '[[concept]]\nname = "Kubernetes"\naliases = ["New York", "GPU"]\nis_a = ["Platform"]\n',
@@ -49,6 +52,7 @@ name = "Graphics card"
 aliases = ["RTX 5070 Ti", "gpu"]
 related_to = ["Rush", "New York"]
 """,
+    '[[concept]]\nname = "Pine nut"\naliases = ["PN"]\n[[concept]]\nname = "Plan Noir"\n',
     """[[concept]]
 name = "Aurora"
 is_a = ["Project Aurora", "Platform"]

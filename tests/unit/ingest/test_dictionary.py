@@ -69,10 +69,61 @@ def test_no_name_runs_across_the_end_of_a_sentence_or_cell(text: str) -> None:
         ("GPU", "many GPUs"),
         ("그래픽 카드", "새 그래픽 카드 는"),
         ("src/app.py", "see src/app.py:12"),
+        ("FN-88", "paid from fn-88."),
+        ("Osprey-2", "on Osprey 2"),
+        ("re-embed", "to re embed"),
+        ("The Lion King", "saw Lion King"),
+        ("Lion King", "saw the Lion King"),
+        ("Osprey", "Osprey's disk, Osprey’s fan"),
+        ("서울", "서울에서 만났다"),
+        ("김민수", "어제 김민수씨가 왔다"),
+        ("그래픽 카드", "그래픽 카드를 샀다"),
+        ("RTX카드", "RTX 카드는"),
+        ("GPU", "GPU를, 在GPU上"),
+        ("东京", "我在东京的家"),
+        ("東京", "東京に、東京에서"),
+        ("アメリカ", "アメリカへ"),
     ],
 )
 def test_spellings_that_are_the_same_name(name: str, text: str) -> None:
     assert _knowing(name).mentions(text) == {slug_of(name)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("서울", "서울대학교"), ("서울", "아서울"), ("지", "지도"), ("パン", "ジャパン"),
+        ("京", "东京的"), ("The Wire", "a wire"), ("FN-88", "FN-881"),
+        ("John Kennedy", "John F. Kennedy"),
+    ],
+)  # fmt: skip
+def test_spellings_that_are_another_name(name: str, text: str) -> None:
+    assert _knowing(name).mentions(text) == set()
+
+
+def test_the_longest_name_wins_inside_a_run_of_han() -> None:
+    dictionary = _knowing("北京", "北京大学", "大学")
+    assert dictionary.mentions("我在北京大学和北京的大学") == {"北京大学", "北京", "大学"}
+
+
+def test_an_abbreviation_needs_its_capitals() -> None:
+    dictionary = _knowing("Retrieval-Augmented Generation", "rag")
+    long = "retrieval_augmented_generation"
+    dictionary.abbreviate("rag", long)
+    assert dictionary.mentions("RAG") == dictionary.mentions("two RAGs") == {long}
+    assert dictionary.mentions("a rag, Rag") == set()
+    assert dictionary.abbreviations_of(long) == ("RAG",)
+    dictionary.abbreviate("rag", None)
+    assert dictionary.mentions("RAG") == set()
+    assert dictionary.expansion_of("rag") is None
+
+
+def test_what_the_user_declares_is_no_abbreviation() -> None:
+    dictionary, long = _knowing("Red Apple Gang"), _named("Red Apple Gang")
+    dictionary.add(_named("Cloth"), ["RAG"], is_declared=True)
+    assert not dictionary.may_abbreviate("rag", long)
+    dictionary.remove("cloth")
+    assert dictionary.may_abbreviate("rag", long)
 
 
 def test_a_cased_name_is_matched_with_its_capital_only() -> None:
@@ -90,7 +141,7 @@ def test_aliases_lead_to_the_name() -> None:
     dictionary.add(_named("RTX 5070 Ti"), ["the big card", "5070", "?!"])
     assert dictionary.mentions("The big card and the 5070") == {"rtx_5070_ti"}
     assert dictionary.resolve(_named("the big card")) == "rtx_5070_ti"
-    assert "the_big_card" in dictionary
+    assert "big_card" in dictionary
 
 
 def test_an_earlier_owner_keeps_a_spelling() -> None:
@@ -102,7 +153,7 @@ def test_an_earlier_owner_keeps_a_spelling() -> None:
 
 def test_who_takes_over_owns_the_spelling() -> None:
     dictionary = _knowing("card")
-    dictionary.add(_named("GPU"), ["card"], takes_over=True)
+    dictionary.add(_named("GPU"), ["card"], is_declared=True)
     assert dictionary.mentions("card") == {"gpu"}
     assert dictionary.resolve(_named("card")) == "gpu"
 
@@ -113,7 +164,7 @@ def test_taking_over_changes_whether_the_capital_matters() -> None:
     dictionary.add(name)
     dictionary.add(_named("Shadow"))
     assert dictionary.mentions("shadow") == set()
-    dictionary.add(_named("Shadow"), takes_over=True)
+    dictionary.add(_named("Shadow"), is_declared=True)
     assert dictionary.mentions("shadow") == {"shadow"}
 
 

@@ -32,6 +32,10 @@ def _proper(text: str) -> set[str]:
         ("src/app.py", "src_app_py"),
         ("그래픽 카드", "그래픽_카드"),
         ("Straße", "strasse"),
+        ("The Lion King", "lion_king"),
+        ("The Wire", "the_wire"),
+        ("RTX카드", "rtx_카드"),
+        ("FN-88", "fn_88"),
     ],
 )
 def test_slugs(name: str, slug: str) -> None:
@@ -126,6 +130,17 @@ def test_a_declared_name_that_cannot_be_matched_is_none(name: str) -> None:
         ("ask Kit\n\nHarlan then", {"Kit"}),
         ("| see Kit | Harlan |", {"Kit"}),
         ("bring GPUs", {"GPUs"}),
+        ("by First National Pictures", {"First National Pictures"}),
+        ("FN-88 ends, as does B-317", {"FN-88", "B-317"}),
+        ("Osprey-2 fails", {"Osprey-2"}),
+        ("the Osprey v2.3.1 fails", {"Osprey"}),
+        ("Mail for Northmoor Dairy", {"Northmoor Dairy"}),
+        ("the Office for National Statistics", {"Office for National Statistics"}),
+        ('the host "Tern" is up', {"Tern"}),
+        ("read `src/app.py:12` and `hasPending`", {"src/app.py", "hasPending"}),
+        ("Osprey를 재시작", {"Osprey"}),
+        ("어제 김민수 팀장이 왔다", {"김민수"}),
+        ("请看《红楼梦》", {"红楼梦"}),
     ],
 )
 def test_proper_nouns(text: str, names: set[str]) -> None:
@@ -142,6 +157,12 @@ def test_proper_nouns(text: str, names: set[str]) -> None:
         "in 2026, at 14:30",
         "I and a B",
         "plain words only",
+        'so "Yes" is "ok"',
+        "README.md and index.js, at 2026-02-14T10:00:00Z",
+        "see https://github.com/JohnSmith/Repo, commit 3fa9c1d",
+        "Push to production",
+        "a State of mind, the state of affairs",
+        "he was First in class, the Second",
         "",
     ],
 )
@@ -183,6 +204,13 @@ def test_long_texts_take_linear_work(piece: str) -> None:
     proper_names(piece * (200_000 // len(piece)))
     # 0.3 s when written; the square of the length would be minutes.
     assert time.process_time() - started < 5
+
+
+def test_a_table_of_identifiers_takes_linear_work_and_is_bounded() -> None:
+    started = time.process_time()
+    found = proper_names(" ".join(f"FN-{number}" for number in range(40_000)))
+    assert time.process_time() - started < 5
+    assert len(found) == 64
 
 
 @settings(deadline=None)

@@ -1,0 +1,88 @@
+"""Which abbreviation leads to which concept, by what all memories of an agent explain."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from service.database import Database
+from service.ingest import stored
+from service.ingest.abbreviations import ABBREVIATED, abbreviations
+from service.ingest.dictionary import Dictionary
+from service.ingest.drafts import Written, text_of
+from service.ingest.names import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Expansions:
+    """What a change of memories does to abbreviations, by their keys (`rag`).
+
+    `said` gives the long name by (memory, abbreviation); `new` are long names that no concept had;
+    `aliases` are all abbreviations of a concept (slug) from now on; `moved` are the abbreviations
+    that lead elsewhere now, `left` the concepts that they led to: memories that use the one or
+    reference the other must be linked anew.
+    """
+
+    said: Mapping[tuple[str, str], Name]
+    new: tuple[Name, ...] = ()
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    moved: tuple[str, ...] = ()
+    left: frozenset[str] = frozenset()
+
+
+async def learn_expansions(
+    db: Database,
+    dictionary: Dictionary,
+    agent: str,
+    stale: Collection[str],
+    texts: Mapping[str, Written],
+) -> Expansions:
+    """Teach the dictionary what abbreviations mean with these texts.
+
+    What the store has of the `stale` memories counts no more: they go, or come again in `texts`.
+    An abbreviation leads to its long name while all memories that explain it agree; a name that
+    the user declares is left as it is.
+    """
+    said = {(key, short): name for key, t in texts.items() for short, name in explained(t).items()}
+    # One more voice for what is agreed already changes nothing.
+    unsettled = {s for (_, s), name in said.items() if dictionary.expansion_of(s) != name.slug}
+    known = await stored.meanings(db, agent, unsettled, stale)
+    longs = {
+        short: {slug: Name(slug, name, ABBREVIATED) for slug, name in names.items()}
+        for short, names in known.items()
+    }
+    for (_, short), name in said.items():
+        if short in longs:
+            longs[short][name.slug] = name
+    return replace(_settle(dictionary, longs), said=said)
+
+
+def explained(memory: Written) -> dict[str, Name]:
+    """Return the abbreviations that a memory explains in its title and content."""
+    return abbreviations(text_of((), memory.title, memory.content))
+
+
+def _settle(dictionary: Dictionary, longs: Mapping[str, Mapping[str, Name]]) -> Expansions:
+    """Give each abbreviation to the one long name it has, if it has one."""
+    new, moved, left = [], [], set()
+    for short, meanings in sorted(longs.items()):
+        name = _agreed(meanings)
+        if name is not None and not dictionary.may_abbreviate(short, name):
+            name = None
+        before = dictionary.expansion_of(short)
+        if before == (name.slug if name else None):
+            continue
+        if name is not None and name.slug not in dictionary:
+            dictionary.add(name)
+            new.append(name)
+        dictionary.abbreviate(short, name.slug if name else None)
+        moved.append(short)
+        left |= {before or short, short}
+    named = left.union(*longs.values())
+    aliases = {slug: dictionary.abbreviations_of(slug) for slug in sorted(named)}
+    return Expansions({}, tuple(new), aliases, tuple(moved), frozenset(left))
+
+
+def _agreed(meanings: Mapping[str, Name]) -> Name | None:
+    """Return the one meaning; singular and plural are the same, the shorter spelling stands."""
+    if len({slug.removesuffix("s") for slug in meanings}) != 1:
+        return None
+    return meanings[min(meanings)]

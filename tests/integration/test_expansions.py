@@ -1,0 +1,101 @@
+"""Abbreviations and their long names are one concept, in whatever order notes come and go."""
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from service.memories.storing import remove
+from service.vector_forms import VectorForm
+from tests.open_store import OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
+
+EXPLAINED = "We try Retrieval-Augmented Generation (RAG)."
+TEXTS = (EXPLAINED, "the RAG index grew", "retrieval-augmented generation is slow", "a wet rag")
+ORDERED = (
+    EXPLAINED, "RAG again, with Osprey-2", "so Osprey-2 runs RAG", "김민수 팀장의 RAG",
+    "김민수가 왔다",
+)  # fmt: skip
+LONG = "retrieval_augmented_generation"
+
+
+Graph = dict[str, tuple[list[str], list[str]]]
+
+
+async def graph(opened: OpenStore, agent: str = "main") -> Graph:
+    """Return of each concept its aliases and the texts that mention it."""
+    rows = await opened.ask(
+        "SELECT record::id(id)[1] AS slug, aliases, <-references<-memory.content AS texts "
+        "FROM concept WHERE agent = $who",
+        who=agent,
+    )
+    assert isinstance(rows, list)
+    return {row["slug"]: (row["aliases"], sorted(row["texts"])) for row in rows}
+
+
+@pytest.mark.parametrize("form", ["array", "bytes"])
+async def test_both_spellings_lead_to_one_concept(tmp_path: Path, form: VectorForm) -> None:
+    async with open_store(tmp_path, form) as opened:
+        await opened.push(*TEXTS)
+        assert await graph(opened) == {LONG: (["RAG"], sorted(TEXTS[:3]))}
+        assert await opened.complaints() == []
+
+
+async def test_any_order_gives_the_same_graph(tmp_path: Path) -> None:
+    graphs = []
+    async with open_store(tmp_path) as opened:
+        for number, order in enumerate(list(permutations(ORDERED))[::13]):
+            agent = f"agent{number}"
+            for text in order:
+                await opened.push(text, agent=agent)
+            graphs.append(await graph(opened, agent))
+        assert await opened.complaints() == []
+    assert graphs[0].keys() == {LONG, "osprey_2", "김민수"}
+    assert all(other == graphs[0] for other in graphs)
+
+
+async def test_the_last_explanation_takes_its_alias_along(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.read("a.md", f"## One\n\n{EXPLAINED}\n")
+        await opened.push("the RAG index", "more RAG", "retrieval-augmented generation")
+        await opened.read("a.md", "## One\n\nRetrieval-augmented generation, no more.\n")
+        found = await graph(opened)
+        assert found[LONG][0] == []
+        assert found["rag"][1] == ["more RAG", "the RAG index"]
+        assert await opened.complaints() == []
+
+
+async def test_two_meanings_are_none(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        [_, other] = await opened.push(EXPLAINED, "A Rare Air Gun (RAG)")
+        await opened.push("the RAG index")
+        assert {slug: len(texts) for slug, (_, texts) in (await graph(opened)).items()} == {
+            "rag": 3
+        }
+        await remove(opened.pipeline, "main", other)
+        assert (await graph(opened))[LONG] == (["RAG"], sorted([EXPLAINED, "the RAG index"]))
+        assert await opened.complaints() == []
+
+
+async def test_what_was_a_concept_becomes_an_abbreviation(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.read("rag.md", "## RAG\n\nIt works.\n\n## Other\n\nTagged. #rag\n")
+        assert "rag" in await graph(opened)
+        await opened.push(EXPLAINED)
+        assert {slug: len(texts) for slug, (_, texts) in (await graph(opened)).items()} == {
+            LONG: 3
+        }  # fmt: skip
+        assert await opened.complaints() == []
+
+
+async def test_the_users_own_word_wins(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push(EXPLAINED, "the RAG index")
+        await opened.declare('[[concept]]\nname = "Cloth"\naliases = ["RAG"]\n')
+        found = await graph(opened)
+        assert found["cloth"][1] == sorted([EXPLAINED, "the RAG index"])
+        assert found[LONG][0] == []
+        await opened.declare("")
+        assert await graph(opened) == {LONG: (["RAG"], sorted([EXPLAINED, "the RAG index"]))}
+        assert await opened.complaints() == []
