@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from service.concepts.shares import LEAST_SHARE, share_of
 from service.graph.pairs import Pair, across, couples, distinct, draw, within
 
 # The order in which kinds of concepts are told; others come behind.
@@ -31,9 +32,9 @@ class Ties:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The slugs beside one concept, along `related_to` and along `is_a`."""
+    """The slugs beside one concept: along `related_to` with weights, None if declared; `is_a`."""
 
-    related_to: tuple[str, ...]
+    related_to: Mapping[str, int | None]
     is_a: tuple[str, ...]
 
 
@@ -114,8 +115,8 @@ def edges_of(graph: Graph) -> Iterator[Edges]:
     order = [*(kind for kind in _KINDS if kind in kinds), *sorted(kinds - set(_KINDS))]
     for kind in order:
         yield _references(graph, kind)
-    yield _between(graph, "related_to", {s: b.related_to for s, b in graph.beside.items()})
-    yield _between(graph, "is_a", {s: b.is_a for s, b in graph.beside.items()})
+    yield from _related(graph)
+    yield _between(graph, "is_a", None, {s: b.is_a for s, b in graph.beside.items()})
     yield _follows(graph)
 
 
@@ -129,7 +130,28 @@ def _references(graph: Graph, kind: str) -> Edges:
     )  # fmt: skip
 
 
-def _between(graph: Graph, edge: str, beside: Mapping[str, Sequence[str]]) -> Edges:
+def _related(graph: Graph) -> Iterator[Edges]:
+    """Yield `related_to` by tightness: a walk follows the tight ones alone.
+
+    How many there are of each is told by those around the sampled memories.
+    """
+    sizes = {concept.slug: concept.memories for concept in graph.concepts}
+    by_kind: dict[str, dict[str, list[str]]] = {"tight": {}, "loose": {}}
+    for slug, beside in graph.beside.items():
+        for other, weight in beside.related_to.items():
+            share = share_of(weight or 0, sizes.get(slug, 0), sizes.get(other, 0))
+            kind = "tight" if weight is None or share >= LEAST_SHARE else "loose"
+            by_kind[kind].setdefault(slug, []).append(other)
+    found = {kind: sum(map(len, near.values())) for kind, near in by_kind.items()}
+    every = graph.counts.get("related_to", 0)
+    for kind, near in by_kind.items():
+        part = round(every * found[kind] / max(1, sum(found.values())))
+        yield replace(_between(graph, "related_to", kind, near), count=part)
+
+
+def _between(
+    graph: Graph, edge: str, kind: str | None, beside: Mapping[str, Sequence[str]]
+) -> Edges:
     """Take the edges between concepts, from those that memories are left by."""
     small = {c.slug: c.memories for c in graph.concepts if c.memories <= graph.hub_cap}
     near: dict[str, set[str]] = defaultdict(set)
@@ -138,7 +160,7 @@ def _between(graph: Graph, edge: str, beside: Mapping[str, Sequence[str]]) -> Ed
     groups = sorted({(min(a, b), max(a, b)) for a, others in near.items() for b in others})
     left = {slug for slug, others in near.items() if others}
     return Edges(
-        edge, None, graph.counts.get(edge, 0), len({slug for group in groups for slug in group}),
+        edge, kind, graph.counts.get(edge, 0), len({slug for group in groups for slug in group}),
         sum(not left.isdisjoint(ties.slugs) for ties in graph.ties.values()),
         tuple(groups), tuple(small[a] * small[b] for a, b in groups),
     )  # fmt: skip

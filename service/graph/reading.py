@@ -80,7 +80,10 @@ async def beside(db: Database, agent: str, slugs: Sequence[str]) -> dict[str, Be
     """Return the concepts that a walk goes on to from each concept."""
     rows = await _rows(db, CONCEPTS_BESIDE, [record("concept", [agent, slug]) for slug in slugs])
     return {
-        key[1]: Beside(tuple(one[1] for one in related), tuple(one[1] for one in isa))
+        key[1]: Beside(
+            {one[1]: None if is_declared else weight for one, weight, is_declared in related},
+            tuple(one[1] for one in isa),
+        )
         for key, related, isa in rows
     }
 

@@ -30,6 +30,7 @@ _MOST_REACH_PAIRS: Final = 200
 _SWITCH_OFF: Final = {
     "references": 'leave "references" out of `edges` in /graph-recall (all kinds together)',
     "related_to": 'leave "related_to" out of `edges` in /graph-recall',
+    "loose": "nothing to do: walks leave loose edges out",
     "is_a": 'leave "is_a" out of `edges` in /graph-recall',
     "follows": 'leave "follows" out of `edges` in /graph-recall, or send "temporal": false',
 }
@@ -243,5 +244,5 @@ def _edge_report(edges: Edges, found: Measured, graph: Graph) -> EdgeReport:
         reach=found.reach,
         verdict=verdict,
         reason=reason,
-        switch_off=_SWITCH_OFF[edges.edge],
+        switch_off=_SWITCH_OFF.get(edges.kind or "", _SWITCH_OFF[edges.edge]),
     )

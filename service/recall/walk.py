@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from service.concepts.shares import LEAST_SHARE
 from service.records import Concept, ConceptId, Related
 
 # What is left of a score after one hop: two hops away counts a third of the seed.
@@ -115,7 +116,7 @@ def concepts_beside(
             score = here.score * DECAY * near.share
             way = Reached(score, here.distance + 1, (*here.path, step))
             target = near.concept.id
-            if target in concepts or score <= 0:
+            if target in concepts or near.share < LEAST_SHARE:
                 continue
             if target not in found or way.score > found[target][1].score:
                 found[target] = (near.concept, way)

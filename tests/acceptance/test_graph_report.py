@@ -52,7 +52,7 @@ def test_an_edge_that_joins_what_is_alike_pays_another_is_noisy(
 ) -> None:
     report = _report(client, corpus)
     edges = {edge["kind"] or edge["edge"]: edge for edge in report["edges"]}
-    assert edges.keys() == {"link", "tag", "related_to", "is_a", "follows"}
+    assert edges.keys() == {"link", "tag", "tight", "loose", "is_a", "follows"}
     amber, misc = edges["link"], edges["tag"]
     assert (amber["edges"], amber["concepts"], amber["memories"], amber["pairs"]) == (7, 1, 7, 21)
     assert (amber["precision"], amber["lift"], amber["reach"]) == (1.0, 20.0, 0.0)
@@ -93,7 +93,7 @@ def test_concepts_that_stand_together_are_related(client: httpx.Client) -> None:
     ]
     client.post("/memories/batch", json={"memories": memories}).raise_for_status()
     edges = {edge["kind"] or edge["edge"]: edge for edge in _report(client, "pairs")["edges"]}
-    related = edges["related_to"]
+    related = edges["tight"]
     assert (related["edges"], related["concepts"], related["memories"]) == (1, 2, 3)
     # Of the four ways from gpu to vram three share a concept already.
     assert (related["pairs"], edges["link"]["pairs"]) == (1, 2)

@@ -14,7 +14,9 @@ TIES = {
     "d": Ties(("all",), ()),
     "e": Ties(("all",), ()),
 }
-BESIDE = {"gpu": Beside(("vram", "all"), ("hardware",)), "vram": Beside(("gpu",), ())}
+BESIDE = {
+    "gpu": Beside({"vram": 1, "all": 2}, ("hardware",)), "vram": Beside({"gpu": 1}, ()),
+}  # fmt: skip
 MENTIONING = {
     "all": ["a", "b", "c", "d", "e"], "gpu": ["a", "b"], "hardware": ["c"], "vram": ["a", "c"],
 }  # fmt: skip
@@ -32,12 +34,12 @@ def test_only_concepts_of_some_memories_link() -> None:
 
 def test_every_kind_is_told_in_order() -> None:
     named = _named()
-    assert list(named) == ["declared", "title", "tag", "odd", "related_to", "is_a", "follows"]
+    assert list(named) == ["declared", "title", "tag", "odd", "tight", "loose", "is_a", "follows"]
     counts = {name: (e.count, e.concepts, e.reached) for name, e in named.items()}
     assert counts == {
         "declared": (2, 1, 2), "title": (1, 1, 0), "tag": (5, 1, 0), "odd": (2, 1, 2),
         # The hub leads on nowhere: vram is what gpu is related to.
-        "related_to": (4, 2, 3), "is_a": (1, 2, 2), "follows": (2, 0, 3),
+        "tight": (4, 2, 3), "loose": (0, 0, 0), "is_a": (1, 2, 2), "follows": (2, 0, 3),
     }  # fmt: skip
 
 
@@ -46,9 +48,19 @@ def test_the_pairs_that_each_joins() -> None:
     assert pairs == {
         "declared": [("a", "b")], "title": [], "tag": [], "odd": [("a", "c")],
         # a mentions both gpu and vram: only b and c need the step from one to the other.
-        "related_to": [("b", "c")], "is_a": [("a", "c"), ("b", "c")],
+        "tight": [("b", "c")], "loose": [], "is_a": [("a", "c"), ("b", "c")],
         "follows": [("a", "b"), ("b", "c")],
     }  # fmt: skip
+
+
+def test_what_seldom_stands_together_is_loose_unless_declared() -> None:
+    concepts = [ConceptSize("a", "proper", 20), ConceptSize("b", "proper", 20)]
+    ties = {"m": Ties(("a",), ())}
+    for weight, kind in ((1, "loose"), (2, "tight"), (None, "tight")):
+        beside = {"a": Beside({"b": weight}, ())}
+        graph = Graph(40, 30, concepts, ties, beside, {"related_to": 1})
+        counts = {edges.kind: edges.count for edges in edges_of(graph)}
+        assert counts[kind] == 1, weight
 
 
 def test_only_the_lists_that_are_needed_are_asked_for() -> None:
@@ -63,4 +75,4 @@ def test_a_sample_stands_for_all() -> None:
     follows = list(edges_of(sampled))[-1]
     assert (follows.edge, follows.count) == ("follows", 20)
     empty = Graph(0, 10, [], {})
-    assert [e.count for e in edges_of(empty)] == [0, 0, 0]
+    assert [e.count for e in edges_of(empty)] == [0, 0, 0, 0]
