@@ -7,7 +7,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from scripts.search_trials import FILTERED, PLAIN, RECALL, REQUESTS, SCOPED, Answers
+from scripts.search_trials import BY_RANK, FILTERED, PLAIN, RECALL, REQUESTS, SCOPED, Answers
 from scripts.watched_service import Resident
 
 _MACHINE_BYTES: Final = 24 * 2**30
@@ -56,6 +56,8 @@ def tell_requests(measured: Measured, console: Console) -> None:
         "p50, p95 and ratios: embedding excluded (the client's time less the receipt's `embed`). "
         "Ours over HTTP, the peer in-process, both one question at a time, in turn."
     )
+    by_rank = measured.answers[BY_RANK].p50
+    console.print(f"{PLAIN} / {BY_RANK}: {measured.answers[PLAIN].p50 / by_rank:.2f} (p50, aim 2)")
     for name, answers in measured.answers.items():
         if name not in REQUESTS:
             ours = SCOPED if name.endswith(_SCOPE) else PLAIN

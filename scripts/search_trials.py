@@ -72,6 +72,8 @@ class Request:
 SEARCH_BUDGETS: Final = {100_000: (10.0, 25.0), 1_000_000: (60.0, None)}
 RECALL_BUDGETS: Final[Mapping[int, tuple[float, float | None]]] = {100_000: (15.0, None)}
 PLAIN, SCOPED, RECALL = "/search", "/search, a scope of a tenth", "/graph-recall, 2 hops"
+# What /search was before its default read memories in their context: fusion by rank.
+BY_RANK: Final = "/search, fusion rrf"
 # Names of requests in which the budget asks for no more time than PLAIN takes.
 FILTERED: Final = (SCOPED, "/search, a tag", "/search, kinds and since")
 
@@ -92,6 +94,7 @@ REQUESTS: Final[Mapping[str, Request]] = {
         lambda _: {"kinds": list(RARE_KINDS), "since": HALF_OF_THE_YEAR.isoformat()},
         lambda _, hit: hit["kind"] in RARE_KINDS,
     ),
+    BY_RANK: Request("/search", lambda _: {"fusion": "rrf"}),
     "/search, words only": Request("/search", lambda _: {"weights": {"vector": 0, "graph": 0}}),
     RECALL: Request("/graph-recall", lambda _: {"hops": 2}, budgets=RECALL_BUDGETS),
 }
