@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 
 from service.settings import Settings
 from tests.services import RunningService, embedding_server, running_service
@@ -15,9 +17,20 @@ from tests.services import RunningService, embedding_server, running_service
 # torch's threads else spin while they wait, which on two cores takes them from the servers here.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+# httpx reads a file of certificates anew for each client, those of a folder only when they are
+# asked for; and every server here speaks plain HTTP.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
+
 # Settings of whoever runs the tests must not leak into them.
 for _name in [n for n in os.environ if n.startswith(("MEMORY_", "EMBEDDING_"))]:
     del os.environ[_name]
+
+# Beside another process of tests an example takes as long as it takes.
+hypothesis.settings.register_profile(
+    "beside others", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("beside others")
 
 DEFAULT_ENGINE = Settings(_env_file=None).search_engine
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -3,7 +3,6 @@
 import base64
 import json
 import threading
-import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,13 +16,12 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as it came in; `at_seconds` is on the monotonic clock."""
+    """One request as it came in."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: dict[str, Any]
-    at_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ def _handler(outer: Outer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             read = json.loads(body) if body else {}
             headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(self.command, self.path, headers, read, time.monotonic())
+            asked = Asked(self.command, self.path, headers, read)
             answer = outer.answer(asked)
             payload = answer.payload()
             self.send_response(answer.status)

@@ -1,6 +1,7 @@
 """Real servers for tests: the embedding server as a process, the service in a thread."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,10 +89,16 @@ def service_process(**environment: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def free_port() -> int:
-    """Return a TCP port that nobody uses at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a TCP port that nobody uses at this moment, nor is given unasked afterwards.
+
+    Systems give the ports from 32,768 on to whoever asks for any, so one of those may be another
+    test's before the server of this one listens.
+    """
+    while True:
+        port = 10_000 + secrets.randbelow(22_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(url: str, is_running: Any = lambda: True) -> httpx.Response:

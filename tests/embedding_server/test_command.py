@@ -20,6 +20,7 @@ from embedding_server.encoders.hashing import NAME
 from embedding_server.settings import Settings
 from tests.embedding_server.edge import read_metrics, wait_until
 from tests.embedding_server.running import wait_until_ready
+from tests.services import free_port
 
 COMMAND = [sys.executable, "-m", "embedding_server"]
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -39,12 +40,6 @@ def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedP
         timeout=60,
         check=False,
     )
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -43,7 +43,7 @@ from tests.surreal_server import Credentials, SurrealProcess, SurrealServer
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE_SECONDS = 5
+PATIENCE_SECONDS = 30
 WORDS = ("bunny", "kettle", "gpu", "harbour", "alone")
 CONCEPTS = """
 [[concept]]

@@ -159,11 +159,11 @@ async def test_a_server_that_takes_neither_shape_is_told_with_both_refusals(
 
 
 async def test_a_slow_server_costs_no_more_than_the_limit(outer: OuterReranker) -> None:
-    outer.before_answering = lambda: time.sleep(1)
+    outer.before_answering = lambda: time.sleep(5)
     async with client_of(outer.url, timeout_seconds=0.1) as reranker:
         started = time.monotonic()
         assert "within 0.1 s" in await _failure(reranker)
-        assert time.monotonic() - started < 0.6
+        assert time.monotonic() - started < 3
 
 
 async def test_after_a_failure_it_is_left_alone(

@@ -25,7 +25,7 @@ from tests.surreal_server import Credentials, SurrealProcess, SurrealServer
 pytestmark = pytest.mark.anyio
 
 # Long enough for a neighbour's answer to overtake it, short enough for a test.
-SLOW_SECONDS = 0.4
+SLOW_SECONDS = 1.0
 
 LOCKED = "already locked by another process"
 

@@ -46,9 +46,9 @@ _PATHOLOGICAL = {
 
 @pytest.mark.parametrize("text", _PATHOLOGICAL.values(), ids=_PATHOLOGICAL)
 def test_hostile_text_takes_bounded_time(text: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     document = parse_markdown(text)
-    assert time.monotonic() - started < 20
+    assert time.thread_time() - started < 20
     words = re.findall(r"\w+", text)
     assert bool(document.sections) == bool(words)
 
@@ -61,9 +61,9 @@ def test_five_megabytes_take_seconds() -> None:
         + "\n\n- one\n- two\n\n"
     )
     text = "# Log\n\n" + day * (5_000_000 // len(day))
-    started = time.monotonic()
+    started = time.thread_time()
     document = parse_markdown(text)
-    assert time.monotonic() - started < 20
+    assert time.thread_time() - started < 20
     assert len(document.sections) == 5_000_000 // len(day)
     assert document.sections[-1].ordinal == len(document.sections) - 1
 
