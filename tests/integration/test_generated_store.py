@@ -101,7 +101,7 @@ def test_a_service_answers_on_it_with_every_signal(folder: Path, words_url: str)
             assert answer["receipt"]["missing_signals"] == []
             for hit in answer["results"]:
                 signals |= hit["signals"].keys()
-        assert signals == {"vector", "text", "graph"}
+        assert signals >= {"vector", "text", "graph"}
 
 
 @pytest.mark.parametrize("form", ["bytes", "array"])

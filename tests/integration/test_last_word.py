@@ -1,6 +1,6 @@
 """The store has the last word on what is shown, however far behind the engine's index is."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ from service.recall.expansion import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored
 from service.search.database_engine import DatabaseEngine
 from service.search.engine import Engine
+from service.search.evidence import Evidence, Question
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import Searcher, SearchQuery
 from service.settings import Settings
@@ -45,6 +46,11 @@ class LateEngine(DatabaseEngine):
         self, ranking: Sequence[Scored], filters: Filters, limit: int
     ) -> list[Scored]:
         return await super().keep_visible(ranking, _late(filters), limit)
+
+    async def weigh(
+        self, question: Question, filters: Filters, keys: Iterable[str], reach: int
+    ) -> Evidence:
+        return await super().weigh(question, _late(filters), keys, reach)
 
     def indexed_through(self, _agents: Sequence[str]) -> datetime:
         return MOMENT
