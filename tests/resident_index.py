@@ -118,6 +118,7 @@ def _columns_of(columns: Columns, row: int) -> Row:
     }
     values |= {name: int(times[row]) for name, times in columns._times.items()}
     values["tags"] = list(columns._tag_sets.codes)[columns._tags[row]]
+    values["subject"] = int(columns.subjects[row])
     values["archived"] = bool(columns._is_archived[row])
     return values
 

@@ -16,15 +16,18 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 FLOORS = {
     "service": """
 nouns!    errors records version words
+threads   index.scanning
 pure      concepts.shares cursors fields ingest.blocks ingest.chains ingest.characters
 pure      ingest.abbreviations ingest.identifiers ingest.wide ingest.wide_names
 pure      ingest.dictionary ingest.drafts ingest.front_matter ingest.markdown ingest.mentions
 pure      failures index.adding index.agent_index index.batches index.columns index.facts
 pure      index.graph
-pure      index.postings index.taking index.terms index.text index.vectors
+pure      index.neighbours index.postings index.taking index.text index.vectors index.weighing terms
 pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
+pure      ingest.subjects
 pure      graph.edges graph.measures graph.pairs
-pure      search.anchors search.answers search.beam search.blending search.concept_votes
+pure      search.anchors search.answers search.beam search.blending search.certainty
+pure      search.concept_votes search.evidence search.scoring
 pure      search.diversity search.duplicates search.eastern_times search.english_times
 pure      search.fusion search.paths search.periods search.ranked search.receipts search.recency
 pure      search.small_talk search.time_words search.times
@@ -33,13 +36,14 @@ files     store_address
 codec     driver
 borders   database embedder ingest.folders layers problems queries reranker search.engine settings
 queries   agents graph.reading index.loading ingest.stored memories.fetching search.candidates
-queries   search.database_engine search.refining vectors
+queries   search.database_engine search.refining search.score_fusion search.stored_evidence
+queries   search.when vectors
 texts     text_index
 following flushing index.follow
 census    index.census
 residents index.engine index.residency
 deeds     ingest.expansions ingest.linking ingest.plans ingest.sync ingest.vocabulary
-deeds     ingest.writing search.hybrid
+deeds     ingest.writing search.hybrid search.ranking
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
 wider     graph.report recall.expansion
 parts     dependencies ingest.accepted memories.shapes opening search.shapes

@@ -25,7 +25,7 @@ from service.index.vectors import (
     VectorIndex,
     has_direction,
 )
-from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.records import Filters, Scored
 
 # A key of 64 characters, its places in a dict and in a list.
 _KEY_BYTES: Final = 230
@@ -248,49 +248,6 @@ class AgentIndex:
         with self.lock:
             mask = self.mask(filters)
             return {key for key in keys if self.holds(key) and mask[self.rows[key]]}
-
-    def concepts_of(
-        self, keys: Iterable[str], most_memories: int
-    ) -> dict[str, tuple[Concept, ...]]:
-        """Return each memory's concepts that stand in two to `most_memories` memories, by id."""
-        with self.lock:
-            return {
-                key: self.graph.concepts_of(self.rows[key], most_memories)
-                for key in keys
-                if self.holds(key)
-            }
-
-    def memories_of(self, slugs: Iterable[str]) -> dict[ConceptId, list[str]]:
-        """Return the ids of the memories that reference each concept, in ascending order."""
-        with self.lock:
-            return {
-                (self.agent, slug): self._named(self.graph.rows_of(slug))
-                for slug in slugs
-                if self.graph.knows(slug)
-            }
-
-    def related(self, slugs: Iterable[str], edges: set[str]) -> dict[ConceptId, list[Related]]:
-        """Return the concepts beside each one along `related_to` and `is_a`, tightest first."""
-        with self.lock:
-            return {
-                (self.agent, slug): self.graph.related(slug, edges)
-                for slug in slugs
-                if self.graph.knows(slug)
-            }
-
-    def before_and_after(self, keys: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
-        """Return the ids of the memories just before and just after each one."""
-        follows = self.graph.edges["follows"]
-        with self.lock:
-            return {
-                key: (self._named(follows.ahead(row)), self._named(follows.behind(row)))
-                for key in keys
-                if self.holds(key)
-                for row in (self.rows[key],)
-            }
-
-    def _named(self, rows: Iterable[int]) -> list[str]:
-        return sorted(self.keys[row] for row in rows)
 
     def mask(self, filters: Filters) -> Mask:
         """Return which rows pass the filters now; not to be changed."""

@@ -74,6 +74,13 @@ class Columns:
         return self._is_present[: self._size]
 
     @property
+    def in_session(self) -> Mask:
+        """Which rows hold a memory of a session."""
+        outside = self._labels["session"].codes.get(None, -1)
+        mask: Mask = self._codes["session"][: self._size] != outside
+        return mask
+
+    @property
     def occurred_at(self) -> NDArray[np.int64]:
         """When each memory happened, in microseconds since 1970; a view."""
         return self._times["occurred_at"][: self._size]

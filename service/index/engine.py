@@ -10,8 +10,15 @@ from typing import Final, TypeVar
 
 from service.embedder import Vector
 from service.index.agent_index import AgentIndex
+from service.index.neighbours import (
+    before_and_after,
+    concepts_of,
+    linked,
+    memories_of,
+    related,
+)
 from service.index.residency import Residency
-from service.index.weighing import linked, newest, weigh
+from service.index.weighing import newest, weigh
 from service.records import Concept, ConceptId, Filters, Related, Scored
 from service.search.evidence import Evidence, Question, join
 from service.words import query_words
@@ -112,7 +119,7 @@ class ResidentEngine:
     ) -> dict[str, tuple[Concept, ...]]:
         """Return the concepts that each memory can link by."""
         wanted = list(keys)
-        found = await self._look_up(agents, lambda i: i.concepts_of(wanted, caps.get(i.agent, 0)))
+        found = await self._look_up(agents, lambda i: concepts_of(i, wanted, caps.get(i.agent, 0)))
         return dict(chain.from_iterable(part.items() for part in found))
 
     async def memories_of_concepts(
@@ -120,7 +127,7 @@ class ResidentEngine:
     ) -> dict[ConceptId, list[str]]:
         """Return the ids of the memories that reference each concept, in ascending order."""
         slugs = _slugs(concepts)
-        found = await self._look_up(agents, lambda i: i.memories_of(slugs[i.agent]))
+        found = await self._look_up(agents, lambda i: memories_of(i, slugs[i.agent]))
         return dict(chain.from_iterable(part.items() for part in found))
 
     async def related_concepts(
@@ -128,7 +135,7 @@ class ResidentEngine:
     ) -> dict[ConceptId, list[Related]]:
         """Return the concepts beside each one, the tightest first."""
         slugs, allowed = _slugs(concept.id for concept in concepts), set(edges)
-        found = await self._look_up(agents, lambda i: i.related(slugs[i.agent], allowed))
+        found = await self._look_up(agents, lambda i: related(i, slugs[i.agent], allowed))
         return dict(chain.from_iterable(part.items() for part in found))
 
     async def before_and_after(
@@ -136,7 +143,7 @@ class ResidentEngine:
     ) -> dict[str, tuple[list[str], list[str]]]:
         """Return the ids of the memories just before and just after each one."""
         wanted = list(keys)
-        found = await self._look_up(agents, lambda i: i.before_and_after(wanted))
+        found = await self._look_up(agents, lambda i: before_and_after(i, wanted))
         return dict(chain.from_iterable(part.items() for part in found))
 
     def indexed_through(self, agents: Sequence[str], /) -> datetime:

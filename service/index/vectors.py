@@ -6,16 +6,14 @@ no more than the lengths of what rounding cut away; every row within twice that 
 is compared again, so that the answer is exact up to float16 (about 1e-5 of a cosine).
 """
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-import numkong
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.columns import Mask, grown
+from service.index.scanning import dots
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -26,10 +24,6 @@ _GATHER_SHARE: Final = 1 / 8
 _CANDIDATES: Final = 1000
 _CANDIDATES_PER_HIT: Final = 20
 _QUANTISE_ROWS: Final = 4096
-# A scan of so many rows takes tens of milliseconds: then every core takes a part of it.
-_SHARED_ROWS: Final = 250_000
-_SCANNERS: Final = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="scan")
-
 
 NO_DIRECTION: Final = "numbers that are no direction (NaN, infinite or all zero)"
 
@@ -142,10 +136,10 @@ class VectorIndex:
         asked, scale, cut = _quantise(unit[None, : self.scanned])
         if count < len(wanted) * _GATHER_SHARE:
             rows = np.flatnonzero(wanted)
-            near = _dots(asked, self._coarse[rows]) * (self._scales[rows] * scale[0])
+            near = dots(asked, self._coarse[rows]) * (self._scales[rows] * scale[0])
         else:
             rows = None
-            near = _dots(asked, self._coarse[: len(wanted)])
+            near = dots(asked, self._coarse[: len(wanted)])
             near *= self._scales[: len(wanted)] * scale[0]
             near[~wanted] = -np.inf
         if self.scanned < self.dimensions:
@@ -179,14 +173,3 @@ def _quantise(unit: Floats) -> tuple[NDArray[np.int8], Floats, Floats]:
     coarse = np.rint(unit / scales[:, None]).astype(np.int8)
     cut = np.linalg.norm(unit - coarse * scales[:, None], axis=1).astype(np.float32)
     return coarse, scales, cut
-
-
-def _dots(asked: NDArray[np.int8], coarse: NDArray[np.int8]) -> Floats:
-    """Return the dot product of one int8 vector with every row; the GIL is released meanwhile."""
-
-    def scan(part: NDArray[np.int8]) -> Floats:
-        return np.asarray(numkong.cdist(asked, part, "dot"), np.float32).reshape(-1)
-
-    if len(coarse) < _SHARED_ROWS:
-        return scan(coarse)
-    return np.concatenate(list(_SCANNERS.map(scan, np.array_split(coarse, os.cpu_count() or 1))))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from service.index.agent_index import AgentIndex
 from service.index.columns import Mask
 from service.index.facts import moment_of
-from service.records import Concept, Filters
+from service.records import Filters
 from service.search.evidence import Evidence, Places, Question
 
 Rows = NDArray[np.intp]
@@ -33,30 +33,13 @@ def weigh(
             lengths=counted.lengths,
             cosines=_cosines(index, question, rows),
             is_named=np.isin(index.columns.subjects[rows], names),
+            is_turn=index.columns.in_session[rows],
             before=before,
             after=after,
             holders=counted.holders,
             documents=index.text.documents,
             words=index.text.words,
         )
-
-
-def linked(
-    index: AgentIndex, keys: Iterable[str], most_memories: int
-) -> dict[str, list[tuple[Concept, list[str]]]]:
-    """Return the memories beside each one, by the concept that leads there; see Engine.linked."""
-    with index.lock:
-        subjects = index.columns.subjects
-        return {
-            key: [
-                (concept, [index.keys[end] for end in rows.tolist() if end != row])
-                for concept, rows in index.graph.links_of(row, most_memories, subjects)
-                if len(rows) > (row in rows)
-            ]
-            for key in keys
-            if index.holds(key)
-            for row in (index.rows[key],)
-        }
 
 
 def newest(
@@ -93,9 +76,9 @@ def _around(
             here, way = row, list[int]()
             while len(way) < reach:
                 ends = [end for end in step(here) if end < len(mask) and mask[end]]
-                if not ends:
+                here = min(ends, key=index.keys.__getitem__, default=row)
+                if here == row or place.get(here) in way:
                     break
-                here = min(ends, key=index.keys.__getitem__)
                 way.append(place.setdefault(here, len(place)))
             ways.append(way + [-1] * (reach - len(way)))
     steps = np.array(ways, np.int32).reshape(len(asked), 2, reach)

@@ -115,6 +115,7 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
         recall = _Recall(searcher.engine, asked, caps)
         with stages.measured("graph"):
             seeds = await _seeds(recall, [hit for hit in ranking.hits if hit.id not in hidden])
+            # Where nothing fits at all, the best of it has a score of 0.
             top = (fused[seeds[0]].score if seeds else 0.0) or 1.0
             said = {key: hit.score / top for key, hit in fused.items()}
             recall.walk.start({key: said[key] for key in seeds})

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.records import Concept
+from service.records import Concept, ConceptId
 
 SEEDS: Final = 5
 _WIDTH: Final = 4
@@ -43,7 +43,7 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
 
     A beam search with four trails a seed (width and depth as in NeuroGraphDB's ablations, whose
     best score for a path is the mean, too). The trails of all seeds go on together, so that each
-    step asks twice, however many there are. Ties by the ids on the way.
+    step asks twice, however many there are. Ties by the ids on the way, then the rarest concepts.
     """
     beams = [[Trail((key,), (), total)] for key, total in seeds.items()]
     best: dict[str, Trail] = {}
@@ -80,7 +80,7 @@ def _further(beam: Sequence[Trail], links: Links, scores: Mapping[str, float]) -
 def _reached(links: Links) -> set[str]:
     """Return the memories that links lead to, of very many those of the rarest concepts."""
     found: set[str] = set()
-    every = [link for each in links.values() for link in each]
+    every = [link for key in sorted(links) for link in links[key]]
     by_rarity = sorted(every, key=lambda link: (len(link[1]), link[0].id))
     for _, ends in by_rarity:
         if len(found) >= _MOST_ENDS:
@@ -89,5 +89,7 @@ def _reached(links: Links) -> set[str]:
     return found
 
 
-def _order(trail: Trail) -> tuple[float, tuple[str, ...]]:
-    return -trail.worth, trail.memories
+def _order(trail: Trail) -> tuple[float, tuple[str, ...], tuple[tuple[int, ConceptId], ...]]:
+    """Put the best first; of equal ones by ids, of one way the one along the rarest concepts."""
+    concepts = tuple((concept.memories, concept.id) for concept in trail.concepts)
+    return -trail.worth, trail.memories, concepts

@@ -1,6 +1,7 @@
 """Candidates by words and by shared concepts, out of whichever engine answers."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -13,18 +14,22 @@ from service.words import quoted_phrases
 _PHRASE_SCORE: Final = 100.0
 
 
-async def by_words(engine: Engine, text: str, filters: Filters, limit: int) -> list[Scored]:
+async def by_words(
+    engine: Engine, text: str, filters: Filters, limit: int
+) -> tuple[list[Scored], Mapping[str, int]]:
     """Return the memories whose words match best; those that hold what is quoted come first.
 
-    Each phrase in double quotes that stands in a memory word for word adds 100 to its BM25.
+    Each phrase in double quotes that stands in a memory word for word adds 100 to its BM25. With
+    them comes, by memory, how many such phrases stand in it.
     """
     asked = [engine.by_phrase(phrase, filters, limit) for phrase in quoted_phrases(text)]
     ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *asked)
     scores = {hit.id: hit.score for hit in ranking}
+    phrases = Counter(hit.id for holders in held for hit in holders)
     for hit in (hit for holders in held for hit in holders):
         scores[hit.id] = scores.get(hit.id, hit.score) + _PHRASE_SCORE
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return [Scored(key, scores[key]) for key in ordered[:limit]]
+    return [Scored(key, scores[key]) for key in ordered[:limit]], phrases
 
 
 async def by_concepts(

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.embedder import Vector
 from service.ingest.names import key_of, tokens_of
 from service.terms import TERMS
 from service.words import query_words
@@ -29,7 +28,7 @@ class Question:
     """
 
     words: tuple[str, ...]
-    vector: Vector | None
+    vector: Floats | None
     names: frozenset[str]
 
     @property
@@ -39,7 +38,7 @@ class Question:
         return wide / len(self.words) if self.words else 0.0
 
     @classmethod
-    def read(cls, text: str, vector: Vector | None) -> "Question":
+    def read(cls, text: str, vector: Floats | None) -> "Question":
         """Take a text apart."""
         words = {TERMS[word]: word for word in reversed(query_words(text).split())}
         tokens = tokens_of(text)[:_MOST_TOKENS]
@@ -53,9 +52,10 @@ class Evidence:
     The keys that were asked about come first, `asked` of them; then those that come up to `reach`
     steps before or after them. `counts` says how often each word of the question stands in a
     memory, `lengths` how many words it has, `cosines` how near it is (NaN without a vector),
-    `is_named` whether the question names its subject. `before` and `after` hold the rows of the
-    nearest neighbours in time, nearest first, -1 for none. `holders` counts the memories that hold
-    each word, of `documents` with `words` words in all.
+    `is_named` whether the question names its subject, `is_turn` whether it belongs to a session.
+    `before` and `after` hold the rows of the nearest neighbours in time, nearest first, -1 for
+    none. `holders` counts the memories that hold each word, of `documents` with `words` words in
+    all.
     """
 
     keys: tuple[str, ...]
@@ -64,22 +64,12 @@ class Evidence:
     lengths: Floats
     cosines: Floats
     is_named: NDArray[np.bool_]
+    is_turn: NDArray[np.bool_]
     before: Places
     after: Places
     holders: Floats
     documents: int
     words: float
-
-    @classmethod
-    def none(cls, question: Question, reach: int) -> "Evidence":
-        """Return evidence about nothing."""
-        none = np.zeros(0, np.float32)
-        steps = np.zeros((0, reach), np.int32)
-        words = len(question.words)
-        return cls(
-            (), 0, np.zeros((0, words), np.float32), none, none, np.zeros(0, np.bool_),
-            steps, steps, np.zeros(words, np.float32), 0, 0.0,
-        )  # fmt: skip
 
 
 def join(parts: Sequence[Evidence]) -> Evidence:
@@ -107,6 +97,7 @@ def join(parts: Sequence[Evidence]) -> Evidence:
         lengths=np.concatenate([part.lengths for part in parts])[order],
         cosines=np.concatenate([part.cosines for part in parts])[order],
         is_named=np.concatenate([part.is_named for part in parts])[order],
+        is_turn=np.concatenate([part.is_turn for part in parts])[order],
         before=moved("before"),
         after=moved("after"),
         holders=np.sum([part.holders for part in parts], axis=0),

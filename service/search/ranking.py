@@ -99,7 +99,7 @@ async def _by_score(searcher: Searcher, asked: SearchQuery, stages: Stages) -> A
     """Rank by score: the default."""
     engine, filters = searcher.engine, asked.filters
     direct = max(_CANDIDATES, asked.limit)
-    text, (vector, near, missing), moments = await asyncio.gather(
+    (text, phrases), (vector, near, missing), moments = await asyncio.gather(
         _by_text(searcher, asked, direct, stages),
         _by_vector(searcher, asked, direct, stages),
         moments_named(engine, asked.text, filters),
@@ -107,7 +107,8 @@ async def _by_score(searcher: Searcher, asked: SearchQuery, stages: Stages) -> A
     stages.counts |= {"vector": len(near), "text": len(text)}
     then = await _happened(engine, asked, moments, vector)
     caps = await caps_of(searcher, filters.agents)
-    found = Candidates(Question.read(asked.text, vector), text, near, caps, moments, then)
+    question = Question.read(asked.text, vector)
+    found = Candidates(question, text, near, caps, phrases, moments, then)
     hits, certainty = await fuse_by_score(engine, asked, found, stages)
     return hits, certainty, missing
 
@@ -128,7 +129,7 @@ async def _happened(
 async def _by_rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Answered:
     """Fuse ranks as the seed does; how sure that is, is told by the same evidence."""
     direct = max(_DIRECT, asked.limit)
-    text, (vector, near, missing) = await asyncio.gather(
+    (text, _), (vector, near, missing) = await asyncio.gather(
         _by_text(searcher, asked, direct, stages), _by_vector(searcher, asked, direct, stages)
     )
     stages.counts |= {"vector": len(near), "text": len(text)}
@@ -158,9 +159,9 @@ async def _fuse_by_rank(
 
 async def _by_text(
     searcher: Searcher, asked: SearchQuery, limit: int, stages: Stages
-) -> list[Scored]:
+) -> tuple[list[Scored], Mapping[str, int]]:
     if asked.weights.get("text", 0) <= 0:
-        return []
+        return [], {}
     with stages.measured("text"):
         return await by_words(searcher.engine, asked.text, asked.filters, limit)
 
@@ -184,7 +185,7 @@ async def _by_vector(
 
 async def _by_concepts(searcher: Searcher, asked: SearchQuery, fused: list[Fused]) -> list[Scored]:
     caps = await caps_of(searcher, asked.filters.agents)
-    best = fused[0].score
+    best = fused[0].score or 1.0
     seeds = [Scored(hit.id, hit.score / best) for hit in fused[:_SEEDS]]
     return await by_concepts(searcher.engine, seeds, asked.filters, _BY_CONCEPTS, caps)
 

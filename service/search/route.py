@@ -22,7 +22,11 @@ Weight = Annotated[float, Field(ge=0, le=100)]
 
 
 class Weights(Strict):
-    """How much each signal counts in the fusion; 0 leaves it out."""
+    """How much each signal counts; 0 leaves it out.
+
+    With `rrf` they weigh votes. By default they are factors: of all that meaning (`vector`) and
+    words (`text`) add to a score, alone and in context; any `graph` above 0 walks paths.
+    """
 
     vector: Weight = DEFAULT_WEIGHTS["vector"]
     text: Weight = DEFAULT_WEIGHTS["text"]
@@ -34,10 +38,13 @@ class SearchOptions(FilterFields):
 
     limit: Limit = 5
     fusion: Literal["default", "rrf"] = Field(
-        "default", description="`rrf` is weighted reciprocal rank fusion; so is `default` for now."
+        "default",
+        description="How signals become one order. `default`: by one score of words, meaning, "
+        "context, names, times and paths. `rrf`: by weighted reciprocal ranks.",
+        examples=["rrf"],
     )
     rrf_k: int = Field(
-        DEFAULT_RRF_K, ge=1, le=1000, description="RRF's constant: the larger, the flatter."
+        DEFAULT_RRF_K, ge=1, le=1000, description="The constant of `rrf`: the larger, the flatter."
     )
     detail: Literal["full", "index"] = Field(
         "full", description="`index` leaves out the contents; GET /memories/{id} has them."
@@ -46,7 +53,12 @@ class SearchOptions(FilterFields):
         None, ge=1, le=1_000_000, description="Pack the best results into this token budget."
     )
     min_confidence: float = Field(
-        0.0, ge=0, le=1, description="Below it the answer is empty, with `abstained: true`."
+        0.0,
+        ge=0,
+        le=1,
+        description="With less confidence than this the answer is empty, with `abstained: true`. "
+        "Confidence is the chance that one of the first five results is an answer.",
+        examples=[0.4],
     )
     duplicates: Literal["hide", "show"] = Field(
         "hide",
@@ -80,7 +92,9 @@ class SearchOptions(FilterFields):
         "hooks that ask with whatever the user typed.",
         examples=[True],
     )
-    explain: bool = Field(False, description="Accepted; every hit carries its signals anyway.")
+    explain: bool = Field(
+        False, description="Changes nothing: every hit carries its signals anyway."
+    )
 
 
 class SearchRequest(SearchOptions):

@@ -1,5 +1,6 @@
 """The default fusion: candidates of all signals scored in their context, and along the graph."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
@@ -22,8 +23,6 @@ _WITH_NEIGHBOURS: Final = 30
 _SPARE: Final = 50
 # What bigrams of Hangul, Han and Kana count beyond other words.
 _WIDE: Final = 3.0
-# by_words adds it for each quoted phrase that stands in a memory.
-_PHRASE_SCORE: Final = 100.0
 
 
 class Asked(Protocol):
@@ -46,35 +45,42 @@ class Asked(Protocol):
 class Candidates:
     """What the signals found for a question, best first, and the hub cap of each agent.
 
-    `others` are found in other ways: they are scored as well.
+    `phrases` counts the quoted phrases that stand in a memory; `others` are found in other ways:
+    they are scored as well.
     """
 
     question: Question
     text: Sequence[Scored]
     vector: Sequence[Scored]
     caps: Mapping[str, int]
+    phrases: Mapping[str, int] = field(default_factory=dict)
     moments: Moments | None = None
     others: Sequence[str] = ()
 
 
 @dataclass(slots=True)
 class _Scores:
-    """Scores of memories by id, and what they are made of."""
+    """Scores of memories by id, what they are made of, and the parts before they were weighed."""
 
     total: dict[str, float] = field(default_factory=dict)
     shares: dict[str, dict[str, float]] = field(default_factory=dict)
+    values: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    def add(self, evidence: Evidence, shares: Mapping[str, Floats]) -> None:
-        names = list(shares)
-        table = np.stack([shares[name] for name in names], axis=1)
-        totals = table.sum(axis=1).tolist()
-        for key, total, row in zip(evidence.keys, totals, table.tolist(), strict=False):
-            self.total[key] = total
-            self.shares[key] = dict(zip(names, row, strict=True))
+    def add(self, evidence: Evidence, parts: Parts, shares: Mapping[str, Floats]) -> None:
+        keys = evidence.keys[: evidence.asked]
+        self.shares |= zip(keys, _rows(shares), strict=True)
+        self.values |= zip(keys, _rows(parts.values), strict=True)
+        self.total |= {key: math.fsum(self.shares[key].values()) for key in keys}
 
     def add_to(self, key: str, name: str, share: float) -> None:
         self.total[key] += share
         self.shares[key][name] = self.shares[key].get(name, 0.0) + share
+
+
+def _rows(columns: Mapping[str, Floats]) -> list[dict[str, float]]:
+    """Return one mapping for each row."""
+    table = np.stack(list(columns.values()), axis=1).tolist()
+    return [dict(zip(columns, row, strict=True)) for row in table]
 
 
 async def fuse_by_score(
@@ -125,7 +131,7 @@ def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty |
     if not evidence.asked:
         return None
     parts, scores = Parts.of(evidence), _Scores()
-    scores.add(evidence, Scale.of(parts).shares(parts, WEIGHTS))
+    scores.add(evidence, parts, Scale.of(parts).shares(parts, WEIGHTS))
     best = sorted(scores.total.values(), reverse=True)
     first = [hit for hit in hits if hit.id in scores.total][:1]
     told = certainty_of(evidence, parts, first)
@@ -153,11 +159,10 @@ async def _with_neighbours(engine: Engine, filters: Filters, found: Candidates) 
 def _score(evidence: Evidence, weights: Weights, found: Candidates) -> tuple[_Scores, Scale, Parts]:
     parts = Parts.of(evidence)
     scale, scores = Scale.of(parts), _Scores()
-    scores.add(evidence, scale.shares(parts, weights))
-    for hit in found.text:
-        phrases = hit.score // _PHRASE_SCORE
-        if phrases and hit.id in scores.total:
-            scores.add_to(hit.id, "phrase", phrases * weights.phrase)
+    scores.add(evidence, parts, scale.shares(parts, weights))
+    for key, phrases in found.phrases.items():
+        if key in scores.total:
+            scores.add_to(key, "phrase", phrases * weights.phrase)
     return scores, scale, parts
 
 
@@ -182,7 +187,8 @@ async def _trails(
         new = [key for key in wanted if key not in scores.total]
         if new:
             evidence = await engine.weigh(found.question, asked.filters, new, REACH)
-            scores.add(evidence, scale.shares(Parts.of(evidence), weights))
+            parts = Parts.of(evidence)
+            scores.add(evidence, parts, scale.shares(parts, weights))
         return {key: scores.total[key] for key in wanted if key in scores.total}
 
     best = sorted(scores.total, key=lambda key: (-scores.total[key], key))[:SEEDS]
@@ -205,19 +211,16 @@ class _Ranks:
 
     def __init__(self, scores: _Scores, led: Mapping[str, Trail], found: Candidates) -> None:
         self._scores, self._led = scores, led
-        self._own = {"vector": found.vector, "text": found.text}
-        self._own_hits = {
-            name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
-            for name, hits in self._own.items()
-        }
-        names = {name for shares in scores.shares.values() for name in shares} - self._own.keys()
-        self._places = {name: self._ranked(name) for name in names}
+        hits = {"vector": found.vector, "text": found.text}
+        self._own = {name: self._with_others(name, each) for name, each in hits.items()}
+        names = {name for shares in scores.shares.values() for name in shares} - hits.keys()
+        self._places = {name: self._ranked(name) for name in sorted(names)}
         order = sorted(led, key=lambda key: (-led[key].worth, key))
         self._led_rank = {key: rank for rank, key in enumerate(order, 1)}
 
     def signals(self, key: str) -> dict[str, SignalHit]:
         shares, said = self._scores.shares[key], dict[str, SignalHit]()
-        for name, hits in self._own_hits.items():
+        for name, hits in self._own.items():
             if key in hits:
                 rank, score = hits[key]
                 said[name] = SignalHit(rank, score, share=shares[name])
@@ -230,6 +233,17 @@ class _Ranks:
             gained = trail.worth - self._scores.total[key]
             said["graph"] = SignalHit(self._led_rank[key], trail.worth, path, share=gained)
         return said
+
+    def _with_others(self, name: str, hits: Sequence[Scored]) -> dict[str, tuple[int, float]]:
+        """Return rank and score of a signal's hits, and behind them of what else it counts for."""
+        told = {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
+        values = {
+            key: self._scores.values[key][name]
+            for key, shares in self._scores.shares.items()
+            if shares[name] > 0 and key not in told
+        }
+        ordered = sorted(values, key=lambda key: (-values[key], key))
+        return told | {key: (rank, values[key]) for rank, key in enumerate(ordered, len(told) + 1)}
 
     def _ranked(self, name: str) -> dict[str, int]:
         values = {

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.search.evidence import Evidence, Floats, Places
 
-K1: Final = 1.2
-B: Final = 0.75
+# As in service/index/text.py.
+_K1: Final = 1.2
+_B: Final = 0.75
 
 # How many steps of context count, near and far.
 _NEAR: Final = 1
 REACH: Final = 5
 # What a neighbour's cosine counts beside a memory's own.
 _NEIGHBOUR: Final = 0.4
-
-
+# A section of a document says by itself what it is about; a turn of a conversation seldom does.
+_SECTION: Final = 0.25
 # A memory without neighbours has no far context: its other parts count so much more.
 _ALONE: Final = 1.8
 # Where even the best candidate holds less than this share of the question's telling words, its
@@ -65,32 +65,34 @@ WEIGHTS: Final = Weights()
 class Parts:
     """What is scored of the memories asked about: a row for each.
 
-    `is_alone` tells which have no neighbours; `whole` is the BM25 of a text of average length that
-    holds each of the question's words once.
+    `closeness` says how much each is read in its context: 1 for a turn of a session, 0 without
+    neighbours; `whole` is the BM25 of a text of average length that holds each of the question's
+    words once.
     """
 
     values: Mapping[str, Floats]
-    is_alone: NDArray[np.bool_]
+    closeness: Floats
     whole: float
 
     @classmethod
     def of(cls, evidence: Evidence) -> "Parts":
         """Work them out, unweighted; meaning is 0 where a memory has no vector."""
         asked = slice(evidence.asked)
-        is_alone = (evidence.before[asked, 0] < 0) & (evidence.after[asked, 0] < 0)
+        close = _closeness(evidence)[asked]
         cosines = np.nan_to_num(np.maximum(evidence.cosines, 0))
         near = evidence.before[:, :_NEAR], evidence.after[:, :_NEAR]
         idf = _idf(evidence)
+        own, own_cosines = _bm25(evidence, idf, ())[asked], cosines[asked]
         far = _bm25(evidence, idf, (evidence.before, evidence.after))[asked]
         values = {
-            "vector": cosines[asked],
-            "vector_context": _smoothed(cosines, near)[asked],
-            "text": _bm25(evidence, idf, ())[asked],
-            "text_context": _bm25(evidence, idf, near)[asked],
-            "text_far_context": np.where(is_alone, np.float32(0), far),
+            "vector": own_cosines,
+            "vector_context": _blend(close, _smoothed(cosines, near)[asked], own_cosines),
+            "text": own,
+            "text_context": _blend(close, _bm25(evidence, idf, near)[asked], own),
+            "text_far_context": np.where(close > 0, far, np.float32(0)),
             "named": evidence.is_named[asked].astype(np.float32),
         }
-        return cls(values, is_alone, float(idf.sum()))
+        return cls(values, close, float(idf.sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +109,13 @@ class Scale:
 
     def shares(self, parts: Parts, weights: Weights) -> dict[str, Floats]:
         """Return what each part adds to the score; the shares of a row sum to its score."""
-        factor = np.where(parts.is_alone, np.float32(_ALONE), np.float32(1))
-        return {
+        factor = parts.closeness + (1 - parts.closeness) * np.float32(_ALONE)
+        shares = {
             name: factor * np.float32(getattr(weights, name)) * self._relative(name, part)
             for name, part in parts.values.items()
         }
+        shares["text_far_context"] *= parts.closeness
+        return shares
 
     def _relative(self, name: str, part: Floats) -> Floats:
         most = self.greatest[name]
@@ -119,6 +123,17 @@ class Scale:
             return part
         relative: Floats = np.minimum(part / most, 1)
         return relative
+
+
+def _closeness(evidence: Evidence) -> Floats:
+    has_neighbours = (evidence.before[:, :1] >= 0) | (evidence.after[:, :1] >= 0)
+    close = np.where(evidence.is_turn, np.float32(1), np.float32(_SECTION))
+    return np.where(has_neighbours.any(axis=1), close, np.float32(0))
+
+
+def _blend(closeness: Floats, in_context: Floats, own: Floats) -> Floats:
+    blended: Floats = closeness * in_context + (1 - closeness) * own
+    return blended
 
 
 def _smoothed(cosines: Floats, ways: Sequence[Places]) -> Floats:
@@ -134,7 +149,8 @@ def _smoothed(cosines: Floats, ways: Sequence[Places]) -> Floats:
 
 def _idf(evidence: Evidence) -> Floats:
     """Return how telling each word is, as in service/index/text.py: never negative."""
-    without = evidence.documents - evidence.holders
+    # Counted one after the other in a store that is written to, holders may exceed documents.
+    without = np.maximum(evidence.documents - evidence.holders, 0)
     idf: Floats = np.log1p((without + 0.5) / (evidence.holders + 0.5)).astype(np.float32)
     return idf
 
@@ -155,7 +171,9 @@ def _bm25(evidence: Evidence, idf: Floats, ways: Sequence[Places]) -> Floats:
     # A text at a chain's end is short for one with neighbours; one that stands alone is not.
     texts = np.where(texts > 1, texts[texts > 1].mean() if (texts > 1).any() else 1, texts)
     average = max(1.0, evidence.words / max(1, evidence.documents))
-    norms = K1 * (1 - B + B * lengths / (average * texts))
+    norms = _K1 * (1 - _B + _B * lengths / (average * texts))
     damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
-    scores: Floats = (damped * (K1 + 1) / (damped + norms[:, None]) @ idf).astype(np.float32)
+    shares = (damped * (_K1 + 1) / (damped + norms[:, None])).astype(np.float32)
+    # Row by row: a matrix product gives equal rows sums that differ in the last bit.
+    scores: Floats = np.vecdot(shares, idf)
     return scores

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -88,7 +89,6 @@ async def _rows(
 
 
 def _evidence(question: Question, rows: Mapping[str, Row], asked: int, reach: int) -> Evidence:
-    place = {key: at for at, key in enumerate(rows)}
     texts = [row["words"].split() for row in rows.values()]
     counted = [Counter(map(TERMS.__getitem__, text)) for text in texts]
     terms = [TERMS[word] for word in question.words]
@@ -104,23 +104,28 @@ def _evidence(question: Question, rows: Mapping[str, Row], asked: int, reach: in
         is_named=np.array(
             [row.get("subject") in question.names for row in rows.values()], np.bool_
         ),
-        before=_ways(rows, place, "before", reach),
-        after=_ways(rows, place, "after", reach),
+        is_turn=np.array([row.get("session") is not None for row in rows.values()], np.bool_),
+        before=_ways(rows, asked, "before", reach),
+        after=_ways(rows, asked, "after", reach),
         holders=np.zeros(len(terms), np.float32),
         documents=0,
         words=0.0,
     )
 
 
-def _ways(rows: Mapping[str, Row], place: Mapping[str, int], side: str, reach: int) -> Places:
-    """Return the rows of what comes before or after each one, nearest first; -1 for none."""
+def _ways(rows: Mapping[str, Row], asked: int, side: str, reach: int) -> Places:
+    """Return the rows of what comes before or after those asked about, nearest first; -1 for none.
+
+    A chain that comes back to where it was ends there.
+    """
+    place = {key: at for at, key in enumerate(rows)}
     ways = np.full((len(rows), reach), -1, np.int32)
-    for key, at in place.items():
-        here = key
-        for step in range(reach):
-            ends = [end for end in rows[here][side] if end in place]
-            if not ends:
+    for at, key in enumerate(islice(rows, asked)):
+        way = [key]
+        while len(way) <= reach:
+            here = min((end for end in rows[way[-1]][side] if end in place), default=key)
+            if here in way:
                 break
-            here = min(ends)
-            ways[at, step] = place[here]
+            way.append(here)
+        ways[at, : len(way) - 1] = [place[here] for here in way[1:]]
     return ways

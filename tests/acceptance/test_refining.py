@@ -195,7 +195,9 @@ def test_a_reranker_reorders_and_is_one_more_signal(start: Start, outer: OuterRe
     found = _search(client, "lighthouse lamp", weights=WORDS_ONLY)
     assert "Orla" in _texts(found)[0]
     assert sorted(_texts(found)) == sorted(_texts(plain))
-    assert found["results"][0]["signals"]["rerank"] == {"rank": 1, "score": 0.99, "path": None}
+    assert found["results"][0]["signals"]["rerank"] == {
+        "rank": 1, "score": 0.99, "path": None, "share": None,
+    }  # fmt: skip
     assert found["receipt"]["counts"]["reranked"] == 3
     assert found["receipt"]["stages_ms"]["rerank"] > 0
     assert found["receipt"]["missing_signals"] == []

@@ -23,6 +23,9 @@ from service.memories.storing import Pushed, change, remove, store
 from service.records import KINDS, TRUST_TIERS, TYPES, Concept, Filters, Scored
 from service.search.database_engine import DatabaseEngine
 from service.search.engine import Engine
+from service.search.evidence import Evidence
+from service.search.evidence import Question as Read
+from service.search.scoring import REACH, Parts
 from service.words import query_words
 from tests.open_store import OpenStore, open_store
 from tests.outer_embeddings import vector_of
@@ -219,6 +222,9 @@ async def agree(both: Both, asked: Sequence[Question], *, is_churned: bool) -> N
         await same_holders(both, question)
         await same_meaning(both, question, is_churned=is_churned)
         await same_graph(both, question, ids, concepts)
+        await same_evidence(both, question, ids)
+        await same_links(both, question, ids)
+        await same_newest(both, question, ids)
 
 
 async def same_filtering(both: Both, question: Question, ids: Sequence[str]) -> None:
@@ -313,6 +319,63 @@ async def same_graph(
     assert filled(beside[0]) == filled(beside[1])
     chains = [await engine.before_and_after(agents, ids) for engine in both.engines]
     assert chains[0] == chains[1]
+
+
+async def same_evidence(both: Both, question: Question, ids: Sequence[str]) -> None:
+    """Compare what is told of every second memory; of the others as far as they are neighbours."""
+    vector = np.array(vector_of(question.words), np.float32)
+    read = Read.read(f"{question.words}, Anna Berg", vector)
+    theirs, mine = [
+        await engine.weigh(read, question.filters, ids[::2], REACH) for engine in both.engines
+    ]
+    assert theirs.documents == mine.documents
+    sizes = await both.resident.sizes(AGENTS)
+    owners = [agent for agent in AGENTS if sizes[agent]]
+    if owners == [agent for agent in owners if agent in question.filters.agents][:1]:
+        assert theirs.holders.tolist() == mine.holders.tolist()
+    # Rows stand in any order, and of several agents in another.
+    their_rows, my_rows = [np.argsort(one.keys[: one.asked]) for one in (theirs, mine)]
+    assert [theirs.keys[row] for row in their_rows] == [mine.keys[row] for row in my_rows]
+    for name in ("counts", "lengths", "is_named", "is_turn"):
+        assert (getattr(theirs, name)[their_rows] == getattr(mine, name)[my_rows]).all()
+    assert beside(theirs) == beside(mine)
+    assert mine.cosines[my_rows] == pytest.approx(
+        theirs.cosines[their_rows], abs=SAME_COSINE, nan_ok=True
+    )
+    # In context too: what neighbours hold and mean counts.
+    their_parts, my_parts = Parts.of(theirs).values, Parts.of(mine).values
+    for name in ("vector_context", "named"):
+        expected = pytest.approx(their_parts[name][their_rows], abs=SAME_COSINE)
+        assert my_parts[name][my_rows] == expected
+
+
+def beside(found: Evidence) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the neighbours of each memory asked about, by their ids."""
+
+    def names(steps: Sequence[int]) -> list[str]:
+        return [found.keys[row] for row in steps if row >= 0]
+
+    ways = zip(found.keys[: found.asked], found.before.tolist(), found.after.tolist(), strict=False)
+    return {key: (names(before), names(after)) for key, before, after in ways}
+
+
+async def same_links(both: Both, question: Question, ids: Sequence[str]) -> None:
+    agents = question.filters.agents
+    caps = dict.fromkeys(agents, question.cap)
+    theirs, mine = [
+        {
+            key: {concept: set(ends) for concept, ends in links}
+            for key, links in (await engine.linked(agents, ids, caps)).items()
+        }
+        for engine in both.engines
+    ]
+    assert theirs == mine
+
+
+async def same_newest(both: Both, question: Question, ids: Sequence[str]) -> None:
+    for among in (None, ids[:3], []):
+        found = [await engine.newest(question.filters, among) for engine in both.engines]
+        assert found[0] == found[1]
 
 
 def by_id(found: Mapping[str, Sequence[Concept]]) -> dict[str, list[Concept]]:

@@ -20,6 +20,7 @@ from service.errors import ServiceError
 from service.index import follow
 from service.index import residency as residencies
 from service.index.agent_index import AgentIndex
+from service.index.neighbours import before_and_after, memories_of, related
 from service.index.residency import Residency
 from service.ingest.pending import embed_pending
 from service.memories.fetching import fetch
@@ -237,9 +238,9 @@ async def test_an_edge_with_an_id_of_its_own_arrives(replicas: Replicas) -> None
     )
     await run(replicas.writer.db, text, a=ids[0], b=ids[4])
     index = await replicas.index()
-    await until(lambda: ids[4] in index.memories_of(["gpu"])["main", "gpu"])
-    await until(lambda: ids[0] in index.before_and_after([ids[4]])[ids[4]][0])
-    await until(lambda: len(index.related(["driver"], {"is_a"})["main", "driver"]) == 1)
+    await until(lambda: ids[4] in memories_of(index, ["gpu"])["main", "gpu"])
+    await until(lambda: ids[0] in before_and_after(index, [ids[4]])[ids[4]][0])
+    await until(lambda: len(related(index, ["driver"], {"is_a"})["main", "driver"]) == 1)
     await run(replicas.writer.db, NO_EDGES)
     await until(lambda: index.counts()["references"] == 0)
     assert index.counts()["is_a"] == index.counts()["follows"] == 0

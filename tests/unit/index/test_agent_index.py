@@ -12,6 +12,7 @@ import pytest
 
 from service.index.agent_index import CORRUPT, AgentIndex
 from service.index.follow import apply
+from service.index.neighbours import before_and_after, concepts_of, memories_of, related
 from service.index.taking import OTHER_MODEL
 from service.index.vectors import Floats, VectorIndex
 from service.records import Commit, Filters, RowChange
@@ -72,10 +73,10 @@ def said(index: AgentIndex, keys: Sequence[str] = KEYS) -> dict[str, Any]:
         "text": {w: index.by_text(w, EVERYTHING, 100) for w in (*WORDS, " ".join(WORDS))},
         "vector": index.by_vector(question, EVERYTHING, 100),
         "visible": index.visible(keys, Filters()),
-        "concepts": index.concepts_of(keys, 100),
-        "memories": index.memories_of(SLUGS),
-        "related": index.related(SLUGS, ALL_EDGES),
-        "beside": index.before_and_after(sorted(index.visible(keys, EVERYTHING))),
+        "concepts": concepts_of(index, keys, 100),
+        "memories": memories_of(index, SLUGS),
+        "related": related(index, SLUGS, ALL_EDGES),
+        "beside": before_and_after(index, sorted(index.visible(keys, EVERYTHING))),
         "left_out": index.left_out(),
     }
 
@@ -171,9 +172,9 @@ def test_memories_that_are_gone_are_as_unknown_as_none() -> None:
     take(index, gone(memory("m0", "")), *map(gone, took_with_it))
     asked = ["m0", "m1", "m2"]
     assert index.visible(asked, EVERYTHING) == {"m1"}
-    assert index.concepts_of(asked, 10).keys() == {"m1"}
-    assert index.before_and_after(asked) == {"m1": ([], [])}
-    assert index.memories_of(["c0"]) == {("main", "c0"): []}
+    assert concepts_of(index, asked, 10).keys() == {"m1"}
+    assert before_and_after(index, asked) == {"m1": ([], [])}
+    assert memories_of(index, ["c0"]) == {("main", "c0"): []}
 
 
 def test_edges_between_rows_of_other_agents_are_not_taken_in() -> None:
@@ -207,12 +208,12 @@ def test_an_edge_given_another_weight_is_still_one_edge() -> None:
     take(index, concept("c0", 4), concept("c1", 4))
     for weight, share in ((1, 0.25), (3, 0.75), (2, 0.5)):
         take(index, edge("related_to", "c0", "c1", weight=weight, is_declared=False))
-        [beside] = index.related(["c0"], ALL_EDGES)["main", "c0"]
+        [beside] = related(index, ["c0"], ALL_EDGES)["main", "c0"]
         assert beside.share == share
     take(index, edge("related_to", "c0", "c1", weight=2, is_declared=True))
-    assert index.related(["c1"], ALL_EDGES)["main", "c1"][0].share == 0.8
+    assert related(index, ["c1"], ALL_EDGES)["main", "c1"][0].share == 0.8
     take(index, edge("related_to", "c0", "c1", weight=2, is_declared=False))
-    assert index.related(["c1"], ALL_EDGES)["main", "c1"][0].share == 0.5
+    assert related(index, ["c1"], ALL_EDGES)["main", "c1"][0].share == 0.5
     assert index.counts()["related_to"] == 1
 
 

@@ -65,11 +65,25 @@ def everything(count: int = ROWS) -> NDArray[np.bool_]:
     return np.ones(count, np.bool_)
 
 
+def counts_agree(index: TextIndex, held: Mapping[int, str]) -> None:
+    """Compare `count` with counting by hand, for rows that have a text and for others."""
+    words = ["run", "memory", "e1234", "東京", "unheard"]
+    rows = max([ROWS, *held]) + 100
+    counted = index.count(words, np.arange(rows))
+    by_hand = [Counter(stems(held.get(row, ""))) for row in range(rows)]
+    terms = stems(" ".join(words))
+    assert counted.counts.tolist() == [[count[term] for term in terms] for count in by_hand]
+    assert counted.lengths.tolist() == [count.total() for count in by_hand]
+    assert counted.holders.tolist() == [sum(term in c for c in by_hand) for term in terms]
+    assert index.words == sum(count.total() for count in by_hand)
+
+
 def agree(index: TextIndex, held: Mapping[int, str], words: str, mask: NDArray[np.bool_]) -> None:
     assert found(index.search(words, mask)) == pytest.approx(bm25(held, words, mask), rel=1e-5)
     every = bm25(held, words, mask, all)
     assert found(index.search_all(words, mask)) == pytest.approx(every, rel=1e-5)
     assert index.documents == len(held)
+    counts_agree(index, held)
 
 
 @settings(max_examples=300, deadline=None)

@@ -96,8 +96,8 @@ def test_a_scan_that_cores_share_answers_as_one_alone(
     vectors = random_vectors(11, 4001, 64, 0.3)
     index, mask = filled(vectors), np.ones(4001, np.bool_)
     alone = index.candidates(vectors[7], mask, 10)
-    monkeypatch.setattr("service.index.vectors._SHARED_ROWS", 4001)
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr("service.index.scanning._SHARED_ROWS", 4001)
+    monkeypatch.setattr("service.index.scanning._CORES", cores)
     assert index.candidates(vectors[7], mask, 10).tolist() == alone.tolist()
     agree(index, vectors, vectors[7], mask, 10)
 

@@ -1,0 +1,170 @@
+"""The default fusion over HTTP: context, paths, times, shares and confidence, on both engines."""
+
+import math
+from typing import Any
+
+import httpx
+import pytest
+
+# The same answers from RAM and from SurrealDB's own indexes.
+ENGINES = ("resident", "database")
+
+Json = dict[str, Any]
+
+BRIDGE = "Blue Harbour"
+TURNS = [
+    "Anna: Shall we paint the kitchen this weekend?",
+    "Ben: Sure, I will bring rollers.",
+    "Anna: Which month does the sailing course on the lake begin?",
+    "Ben: March, if nothing gets cancelled.",
+    "Anna: Wonderful, thanks!",
+    "Ben: By the way, my bicycle has a flat tyre.",
+]
+
+
+@pytest.fixture(scope="module")
+def notes(client: httpx.Client) -> httpx.Client:
+    """Yield the client, with more notes than are direct hits, a conversation, and three lunches."""
+    memories: list[Json] = [
+        {
+            "text": f"Sheet {n} lists all invoices of client {n * 7} and which vendor paid late.",
+            "concepts": [],
+        }
+        for n in range(160)
+    ]
+    memories += [
+        {"text": f"Our vendor of enamel signs moved its workshop to {BRIDGE}."},
+        {"title": BRIDGE, "text": "Ferries leave on Mondays; parking costs nine euros."},
+    ]
+    memories += [
+        {"text": turn, "session": "kitchen", "occurred_at": f"2026-02-13T09:0{n}:00Z"}
+        for n, turn in enumerate(TURNS)
+    ]
+    memories += [
+        {"text": f"Team lunch in room {month}: soup and bread.", "occurred_at": f"2024-{month}-14"}
+        for month in ("03", "06", "09")
+    ]
+    answer = client.post("/memories/batch", json={"memories": memories})
+    assert answer.json()["created"] == len(memories), answer.text
+    return client
+
+
+def _search(client: httpx.Client, query: str, **wish: object) -> Json:
+    answer = client.post("/search", json={"query": query, **wish})
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+def test_a_note_found_along_the_graph_alone_comes_within_five(notes: httpx.Client) -> None:
+    question = "enamel signs vendor workshop"
+    direct = _search(notes, question, weights={"graph": 0}, limit=5)["results"]
+    assert all(hit["title"] != BRIDGE for hit in direct)
+    hits = _search(notes, question)["results"]
+    assert hits[0]["content"].startswith("Our vendor of enamel signs")
+    [bridge] = [hit for hit in hits if hit["title"] == BRIDGE]
+    assert bridge["signals"]["graph"]["path"] == [hits[0]["content"], BRIDGE]
+    assert bridge["signals"]["graph"]["share"] > 0
+
+
+def test_an_answer_is_found_by_what_was_asked_before_it(notes: httpx.Client) -> None:
+    hits = _search(notes, "sailing course lake begin")["results"]
+    [place] = [n for n, hit in enumerate(hits) if hit["content"] == TURNS[3]]
+    assert "text" not in hits[place]["signals"]
+    assert hits[place]["signals"]["text_context"]["share"] > 0
+
+
+def test_a_named_time_lifts_what_happened_then(notes: httpx.Client) -> None:
+    for month, name in (("03", "March"), ("06", "June"), ("09", "September")):
+        best = _search(notes, f"What was the team lunch in {name} 2024?")["results"][0]
+        assert best["occurred_at"].startswith(f"2024-{month}")
+        assert best["signals"]["time"]["share"] == pytest.approx(0.6)
+    plain = _search(notes, "What was the team lunch?")["results"]
+    assert all("time" not in hit["signals"] for hit in plain)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "enamel signs vendor workshop", "team lunch in June 2024", '"flat tyre" of the bicycle',
+        "vendor", "who are you", "?!",
+    ],
+)  # fmt: skip
+def test_shares_sum_to_the_score(notes: httpx.Client, query: str) -> None:
+    hits = _search(notes, query, limit=100)["results"]
+    assert hits or query == "?!"
+    for hit in hits:
+        shares = [said["share"] for said in hit["signals"].values()]
+        assert math.fsum(shares) == pytest.approx(hit["score"], rel=1e-5)
+    for name in {name for hit in hits for name in hit["signals"]}:
+        assert min(hit["signals"][name]["rank"] for hit in hits if name in hit["signals"]) >= 1
+
+
+def test_what_is_quoted_comes_first_and_says_so(notes: httpx.Client) -> None:
+    best = _search(notes, 'the vendor of "flat tyre" invoices')["results"][0]
+    assert best["content"] == TURNS[5]
+    assert best["signals"]["phrase"]["share"] == 2
+
+
+def test_a_long_question_without_quotes_quotes_nothing(notes: httpx.Client) -> None:
+    pasted = " ".join(f"{turn} {BRIDGE} ferries euros" for turn in TURNS)
+    hits = _search(notes, pasted * 3)["results"]
+    assert all("phrase" not in hit["signals"] for hit in hits)
+
+
+def test_weights_are_factors_and_nothing_is_found_with_none(notes: httpx.Client) -> None:
+    found = _search(notes, "vendor workshop", weights={"vector": 1, "text": 0, "graph": 0})
+    assert all("text" not in hit["signals"] for hit in found["results"])
+    both = [
+        _search(notes, "vendor workshop", weights={"vector": v, "text": 0, "graph": 0})["results"]
+        for v in (1, 2)
+    ]
+    scores = [[hit["score"] for hit in hits] for hits in both]
+    assert scores[1] == pytest.approx([2 * score for score in scores[0]])
+    nothing = _search(notes, "vendor workshop", weights={"vector": 0, "text": 0, "graph": 0})
+    assert (nothing["results"], nothing["abstained"]) == ([], True)
+
+
+def test_rank_fusion_knows_nothing_of_it(notes: httpx.Client) -> None:
+    weights = {"vector": 1.0, "text": 1.0, "graph": 0.5}
+    for query in ("enamel signs vendor workshop", "team lunch in June 2024", '"flat tyre"'):
+        for hit in _search(notes, query, fusion="rrf", limit=20)["results"]:
+            assert hit["signals"].keys() <= weights.keys()
+            votes = [weights[name] / (60 + s["rank"]) for name, s in hit["signals"].items()]
+            assert hit["score"] == pytest.approx(math.fsum(votes))
+            assert all(said["share"] is None for said in hit["signals"].values())
+
+
+@pytest.mark.parametrize("fusion", ["default", "rrf"])
+def test_nonsense_is_doubted_and_a_direct_hit_is_not(notes: httpx.Client, fusion: str) -> None:
+    nonsense = _search(notes, "quux plugh xyzzy frobnicate", fusion=fusion)["confidence"]
+    direct = _search(notes, TURNS[5], fusion=fusion)["confidence"]
+    assert nonsense < 0.3
+    assert direct > 0.7
+    refused = _search(notes, "quux plugh xyzzy frobnicate", fusion=fusion, min_confidence=0.5)
+    assert (refused["results"], refused["abstained"]) == ([], True)
+    assert refused["receipt"]["certainty"]["coverage"] == 0
+    kept = _search(notes, TURNS[5], fusion=fusion, min_confidence=0.5)
+    assert (len(kept["results"]), kept["abstained"]) == (5, False)
+
+
+def test_the_same_question_has_the_same_answer(notes: httpx.Client) -> None:
+    answers = [_search(notes, "vendor workshop lunch", limit=50)["results"] for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_question_that_nothing_fits_is_no_fault(notes: httpx.Client) -> None:
+    for query in ("?!", "쀍쀎쀏"):
+        answer = notes.post("/graph-recall", json={"query": query})
+        assert answer.status_code == 200, answer.text
+        for hit in answer.json()["results"]:
+            assert 0 <= hit["score"] <= 1
+    nothing = {"vector": 0, "text": 1, "graph": 1}
+    assert _search(notes, "?!", weights=nothing)["results"] == []
+
+
+def test_one_memory_is_enough(client: httpx.Client) -> None:
+    client.post("/memories", json={"text": "The only one.", "agent": "lonely"})
+    found = _search(client, "which one", agent="lonely", limit=100)
+    assert [hit["content"] for hit in found["results"]] == ["The only one."]
+    assert 0 <= found["confidence"] <= 1
