@@ -22,7 +22,7 @@ _WITH_NEIGHBOURS: Final = 30
 # What comes out beyond the limit: some of it may be hidden by the store, or say the same.
 _SPARE: Final = 50
 # What bigrams of Hangul, Han and Kana count beyond other words.
-_WIDE: Final = 3.0
+_WIDE: Final = 6.0
 
 
 class Asked(Protocol):
@@ -142,7 +142,7 @@ def _weights(asked: Mapping[str, float], question: Question) -> Weights:
     """Return the weights of the parts: a request's are factors to the default's.
 
     Two letters of Korean or Chinese that stand together tell as much as an English word and its
-    neighbour do, and small models read neither: in such questions words count four times as much.
+    neighbour do, and small models read neither: in such questions words count seven times as much.
     """
     vector, text = asked.get("vector", 0.0), asked.get("text", 0.0)
     return WEIGHTS.of(vector, text * (1 + _WIDE * question.wide_share))
