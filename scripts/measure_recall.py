@@ -1,6 +1,7 @@
 """Measure recall over HTTP: load data sets, ask their questions in five ways, score the answers.
 
     scripts/measure_recall.py DATASET... [--questions N] [--half tune|report|all] [--json]
+        [--variants default ...]
         [--write docs/recall] [--url http://127.0.0.1:8080] [--embedding-model all-MiniLM-L6-v2]
 
 A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall_sets.py says what their
@@ -107,6 +108,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("datasets", type=Path, nargs="+", metavar="DATASET")
     parser.add_argument("--questions", type=int, help="most of each set, evenly spread")
     parser.add_argument("--half", choices=["tune", "report", "all"], default="all")
+    parser.add_argument(
+        "--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS),
+        help="fewer than all; the default is always among them",
+    )  # fmt: skip
     parser.add_argument("--url", help="a running service; unset: start one")
     parser.add_argument("--embedding-model", default="all-MiniLM-L6-v2", help="of an own service")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON as well")
@@ -134,7 +139,8 @@ def measure_all(url: str, sets: Sequence[DataSet], asked: argparse.Namespace) ->
             chosen = spread(questions, asked.questions)
             if not any(question.is_scored for question in chosen):
                 sys.exit(f"{one.name}: none of the chosen questions has evidence")
-            figures = measure(client, one, chosen)
+            names = [name for name in VARIANTS if name in {*asked.variants, DEFAULT}]
+            figures = measure(client, one, chosen, names)
             console.rule(one.name)
             for remark in remarks_of(figures):
                 console.print(remark, highlight=False)
@@ -144,11 +150,13 @@ def measure_all(url: str, sets: Sequence[DataSet], asked: argparse.Namespace) ->
     return found
 
 
-def measure(client: httpx.Client, data: DataSet, questions: Sequence[Question]) -> SetFigures:
-    """Load one data set and ask these questions of it."""
+def measure(
+    client: httpx.Client, data: DataSet, questions: Sequence[Question], names: Sequence[str]
+) -> SetFigures:
+    """Load one data set and ask these questions of it, in the ways that `names` gives."""
     asking = Asking(client, f"measure-{data.name}")
     name_of = load(asking, data)
-    answers = ask_in_turn(asking, questions, name_of)
+    answers = ask_in_turn(asking, questions, name_of, names)
     default = answers[DEFAULT]
     abstention, bins = confidence_figures(questions, default)
     return SetFigures(
@@ -188,10 +196,12 @@ def load(asking: Asking, data: DataSet) -> dict[str, str]:
 
 
 def ask_in_turn(
-    asking: Asking, questions: Sequence[Question], name_of: Mapping[str, str]
+    asking: Asking,
+    questions: Sequence[Question],
+    name_of: Mapping[str, str],
+    names: Sequence[str],
 ) -> dict[str, list[Answer]]:
     """Ask every variant every question, in an order that rotates: no variant is always first."""
-    names = list(VARIANTS)
     for question in questions[:_WARM_UP]:
         for name in names:
             asking.ask(question, VARIANTS[name], name_of)
@@ -199,7 +209,7 @@ def ask_in_turn(
     bar = track(questions, f"{asking.agent}: asking", console=console, transient=True)
     for place, question in enumerate(bar):
         first = place % len(names)
-        for name in names[first:] + names[:first]:
+        for name in [*names[first:], *names[:first]]:
             answers[name].append(asking.ask(question, VARIANTS[name], name_of))
     return answers
 
@@ -227,6 +237,8 @@ def command_of(asked: argparse.Namespace) -> str:
     words = ["scripts/measure_recall.py", *(folder.resolve().name for folder in asked.datasets)]
     if asked.questions:
         words += ["--questions", str(asked.questions)]
+    if asked.variants != list(VARIANTS):
+        words += ["--variants", *asked.variants]
     if asked.half != "all":
         words += ["--half", asked.half]
     if asked.embedding_model != "all-MiniLM-L6-v2":
