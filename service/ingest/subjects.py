@@ -5,7 +5,7 @@ from typing import Final
 
 from service.ingest.names import Name, declared_name, heading_name
 
-# `Caroline: I went there yesterday`, `[09:15] Min Soo: …`: the label of a turn.
+# `Mina: I went there yesterday`, `[09:15] Min Soo: …`: the label of a turn.
 _LABEL: Final = re.compile(
     r"\s*(?:\[[^\]\n]{1,40}\]\s*)?([^\s:\[(<#*`\"'][^:\n]{0,40}?)\s*[:\uff1a]\s"
 )
