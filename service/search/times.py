@@ -119,7 +119,7 @@ def times_named(question: str, now: datetime) -> tuple[Span, ...]:
             previous = (words, lead) if _is_time(text, words, lead) else None
             span = _single(text, words, lead, zone) if previous else None
         if span:
-            # "Last weekend before April 10" is one time, not two.
+            # "Last weekend before April 17" is one time, not two.
             is_part = bool(spans) and span.text.startswith(spans[-1].text)
             spans = [*(spans[:-1] if is_part else spans), span]
     return tuple(spans)

@@ -14,7 +14,7 @@ from service.ingest.subjects import subject_of
         ("Blue Harbour", "It opened in 1990.", "blue_harbour"),
         ("The Lion King", "A film.", "lion_king"),
         ("Blue Harbour", "Anna Berg: I went there.", "blue_harbour"),
-        ("", "Caroline: I went there yesterday.", "caroline"),
+        ("", "Mina: I went there yesterday.", "mina"),
         ("", "[09:15] Anna Berg: I went there.", "anna_berg"),
         ("", "  Anna Berg : I went there.", "anna_berg"),
         ("", "민수： 네, 어제 갔어요.", slug_of("민수")),
@@ -29,8 +29,8 @@ def test_a_title_or_a_speaker_is_a_subject(title: str, content: str, subject: st
     [
         "", "no label here", "User: hello", "assistant: hello", "Note: the port is 8001",
         "TODO: mend it", "http://example.org is down", "10:30 stand-up", "12:30: stand-up",
-        "the reason for it: it broke", "One Two Three Four: too long", "# Heading: x", "Caroline:x",
-        "A line\nCaroline: not at the beginning",
+        "the reason for it: it broke", "One Two Three Four: too long", "# Heading: x", "Mina:x",
+        "A line\nMina: not at the beginning",
     ],
 )  # fmt: skip
 def test_other_labels_are_none(content: str) -> None:
