@@ -142,6 +142,7 @@ def test_json_holds_every_figure() -> None:
 
 def test_the_command_tells_no_place_of_this_machine() -> None:
     asked = argparse.Namespace(
+        variants=list(VARIANTS),
         datasets=[Path("/somewhere/lore"), Path("talk")], questions=9, half="tune", url="http://me",
         embedding_model="all-MiniLM-L6-v2", write=Path("/elsewhere/recall"),
     )  # fmt: skip
