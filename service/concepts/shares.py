@@ -5,7 +5,7 @@ from typing import Final
 # A person said so: as tight as two concepts that stand together four times out of five.
 DECLARED_SHARE: Final = 0.8
 # Looser than this two concepts stand together by chance: `graph-memory graph report` finds such
-# edges noisy on every corpus tried, and tighter ones worth it. Walks leave them out.
+# edges noisy as a rule, and tighter ones worth it. Walks leave them out.
 LEAST_SHARE: Final = 0.1
 
 

@@ -69,7 +69,7 @@ def _around(
 ) -> tuple[Rows, Places, Places]:
     """Return the rows asked about and those around them, and the places of the neighbours."""
     follows, names = index.graph.edges["follows"], index.keys
-    # Indexing bytes is three times faster than indexing an array, and this loop runs thousands.
+    # Indexing bytes is faster than indexing an array, and this loop runs thousands of times.
     passes = mask.tobytes()
 
     def next_of(ends: Sequence[int], row: int) -> int:
