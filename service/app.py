@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from service import health
 from service.agents import DEFAULT_AGENT
 from service.concepts import route as concepts
+from service.consolidate import route as consolidate
 from service.dependencies import Parts
 from service.documents import route as documents
 from service.errors import ServiceError
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> FastAPI:
         hooks,
         documents,
         concepts,
+        consolidate,
         graph,
         index,
         stats,

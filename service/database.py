@@ -95,7 +95,9 @@ class Database:
                 "start the newer program, or give another MEMORY_DATA_DIR."
             )
             raise StoreRefused(msg)
-        await self.apply(schema.split(_INDEX_MARKS["words"], maxsplit=1)[0])
+        # A store from before an index was defined has it built here, over all its rows.
+        definitions = schema.split(_INDEX_MARKS["words"], maxsplit=1)[0]
+        await self.apply(definitions, _OPENING_PATIENCE)
         await self.set_meta("schema", {"version": SCHEMA_VERSION})
 
     async def define_index(

@@ -7,6 +7,8 @@ ServiceError
 │   ├── DocumentNotFound
 │   ├── ConceptNotFound
 │   ├── JobNotFound
+│   ├── PlanNotFound
+│   ├── RunNotFound
 │   └── AgentUnknown
 ├── Refused                  422   (well-formed JSON, but not something we can do)
 │   ├── InvalidRequest
@@ -17,7 +19,8 @@ ServiceError
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
 ├── WriteConflict            409
-│   └── StaleRead            409
+│   ├── StaleRead            409
+│   └── PlanStale            409
 ├── Unavailable              503   (with Retry-After)
 │   ├── StoreUnavailable
 │   └── EmbedderUnavailable
@@ -87,6 +90,14 @@ class JobNotFound(NotFound):
     """There is no job with this id."""
 
 
+class PlanNotFound(NotFound):
+    """There is no plan with this id."""
+
+
+class RunNotFound(NotFound):
+    """There is no consolidation with this id."""
+
+
 class AgentUnknown(NotFound):
     """This agent has never stored a memory."""
 
@@ -139,6 +150,10 @@ class WriteConflict(ServiceError):
 
 class StaleRead(WriteConflict):
     """Another writer came in between reading and writing."""
+
+
+class PlanStale(WriteConflict):
+    """Memories changed since the plan was made."""
 
 
 class Unavailable(ServiceError):

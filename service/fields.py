@@ -180,7 +180,9 @@ class MemoryFields:
     importance: float
     trust_tier: str
     sensitivity: str
+    pinned: bool
     archived_at: datetime | None
+    consolidated_into: str | None
     valid_from: datetime | None
     valid_until: datetime | None
 

@@ -10,6 +10,8 @@ KINDS: Final = (
     "summary",
 )  # fmt: skip
 TYPES: Final = ("episodic", "semantic", "procedural")
+# The source_kind of a summary that was made from other memories.
+CONSOLIDATION: Final = "consolidation"
 TRUST_TIERS: Final = ("trusted", "untrusted", "quarantined")
 
 
@@ -45,8 +47,10 @@ class Memory:
     importance: float = 0.5
     trust_tier: str = "trusted"
     sensitivity: str = "normal"
+    pinned: bool = False
     access_count: int = 0
     archived_at: datetime | None = None
+    consolidated_into: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 

@@ -50,6 +50,7 @@ class CheckedMemory:
     tags: tuple[str, ...]
     concepts: tuple[str, ...]
     content: str
+    source_kind: str
     uri: str
     chain: str | None
     position: int
@@ -106,7 +107,7 @@ def frozen(value: Any) -> Any:
 
 
 def _memory(row: dict[str, Any]) -> CheckedMemory:
-    same = ("id", "agent", "title", "content", "position", "occurred_at")
+    same = ("id", "agent", "title", "content", "source_kind", "position", "occurred_at")
     return CheckedMemory(
         **{name: row[name] for name in same},
         heading_path=tuple(row["heading_path"]),

@@ -26,6 +26,8 @@ pure      index.neighbours index.postings index.taking index.text index.vectors 
 pure      ingest.names ingest.parts ingest.places ingest.relations ingest.sentences ingest.sizes
 pure      ingest.subjects
 pure      graph.edges graph.measures graph.pairs
+pure      consolidate.density consolidate.distilling consolidate.grouping consolidate.likeness
+pure      consolidate.mending consolidate.passages consolidate.sayings
 pure      search.anchors search.answers search.beam search.blending search.certainty
 pure      search.concept_votes search.evidence search.scoring
 pure      search.diversity search.duplicates search.eastern_times search.english_times
@@ -44,10 +46,15 @@ census    index.census
 residents index.engine index.residency
 deeds     ingest.expansions ingest.linking ingest.plans ingest.sync ingest.vocabulary
 deeds     ingest.writing search.hybrid search.ranking
+deeds     consolidate.effects consolidate.originals consolidate.revising consolidate.summaries
+deeds     consolidate.reading
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
 wider     graph.report recall.expansion
+wider     consolidate.executing consolidate.planning consolidate.undoing
+parts     consolidate.consolidating consolidate.shapes
 parts     dependencies ingest.accepted memories.shapes opening search.shapes
-doors!    concepts.route documents.route graph.route health hooks.route ingest.route
+doors!    concepts.route consolidate.route documents.route graph.route health hooks.route
+doors!    ingest.route
 doors!    memories.route recall.route
 doors!    index.route search.route stats.route
 commands  graph.command ingest.command reembed switching

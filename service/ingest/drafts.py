@@ -9,8 +9,8 @@ from typing import Any, Final, Protocol
 from service.ingest.markdown import Document, Section
 from service.ingest.names import Name, declared_name, heading_name
 from service.ingest.places import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
-from service.ingest.subjects import subject_of
-from service.records import KINDS, Source
+from service.ingest.subjects import concept_of_summary, subject_of
+from service.records import CONSOLIDATION, KINDS, Source
 from service.words import index_words
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
@@ -43,6 +43,7 @@ class Draft:
     importance: float = 0.5
     trust_tier: str = "trusted"
     sensitivity: str = "normal"
+    pinned: bool = False
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
@@ -56,6 +57,13 @@ class Draft:
         """The hash of the embedded text: equal hashes need no new vector."""
         return digest(self.text)
 
+    @property
+    def subject(self) -> str | None:
+        """The slug of what it is about as a whole; a summary's is the concept it was made for."""
+        if self.source_kind == CONSOLIDATION:
+            return concept_of_summary(self.source.ref)
+        return subject_of(self.title, self.content)
+
     def row(self) -> dict[str, Any]:
         """Return the columns of table `memory` that a writer sets."""
         columns = {n: getattr(self, n) for n in self.__dataclass_fields__ if n not in _NOT_COLUMNS}
@@ -64,7 +72,7 @@ class Draft:
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
             "words": index_words(self.text),
-            "subject": subject_of(self.title, self.content),
+            "subject": self.subject,
             "content_hash": self.content_hash,
         }
 
@@ -166,6 +174,10 @@ class Written(Named, Protocol):
     @property
     def content(self) -> str:
         """The text below the headings."""
+
+    @property
+    def source_kind(self) -> str:
+        """How it came in: document, push, …; a summary by consolidation."""
 
 
 def names_in(memory: Named) -> list[Name]:

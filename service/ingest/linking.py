@@ -13,6 +13,7 @@ from service.ingest.expansions import Expansions, learn_expansions
 from service.ingest.names import CERTAIN, Name, proper_names
 from service.ingest.relations import LinkChange, link_change
 from service.ingest.stored import StoredMemory
+from service.records import CONSOLIDATION
 from service.search.engine import Engine
 
 Edge = tuple[str, str]
@@ -59,15 +60,15 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     relinked = await stored.memories_by_id(db, change.relink - {d.key for d in change.drafts})
     texts: dict[str, Written] = {**relinked, **{d.key: d for d in change.drafts}}
     stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
-    expansions = await learn_expansions(db, dictionary, change.agent, stale, texts)
+    expansions = await learn_expansions(db, dictionary, change.agent, stale, _teaching(texts))
     # Before names are looked for: what an abbreviation took may be a name again.
     keys = await stored.mentioning(engine, change.agent, expansions.moved)
     keys |= await stored.memories_of(db, change.agent, expansions.left)
     texts |= await _touched(db, change, keys - texts.keys())
-    given = _given_names(dictionary, texts.values())
+    given = _given_names(dictionary, _teaching(texts).values())
     for name in given:
         dictionary.add(name)
-    proper = await _proper_names(db, dictionary, change, texts)
+    proper = await _proper_names(db, dictionary, change, _teaching(texts))
     for name in proper.promoted.values():
         dictionary.add(name)
     new = (*expansions.new, *given, *proper.promoted.values())
@@ -136,6 +137,11 @@ async def _around(
 
 def _brand_new(change: Change) -> set[str]:
     return {d.key for d in change.drafts if d.key not in change.replaced}
+
+
+def _teaching(texts: Mapping[str, Written]) -> dict[str, Written]:
+    """Return the texts that names are learned from: a summary only repeats what its sources say."""
+    return {key: text for key, text in texts.items() if text.source_kind != CONSOLIDATION}
 
 
 def _given_names(dictionary: Dictionary, texts: Iterable[Written]) -> list[Name]:

@@ -50,6 +50,7 @@ def _keep(draft: Draft, old: StoredMemory) -> Draft:
     """Keep what a document does not say of its sections and somebody may have set since."""
     draft = replace(
         draft, importance=old.importance, trust_tier=old.trust_tier, sensitivity=old.sensitivity,
+        pinned=old.pinned,
         valid_from=old.valid_from, valid_until=old.valid_until,
     )  # fmt: skip
     return keep_time(draft, old)

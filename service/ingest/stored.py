@@ -58,6 +58,11 @@ class StoredMemory:
     importance: float
     trust_tier: str
     sensitivity: str
+    pinned: bool
+    session: str | None
+    source_kind: str
+    ref: str | None
+    consolidated_into: str | None
     valid_from: datetime | None
     valid_until: datetime | None
 
@@ -77,13 +82,16 @@ def _stored(row: Mapping[str, Any], agent: str = "") -> StoredMemory:
         tags=tuple(row["tags"]),
         concepts=tuple(row["concepts"]),
         content=row.get("content") or "",
+        pinned=bool(row.get("pinned")),
         uri=source.get("uri") or "",
+        ref=source.get("ref"),
         lines=(source.get("line_start"), source.get("line_end")),
     )
 
 
 _SAME: Final = frozenset(StoredMemory.__dataclass_fields__) - {
     "agent", "heading_path", "tags", "concepts", "content", "uri", "lines",
+    "pinned", "ref",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from service.ingest.names import Name, declared_name, heading_name
 
 # `Mina: I went there yesterday`, `[09:15] Min Soo: …`: the label of a turn.
 _LABEL: Final = re.compile(
-    r"\s*(?:\[[^\]\n]{1,40}\]\s*)?([^\s:\[(<#*`\"'][^:\n]{0,40}?)\s*[:\uff1a]\s"
+    r"\s*(?:\[[^\]\n]{1,40}\]\s*)?([^\s:\[(<#*`\"'+-][^:\n]{0,40}?)\s*[:\uff1a]\s"
 )
 _LONGEST_LABEL_WORDS: Final = 3
 # They say which side speaks, or what a line is for: no name.
@@ -25,6 +25,12 @@ def subject_of(title: str, content: str) -> str | None:
     """
     named = heading_name(title, "title") or _speaker(content)
     return named.slug if named else None
+
+
+def concept_of_summary(ref: str | None) -> str | None:
+    """Return the slug in the `source_ref` of a summary of a concept's memories: `concept:gpu`."""
+    word, _, slug = (ref or "").partition(":")
+    return slug if word == "concept" else None
 
 
 def _speaker(content: str) -> Name | None:

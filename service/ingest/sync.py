@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from service.consolidate.revising import revise
 from service.database import Database
 from service.embedder import Vector
 from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
@@ -52,6 +53,8 @@ class Pipeline:
     # Documents keep their turn from comparing to writing, so that two versions never mix.
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
+    # One consolidation at a time: two would plan the same groups.
+    consolidating: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,24 +167,35 @@ async def commit(
 ) -> Synced:
     """Embed, link and write one change. Without an embedder it is stored, and embedded later."""
     vectors, warnings = await _embed(pipeline.vectors, change)
-    async with pipeline.writing:
-        change, links = await _write_current(pipeline, change, vectors, attached)
-    if warnings:
-        pipeline.has_pending.set()
+    written, links = await write_change(pipeline, change, vectors, attached)
     mine = {draft.key for draft in change.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
         embedded=len(vectors),
         warnings=warnings,
         concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
-        replaced=frozenset(change.replaced),
+        replaced=frozenset(written.replaced),
     )
+
+
+async def write_change(
+    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector], attached: Attached
+) -> tuple[Change, Links]:
+    """Link and write a change with the vectors that were made for it; the others wait.
+
+    Again from the start when another service wrote in between; raises StaleRead when that goes on.
+    Returns the change as it was compared with the store, and its links.
+    """
+    async with pipeline.writing:
+        written, links = await _write_current(pipeline, change, vectors, attached)
+    if any(draft.key not in vectors for draft in written.drafts):
+        pipeline.has_pending.set()
+    return written, links
 
 
 async def _write_current(
     pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector], attached: Attached
 ) -> tuple[Change, Links]:
-    """Link and write; again from the start when another service wrote in between."""
     for _ in range(_READ_ATTEMPTS - 1):
         with suppress(StaleRead):
             return await _write_once(pipeline, change, vectors, attached)
@@ -195,6 +209,9 @@ async def _write_once(
     known = pipeline.dictionaries.pop(change.agent, None)
     dictionary = await read_dictionary(pipeline.db, change.agent, known)
     change = await _compare(pipeline.db, change)
+    revision = await revise(pipeline.db, change, pipeline.section_tokens)
+    change = revision.added_to(change)
+    attached = replace(attached, effects=attached.effects.joined(revision.effects()))
     learn_rows(dictionary, attached.declared.concepts)
     links = await find_links(pipeline.db, pipeline.engine, dictionary, change)
     follows, gone_follows = await find_follows(pipeline.db, change)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from service.consolidate.effects import NO_EFFECTS, Effects, effect_params
 from service.database import Database, record
 from service.embedder import Vector
 from service.ingest.linking import Change, Edge, Links
@@ -48,6 +49,7 @@ class Attached:
     documents: tuple[DocumentRow, ...] = ()
     gone_documents: tuple[str, ...] = ()
     declared: Declared = Declared()
+    effects: Effects = NO_EFFECTS
     audit: str | None = None
 
 
@@ -73,6 +75,7 @@ async def write(db: Database, writing: Writing) -> None:
     """Write it all, or nothing; raises what Database.run raises."""
     params: dict[str, Any] = {name: [] for name in WRITE.takes}
     params |= _memories(writing) | _documents(writing) | _concepts(writing) | _edges(writing)
+    params |= effect_params(writing.attached.effects, datetime.now(UTC))
     agent = writing.change.agent
     params["dictionary"] = record("meta", ["dictionary", agent])
     params["added"] = _growth(writing.change)

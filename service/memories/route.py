@@ -76,6 +76,7 @@ class StoreRequest(Strict):
     source_kind: SourceKind = "push"
     trust_tier: TrustTier = "trusted"
     sensitivity: Label = "normal"
+    pinned: bool = Field(False, description="Kept as it is: never consolidated.")
     valid_from: Moment | None = None
     valid_until: EndMoment | None = None
 
@@ -116,6 +117,7 @@ class ChangeRequest(Strict):
     occurred_at: Moment | None = None
     trust_tier: TrustTier | None = None
     sensitivity: Label | None = None
+    pinned: bool | None = Field(None, description="true keeps it from being consolidated.")
     valid_from: Moment | None = None
     valid_until: EndMoment | None = None
     archived: bool | None = Field(None, description="true archives, false takes back out.")

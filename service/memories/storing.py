@@ -14,10 +14,13 @@ from service.ingest.stored import StoredMemory, memories_by_id
 from service.ingest.sync import Pipeline, Synced, commit, remove_memories, store_drafts
 from service.memories.fetching import fetch
 from service.queries import load_query
-from service.records import Memory, Source
+from service.records import CONSOLIDATION, Memory, Source
 
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
 _TRANSACTION_MEMORIES: Final = 64
+
+# What can be set on a summary itself; the rest its sources say.
+_OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
 
 ARCHIVE: Final = load_query(__package__, "archive")
 
@@ -41,6 +44,7 @@ class Pushed:
     source_kind: str = "push"
     trust_tier: str = "trusted"
     sensitivity: str = "normal"
+    pinned: bool = False
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
@@ -67,6 +71,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         importance=pushed.importance,
         trust_tier=pushed.trust_tier,
         sensitivity=pushed.sensitivity,
+        pinned=pushed.pinned,
         valid_from=pushed.valid_from,
         valid_until=pushed.valid_until,
     )
@@ -101,6 +106,13 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
     fields = dict(changes)
     if "text" in fields and memory.source_kind == "document":
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
+        raise InvalidRequest(msg)
+    told = sorted(fields.keys() - _OWN_OF_SUMMARY)
+    if told and memory.source_kind == CONSOLIDATION:
+        msg = (
+            f"This summary is made from other memories, which tell its {', '.join(told)}: change "
+            "those, or undo it with POST /consolidate/undo."
+        )
         raise InvalidRequest(msg)
     archived = fields.pop("archived", None)
     if archived is not None:

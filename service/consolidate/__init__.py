@@ -1,0 +1,1 @@
+"""/consolidate: old logs become a few dense summaries; the logs stay, archived."""

@@ -1,0 +1,190 @@
+"""A plan carried out: each group's summary written and its sources archived in one transaction."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+from service.consolidate import reading
+from service.consolidate.effects import Effects, Joining
+from service.consolidate.grouping import batches
+from service.consolidate.originals import Original, original_of
+from service.consolidate.planning import Group, Plan, settled_key, settled_now
+from service.consolidate.revising import edges_of, kept, sources_of
+from service.consolidate.summaries import Summary, summarise
+from service.embedder import Vector
+from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
+from service.ingest import stored
+from service.ingest.linking import Change
+from service.ingest.stored import StoredMemory
+from service.ingest.sync import Pipeline, write_change
+from service.ingest.writing import Attached
+
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A group with its summary; None where its memories say nothing that could be told."""
+
+    group: Group
+    originals: tuple[Original, ...]
+    summary: Summary | None
+    is_new: bool = True
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a plan does, or did.
+
+    `memories` join a summary; `waiting` groups are left for the next time, as no embedder answers;
+    `silent` ones hold nothing to tell. Characters are of the memories that join and of the
+    summaries made.
+    """
+
+    memories: int = 0
+    groups: int = 0
+    created: int = 0
+    revised: int = 0
+    waiting: int = 0
+    silent: int = 0
+    alone: int = 0
+    characters_before: int = 0
+    characters_after: int = 0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done, or would be; `shown` are the groups that were asked for."""
+
+    run: str | None = None
+    counts: Counts = field(default_factory=Counts)
+    shown: list[Made] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, made: Made) -> None:
+        """Count one group that is done, or would be."""
+        counts, group = self.counts, made.group
+        if made.summary is None:
+            counts.silent += 1
+            return
+        counts.groups += 1
+        counts.memories += len(group.joining)
+        counts.created += made.is_new
+        counts.revised += not made.is_new
+        joining = [one for one in made.originals if one.id in group.joining]
+        counts.characters_before += sum(len(one.content) for one in joining)
+        counts.characters_after += len(made.summary.draft.content)
+
+
+async def preview(pipeline: Pipeline, plan: Plan, start: int, limit: int) -> Outcome:
+    """Make the summaries of a plan without writing any; shows `limit` groups from `start` on."""
+    outcome = Outcome(counts=Counts(alone=plan.alone))
+    for batch in _batches(plan.groups):
+        for made in await _make(pipeline, batch):
+            outcome.add(made)
+            if made.summary and start < outcome.counts.groups <= start + limit:
+                outcome.shown.append(made)
+    return outcome
+
+
+async def carry_out(pipeline: Pipeline, plan: Plan, limit: int, report: Report) -> Outcome:
+    """Write the summaries of a plan; shows the first `limit` groups.
+
+    `report` hears how many groups of how many are through. Without an embedder the groups that
+    are left wait for the next time: their memories stay as they are. Raises StaleRead when a
+    memory changes while its group is written; the groups before are done.
+    """
+    outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
+    through = 0
+    for batch in _batches(plan.groups):
+        every = await _make(pipeline, batch)
+        made = [one for one in every if one.summary is not None]
+        try:
+            vectors = await _embed(pipeline, made)
+        except (EmbedderUnavailable, VectorsUnfit) as error:
+            outcome.counts.waiting = len(plan.groups) - through
+            outcome.warnings.append(
+                f"{outcome.counts.waiting} groups wait for the embedding server, and their "
+                f"memories stay as they are: {error.detail}"
+            )
+            break
+        ready = [one for one in made if one.group.key in vectors]
+        if ready:
+            await _write(pipeline, ready, vectors, outcome.run or "")
+        for one in every:
+            if one.summary is None or one.group.key in vectors:
+                outcome.add(one)
+            else:
+                outcome.counts.waiting += 1
+                outcome.warnings.append(f"The embedding server refuses summary {one.group.key}.")
+        room = limit - len(outcome.shown)
+        outcome.shown += ready[:room]
+        through += len(batch)
+        report(through, len(plan.groups))
+    if not outcome.counts.waiting:
+        await _settle(pipeline, plan)
+    return outcome
+
+
+async def _settle(pipeline: Pipeline, plan: Plan) -> None:
+    """Note that nothing is left to do, so that the next time need not look."""
+    wish = plan.wish
+    olds = await reading.old_memories(pipeline.db, wish.agent, wish.scope, wish.before)
+    now = await settled_now(pipeline.db, wish, [old.state for old in olds])
+    await pipeline.db.set_meta(settled_key(wish), now)
+
+
+def _batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
+    by_key = {group.key: group for group in groups}
+    for keys in batches({key: len(group.members) + 1 for key, group in by_key.items()}):
+        yield [by_key[key] for key in keys]
+
+
+async def _make(pipeline: Pipeline, batch: Sequence[Group]) -> list[Made]:
+    keys = {key for group in batch for key in (*group.members, group.key)}
+    memories = await stored.memories_by_id(pipeline.db, keys)
+    made = []
+    for group in batch:
+        originals = tuple(original_of(memories[key]) for key in group.members if key in memories)
+        summary = summarise(group.key, group.ref, originals, pipeline.section_tokens)
+        made.append(Made(group, originals, summary, group.key not in memories))
+    return made
+
+
+async def _embed(pipeline: Pipeline, made: Sequence[Made]) -> dict[str, Vector]:
+    """Return the vectors of summaries by key; one that the server refuses is left out."""
+    texts = {one.group.key: one.summary.draft.text for one in made if one.summary}
+    try:
+        vectors = await pipeline.vectors.embed_documents(list(texts.values()))
+        return dict(zip(texts, vectors, strict=True))
+    except EmbedderRefused:
+        if len(texts) == 1:
+            return {}
+    alone = [await _embed(pipeline, [one]) for one in made]
+    return {key: vector for found in alone for key, vector in found.items()}
+
+
+async def _write(
+    pipeline: Pipeline, made: Sequence[Made], vectors: Mapping[str, Vector], run: str
+) -> None:
+    keys = [one.group.key for one in made]
+    old = await stored.memories_by_id(pipeline.db, keys)
+    sources = await sources_of(pipeline.db, keys)
+    drafts, joining, derived = [], [], []
+    for one in made:
+        if one.summary is None:
+            continue
+        key = one.group.key
+        summary = _kept(one.summary, old.get(key))
+        drafts.append(summary.draft)
+        new = [original for original in one.originals if original.id in one.group.joining]
+        joining.append(Joining(key, tuple((one.id, one.content_hash) for one in new)))
+        runs = {original.id: sources[key].get(original.id, run) for original in one.originals}
+        derived += edges_of(summary, one.originals, runs)
+    change = Change(drafts[0].agent, tuple(drafts), replaced=old)
+    effects = Effects(tuple(joining), tuple(derived))
+    await write_change(pipeline, change, vectors, Attached(effects=effects))
+
+
+def _kept(summary: Summary, old: StoredMemory | None) -> Summary:
+    return summary if old is None else replace(summary, draft=kept(summary.draft, old))

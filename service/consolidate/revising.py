@@ -1,0 +1,155 @@
+"""Summaries made anew when their sources change, leave or come back.
+
+A summary says nothing that its sources do not: a deleted or quarantined memory takes its sentences
+along, in the same transaction.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from service.consolidate.effects import Derived, Effects
+from service.consolidate.grouping import Wall
+from service.consolidate.originals import Original, original_of, original_of_draft
+from service.consolidate.summaries import Summary, summarise
+from service.database import Database, record
+from service.ingest import stored
+from service.ingest.drafts import Draft
+from service.ingest.linking import Change
+from service.ingest.stored import StoredMemory
+from service.queries import load_query
+from service.records import CONSOLIDATION
+
+SOURCES: Final = load_query(__package__, "sources")
+
+
+@dataclass(slots=True)
+class Revision:
+    """What becomes of some summaries: texts to write, summaries to remove, and the rest of it."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    gone: list[StoredMemory] = field(default_factory=list)
+    replaced: dict[str, StoredMemory] = field(default_factory=dict)
+    derived: list[Derived] = field(default_factory=list)
+    released: list[str] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list)
+
+    def added_to(self, change: Change) -> Change:
+        """Return the change with this revision in it."""
+        return replace(
+            change, drafts=(*change.drafts, *self.drafts), gone=(*change.gone, *self.gone),
+            replaced={**change.replaced, **self.replaced},
+        )  # fmt: skip
+
+    def effects(self, *, is_pinning: bool = False) -> Effects:
+        """Return what is to be written besides memories."""
+        return Effects(
+            derived=tuple(self.derived), released=tuple(self.released), left=tuple(self.left),
+            is_pinning=is_pinning,
+        )  # fmt: skip
+
+
+async def revise(db: Database, change: Change, budget_tokens: int) -> Revision:
+    """Return what a change of memories does to the summaries that are made of them.
+
+    A source that goes, or whose scope, trust or sensitivity changes, leaves its summary; one
+    whose text changes is told anew. When a summary goes, its sources come back.
+    """
+    leaving, released = _leaving(change)
+    summaries = [memory.id for memory in change.gone if memory.source_kind == CONSOLIDATION]
+    for key in summaries:
+        leaving.pop(key, None)
+    if not leaving and not summaries:
+        return Revision()
+    changed = {draft.key: original_of_draft(draft) for draft in change.drafts}
+    revision = await without(db, leaving, budget_tokens, changed)
+    orphaned = [key for keys in (await sources_of(db, summaries)).values() for key in keys]
+    deleted = {memory.id for memory in change.gone}
+    every = dict.fromkeys([*released, *revision.released, *orphaned])
+    revision.released = [key for key in every if key not in deleted]
+    return revision
+
+
+def _leaving(change: Change) -> tuple[dict[str, set[str]], list[str]]:
+    """Return the sources that leave each summary that changes, and those that live on without."""
+    leaving: defaultdict[str, set[str]] = defaultdict(set)
+    released: list[str] = []
+    for memory in change.gone:
+        if memory.consolidated_into:
+            leaving[memory.consolidated_into].add(memory.id)
+    for draft in change.drafts:
+        old = change.replaced.get(draft.key)
+        if old is None or not old.consolidated_into:
+            continue
+        if _wall(draft) != _wall(old):
+            leaving[old.consolidated_into].add(old.id)
+            released.append(old.id)
+        elif original_of_draft(draft) != original_of(old):
+            leaving.setdefault(old.consolidated_into, set())
+    return leaving, released
+
+
+async def without(
+    db: Database,
+    leaving: Mapping[str, Collection[str]],
+    budget_tokens: int,
+    changed: Mapping[str, Original] | None = None,
+) -> Revision:
+    """Make summaries anew without the sources that leave each; one without any left goes.
+
+    `changed` are sources as they are about to be. Only those that have nothing to say in a summary
+    that goes are released here: what becomes of the leaving ones is the caller's affair.
+    """
+    revision = Revision()
+    summaries = await stored.memories_by_id(db, leaving)
+    sources = await sources_of(db, summaries)
+    every = {key for runs in sources.values() for key in runs}
+    originals = {
+        key: original_of(one) for key, one in (await stored.memories_by_id(db, every)).items()
+    }
+    originals |= {key: one for key, one in (changed or {}).items() if key in originals}
+    for key, old in sorted(summaries.items()):
+        runs = sources[key]
+        staying = [originals[one] for one in runs if one not in leaving[key] and one in originals]
+        summary = summarise(key, old.ref or "", staying, budget_tokens) if staying else None
+        revision.left += [(key, one) for one in sorted(leaving[key]) if one in runs]
+        if summary is None:
+            revision.gone.append(old)
+            revision.released += [one.id for one in staying]
+        else:
+            revision.drafts.append(kept(summary.draft, old))
+            revision.replaced[key] = old
+            revision.derived += edges_of(summary, staying, runs)
+    return revision
+
+
+def edges_of(
+    summary: Summary, originals: Iterable[Original], runs: Mapping[str, str]
+) -> list[Derived]:
+    """Return the edges from a summary to its sources; `runs` names the run that joined each."""
+    return [
+        Derived(
+            summary.draft.key, one.id, summary.lines.get(one.id, ()), one.content_hash, runs[one.id]
+        )
+        for one in originals
+    ]
+
+
+def kept(draft: Draft, old: StoredMemory) -> Draft:
+    """Keep what somebody has set on a summary since it was first made."""
+    return replace(draft, pinned=old.pinned, valid_from=old.valid_from, valid_until=old.valid_until)
+
+
+async def sources_of(db: Database, summaries: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the sources of each summary, with the run that joined them."""
+    found: dict[str, dict[str, str]] = {key: {} for key in summaries}
+    ids = [record("memory", key) for key in found]
+    rows: list[dict[str, Any]] = await db.run(SOURCES, ids=ids) if ids else []
+    for row in rows:
+        found[row["summary"]][row["source"]] = row.get("run") or ""
+    return found
+
+
+def _wall(memory: Draft | StoredMemory) -> Wall:
+    return Wall(memory.scope, memory.trust_tier, memory.sensitivity)

@@ -1,0 +1,106 @@
+"""The door of /consolidate."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Self
+
+from fastapi import APIRouter
+from pydantic import Field, model_validator
+
+from service.agents import refuse_unknown
+from service.consolidate.consolidating import Asked, consolidate
+from service.consolidate.planning import Wish
+from service.consolidate.shapes import Consolidated, TakenBack
+from service.consolidate.undoing import undo_run, undo_summary
+from service.dependencies import TheParts
+from service.fields import AgentName, Label, Reference, Strict, body_example
+
+router = APIRouter(prefix="/consolidate", tags=["operations"])
+
+_BY_PLAN: Final = frozenset({"older_than_days", "scope"})
+
+
+class ConsolidateRequest(Strict):
+    """What to consolidate; a dry run unless said otherwise."""
+
+    model_config = body_example(older_than_days=3, dry_run=True)
+
+    agent: AgentName = "main"
+    scope: Label | None = Field(None, description="Only memories with exactly this scope.")
+    older_than_days: float = Field(
+        3, ge=0, le=36_500, description="Logs and observations older than this (occurred_at)."
+    )
+    dry_run: bool = Field(True, description="true shows the plan, false carries it out.")
+    plan: Reference | None = Field(
+        None,
+        description="A plan that was shown: carried out exactly as it is, or refused with what "
+        "changed since.",
+    )
+    limit: int = Field(100, ge=1, le=1000, description="Groups to show, 1 to 1,000.")
+    cursor: Annotated[str, Field(max_length=1000)] | None = Field(
+        None, description="`next_cursor` of a dry run: its next groups."
+    )
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        said = sorted(self.model_fields_set & _BY_PLAN)
+        if said and (self.plan or self.cursor):
+            msg = f"leave out {' and '.join(said)}: the plan says that itself"
+            raise ValueError(msg)
+        if self.cursor and (self.plan or not self.dry_run):
+            msg = "a cursor pages through a dry run: leave out plan, and keep dry_run true"
+            raise ValueError(msg)
+        return self
+
+
+class UndoRequest(Strict):
+    """What to take back: a run, or one summary."""
+
+    model_config = body_example(run="5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", pin=False)
+
+    agent: AgentName = "main"
+    run: Reference | None = Field(None, description="`run` of a consolidation.")
+    summary: Reference | None = Field(None, description="The id of one summary.")
+    pin: bool = Field(
+        False, description="true pins the memories that come back: the next run leaves them."
+    )
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        if (self.run is None) == (self.summary is None):
+            msg = "give either run or summary"
+            raise ValueError(msg)
+        return self
+
+
+_DRY_RUN: Final = ConsolidateRequest()
+
+
+@router.post("", operation_id="consolidate")
+async def post_consolidate(parts: TheParts, request: ConsolidateRequest = _DRY_RUN) -> Consolidated:
+    """Compact old logs: each group of them becomes one summary, the logs are archived.
+
+    No text is written anew: a summary holds the most telling sentences of its sources, every
+    decision among them. The logs stay readable, and `include_archived` still finds them.
+    """
+    await refuse_unknown(parts.db, request.agent)
+    before = datetime.now(UTC) - timedelta(days=request.older_than_days)
+    wish = Wish(request.agent, request.scope, before)
+    asked = Asked(wish, request.plan, request.dry_run, request.limit, request.cursor)
+    return await consolidate(parts.pipeline, asked)
+
+
+@router.post("/undo", operation_id="undo_consolidation")
+async def post_undo(parts: TheParts, request: UndoRequest) -> TakenBack:
+    """Take a consolidation back: its memories return as they were, its summaries go.
+
+    A summary that other runs made a part of stays, without what this one added.
+    """
+    started = time.perf_counter()
+    if request.run is not None:
+        undone = await undo_run(parts.pipeline, request.agent, request.run, pin=request.pin)
+    else:
+        key = request.summary or ""
+        undone = await undo_summary(parts.pipeline, request.agent, key, pin=request.pin)
+    took_ms = round((time.perf_counter() - started) * 1000, 1)
+    return TakenBack(undone.restored, undone.removed, undone.revised, took_ms)

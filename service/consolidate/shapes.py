@@ -1,0 +1,67 @@
+"""What the door of /consolidate answers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from service.consolidate.executing import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOfSummary:
+    """A memory that a summary is made of; `lines` of the summary's content (from 1) are its own.
+
+    `joins` is false for those that were part of the summary before.
+    """
+
+    id: str
+    title: str
+    occurred_at: datetime
+    lines: list[int]
+    joins: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOfGroup:
+    """One summary, as it is to be or as it was written.
+
+    `ref` says why its sources belong together: `concept:gpu`, `week:daily:memory:2026-W07`, or
+    `likeness:ID` with the memory that the others are like.
+    """
+
+    id: str
+    action: str
+    ref: str
+    title: str
+    content: str
+    scope: str | None
+    tags: list[str]
+    importance: float
+    occurred_at: datetime
+    sources: list[SourceOfSummary]
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """What a consolidation does, or did."""
+
+    plan: str | None
+    run: str | None
+    dry_run: bool
+    agent: str
+    scope: str | None
+    before: datetime
+    counts: Counts
+    groups: list[SummaryOfGroup]
+    next_cursor: str | None
+    warnings: list[str]
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What an undo did: ids of memories that came back, of summaries that went or say less."""
+
+    restored: list[str]
+    removed: list[str]
+    revised: list[str]
+    took_ms: float

@@ -1,0 +1,116 @@
+"""One summary from the memories of a group: title, text, tags and time; pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.consolidate.distilling import Distilled, Told, best_formed, distil
+from service.consolidate.grouping import Wall
+from service.consolidate.originals import Original
+from service.fields import title_of
+from service.ingest.drafts import Draft
+from service.ingest.names import key_of, tokens_of
+from service.ingest.places import type_of
+from service.ingest.subjects import concept_of_summary
+from service.records import CONSOLIDATION, Source
+
+# As many as a memory may be given.
+_MOST_TAGS: Final = 100
+_MOST_NAME_CHARACTERS: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary to write, and the lines of its content (from 1) that each source gave."""
+
+    draft: Draft
+    lines: dict[str, tuple[int, ...]]
+
+
+def summarise(
+    key: str, ref: str, originals: Sequence[Original], budget_tokens: int
+) -> Summary | None:
+    """Make the summary of a group; None when its memories say nothing that can be told.
+
+    The same memories give the same bytes, in whichever order they come. `ref` is the group's
+    (see grouping.Place).
+    """
+    ordered = sorted(originals, key=lambda one: one.order)
+    told = [Told(id=one.id, occurred_at=one.occurred_at, content=one.content) for one in ordered]
+    best = best_formed(told) if ref.startswith("likeness:") else None
+    distilled = distil(told, budget_tokens, best)
+    if not distilled.content:
+        return None
+    return Summary(_draft(key, ref, ordered, distilled, best), dict(distilled.lines))
+
+
+def _draft(
+    key: str, ref: str, ordered: Sequence[Original], distilled: Distilled, best: str | None
+) -> Draft:
+    first, last = ordered[0], ordered[-1]
+    wall = Wall(first.scope, first.trust_tier, first.sensitivity)
+    name = _name(ref, ordered, best)
+    slug = concept_of_summary(ref)
+    sessions = {one.session for one in ordered}
+    return Draft(
+        key=key,
+        agent=first.agent,
+        content=distilled.content,
+        title=f"{name}, {_span(ordered)}",
+        kind="summary",
+        type=type_of("summary", ""),
+        occurred_at=last.occurred_at,
+        scope=wall.scope,
+        tags=tuple(sorted({tag for one in ordered for tag in one.tags})[:_MOST_TAGS]),
+        concepts=(name,) if slug else (),
+        session=first.session if len(sessions) == 1 else None,
+        source=Source(ref=ref),
+        source_kind=CONSOLIDATION,
+        importance=max(one.importance for one in ordered),
+        trust_tier=wall.trust_tier,
+        sensitivity=wall.sensitivity,
+    )
+
+
+def _name(ref: str, ordered: Sequence[Original], best: str | None) -> str:
+    """Name what the group is about: its concept, its commonest text, or its line of time."""
+    slug = concept_of_summary(ref)
+    if slug is not None:
+        name = spelling_of(slug, ordered)
+    elif best is not None:
+        text = next(title_of(one.title, one.content) for one in ordered if one.id == best)
+        name = text.rstrip(" .,;:!?。，；：！？")
+    else:
+        name = ref.removeprefix("week:").rpartition(":")[0].partition(":")[2] or "log"
+    return name[:_MOST_NAME_CHARACTERS]
+
+
+def _span(ordered: Sequence[Original]) -> str:
+    days = [f"{one.occurred_at:%Y-%m-%d}" for one in (ordered[0], ordered[-1])]
+    return " to ".join(dict.fromkeys(days))
+
+
+def spelling_of(slug: str, originals: Iterable[Original]) -> str:
+    """Return the spelling of a concept that these memories use most; of equal ones the first.
+
+    The name of the concept itself would depend on who used it first.
+    """
+    inside: Counter[str] = Counter()
+    beside: Counter[str] = Counter()
+    for one in originals:
+        inside.update(_spellings(slug, one.content))
+        for text in (one.title, *one.tags):
+            beside.update(_spellings(slug, text))
+    found = inside or beside
+    return min(found, key=lambda text: (-found[text], text), default=slug.replace("_", " "))
+
+
+def _spellings(slug: str, text: str) -> list[str]:
+    first, length = slug.partition("_")[0], slug.count("_") + 1
+    tokens = tokens_of(text)
+    return [
+        " ".join(tokens[at : at + length])
+        for at, token in enumerate(tokens)
+        if key_of([token]) == first and key_of(tokens[at : at + length]) == slug
+    ]

@@ -1,0 +1,71 @@
+"""Consolidations taken back: the originals return, the summaries go or say less."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from service.consolidate.grouping import batches
+from service.consolidate.revising import sources_of, without
+from service.errors import MemoryNotFound, RunNotFound
+from service.ingest import stored
+from service.ingest.linking import Change
+from service.ingest.sync import Pipeline, write_change
+from service.ingest.writing import Attached
+from service.queries import load_query
+from service.records import CONSOLIDATION
+
+DERIVED_BY_RUN: Final = load_query(__package__, "derived_by_run")
+
+
+@dataclass(slots=True)
+class Undone:
+    """The memories that came back, the summaries that went, and those that say less now."""
+
+    restored: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    revised: list[str] = field(default_factory=list)
+
+
+async def undo_run(pipeline: Pipeline, agent: str, run: str, *, pin: bool) -> Undone:
+    """Take back what one run joined; raises RunNotFound.
+
+    Sources that other runs joined stay in their summaries.
+    """
+    rows = await pipeline.db.run(DERIVED_BY_RUN, agent=agent, run=run)
+    if not rows:
+        msg = f"Agent {agent!r} has no consolidation {run!r}, or it was undone already."
+        raise RunNotFound(msg)
+    leaving: dict[str, set[str]] = {}
+    for row in rows:
+        leaving.setdefault(row["summary"], set()).add(row["source"])
+    return await _take_back(pipeline, agent, leaving, pin=pin)
+
+
+async def undo_summary(pipeline: Pipeline, agent: str, key: str, *, pin: bool) -> Undone:
+    """Take back one summary with all its sources; raises MemoryNotFound."""
+    memory = (await stored.memories_by_id(pipeline.db, [key])).get(key)
+    if memory is None or memory.agent != agent or memory.source_kind != CONSOLIDATION:
+        raise MemoryNotFound(f"Agent {agent!r} has no summary with id {key!r}.")
+    sources = await sources_of(pipeline.db, [key])
+    return await _take_back(pipeline, agent, sources, pin=pin)
+
+
+async def _take_back(
+    pipeline: Pipeline, agent: str, leaving: Mapping[str, Collection[str]], *, pin: bool
+) -> Undone:
+    """Each summary is before or after, whenever this ends."""
+    undone = Undone()
+    sizes = {key: len(leaving[key]) + 1 for key in sorted(leaving)}
+    for batch in batches(sizes):
+        # What is left of a summary is worked out from the store: nobody else may change it.
+        async with pipeline.consolidating:
+            part = {key: leaving[key] for key in batch}
+            revision = await without(pipeline.db, part, pipeline.section_tokens)
+            revision.released += sorted(key for keys in part.values() for key in keys)
+            change = revision.added_to(Change(agent))
+            attached = Attached(effects=revision.effects(is_pinning=pin))
+            await write_change(pipeline, change, {}, attached)
+        undone.restored += revision.released
+        undone.removed += [memory.id for memory in revision.gone]
+        undone.revised += [draft.key for draft in revision.drafts]
+    return undone
