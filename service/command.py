@@ -1,4 +1,4 @@
-"""The command `graph-memory`: serve, ingest --once, reembed, switch-engine, graph report."""
+"""The command `graph-memory`: serve, ingest --once, consolidate, reembed, switch-engine, graph."""
 
 import asyncio
 import logging
@@ -19,6 +19,7 @@ from rich.logging import RichHandler
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.app import create_app
+from service.consolidate.command import consolidate_once, print_outcome, read_age
 from service.errors import ServiceError
 from service.graph.command import ask_for_report, print_report
 from service.ingest.command import ingest_once, summary
@@ -67,6 +68,27 @@ def ingest(
         typer.echo(line)
     if counts.failed:
         sys.exit(1)
+
+
+@app.command()
+def consolidate(
+    older_than: Annotated[
+        str, typer.Option(help="Age of a log from which it is compacted: 12h, 3d, 2w.")
+    ] = "3d",
+    execute: Annotated[
+        bool, typer.Option("--execute", help="Do it; without this nothing is changed.")
+    ] = False,
+    agent: Annotated[str | None, typer.Option(help="Default: MEMORY_AGENT.")] = None,
+    scope: Annotated[str | None, typer.Option(help="Only logs of this scope.")] = None,
+) -> None:
+    """Compact old logs into summaries: shows the plan, and with --execute carries it out."""
+    settings = _settings()
+    _log_to_terminal(settings)
+    with _one_line():
+        wish = {"agent": agent or settings.agent, "older_than_days": read_age(older_than)}
+        wish |= {"scope": scope} if scope else {}
+        shown, done = asyncio.run(consolidate_once(settings, wish, console, execute=execute))
+    print_outcome(shown, done, Console())
 
 
 @app.command()

@@ -1,11 +1,13 @@
 """A checker of whole stores: reads every row and tells each place where two of them disagree."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from service.consolidate.grouping import Wall
 from service.database import Database
 from service.ingest.chains import Link, expected_edges
 from service.ingest.drafts import names_in
@@ -15,6 +17,7 @@ from service.ingest.names import CERTAIN, Name, proper_names
 from service.ingest.relations import pairs
 from service.ingest.vocabulary import build_dictionary
 from service.queries import Query
+from service.records import CONSOLIDATION
 
 # Each edge table with the tables at its ends.
 EDGES: Final = {
@@ -37,6 +40,8 @@ TABLES: Final = (
 )
 
 Key = Any
+# What a summary puts in front of what a memory says.
+_DATE_OF_LINE: Final = re.compile(r"^(- \d{4}-\d\d-\d\d:)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ def check(store: Store) -> list[str]:
     for part in (
         _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
         _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
+        _wrong_summaries,
     ):  # fmt: skip
         found += part(store)
     return found
@@ -185,6 +191,7 @@ def _wrong_abbreviations(store: Store) -> Iterator[str]:
     expected = {
         (memory.id, short): name
         for memory in store.memories.values()
+        if memory.source_kind != CONSOLIDATION
         for short, name in explained(memory).items()
     }
     found = {(row["memory"], row["short"]): row["slug"] for row in store.rows["abbreviation"]}
@@ -205,6 +212,38 @@ def _wrong_abbreviations(store: Store) -> Iterator[str]:
                 wanted[slug].append(short.upper())
         if learned != wanted:
             yield f"aliases of {agent} are {learned}, agreed are {wanted}"
+
+
+def _wrong_summaries(store: Store) -> Iterator[str]:
+    """Compare both ways of telling what is part of which summary, and the texts of summaries."""
+    rows = {row["id"]: row for row in store.rows["memory"]}
+    said = {(row["consolidated_into"], key) for key, row in rows.items() if _is_part(row)}
+    edges = {(row["in"], row["out"]): row for row in store.rows["derived_from"]}
+    for summary, source in sorted(said ^ edges.keys()):
+        yield f"memory {source} and summary {summary} disagree about belonging together"
+    for (summary, source), edge in sorted(edges.items()):
+        part, whole = rows[source], rows[summary]
+        if not part.get("archived_at"):
+            yield f"memory {source} is part of {summary} and not archived"
+        if any(part.get(name) != whole.get(name) for name in Wall._fields):
+            yield f"memory {source} differs from its summary {summary} in scope or trust"
+        if edge["content_hash"] != part["content_hash"]:
+            yield f"summary {summary} was made of another text of {source}"
+        told = whole["content"].split("\n")
+        words = " ".join(part["content"].split())
+        for line in edge["lines"]:
+            text = _DATE_OF_LINE.sub("", told[line - 1]).strip()
+            if text not in words and not text.startswith(("[x]", "```")):
+                yield f"line {line} of {summary} does not stand in {source}: {text}"
+    for key, row in rows.items():
+        if row["source_kind"] == CONSOLIDATION:
+            lines = sorted(n for ends, e in edges.items() if ends[0] == key for n in e["lines"])
+            if lines != list(range(1, row["content"].count("\n") + 2)):
+                yield f"summary {key} has lines that no source gave, or two"
+
+
+def _is_part(row: dict[str, Any]) -> bool:
+    return row.get("consolidated_into") is not None
 
 
 def _references(store: Store) -> dict[str, set[str]]:
@@ -257,7 +296,8 @@ def _wrong_references(store: Store) -> Iterator[str]:
             for slug in sorted(expected ^ found[memory.id]):
                 is_missing = "lacks" if slug in expected else "should not have"
                 yield f"memory {memory.id} of {agent} ({memory.title!r}) {is_missing} {slug}"
-        yield from _unknown_names(rows, memories)
+        teaching = [memory for memory in memories if memory.source_kind != CONSOLIDATION]
+        yield from _unknown_names(rows, teaching)
 
 
 def _unknown_names(rows: list[dict[str, Any]], memories: list[CheckedMemory]) -> Iterator[str]:

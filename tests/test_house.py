@@ -36,7 +36,8 @@ pure      search.small_talk search.time_words search.times
 pure      recall.walk vector_forms
 files     store_address
 codec     driver
-borders   database embedder ingest.folders layers problems queries reranker search.engine settings
+borders   asking database embedder ingest.folders layers problems queries reranker
+borders   search.engine settings
 queries   agents graph.reading index.loading ingest.stored memories.fetching search.candidates
 queries   search.database_engine search.refining search.score_fusion search.stored_evidence
 queries   search.when vectors
@@ -57,7 +58,7 @@ doors!    concepts.route consolidate.route documents.route graph.route health ho
 doors!    ingest.route
 doors!    memories.route recall.route
 doors!    index.route search.route stats.route
-commands  graph.command ingest.command reembed switching
+commands  consolidate.command graph.command ingest.command reembed switching
 app       app
 process   command __main__""",
     "embedding_server": """
@@ -81,12 +82,12 @@ _ORDER = {
 FLOOR_OF = {f"{p}.{m}": (_ORDER[p].index(f), f) for p, f, *modules in _PLACES for m in modules}
 NO_FLOOR = (99, "no floor")
 
-# Which modules may import what. ingest.remote and graph.command are the command line asking the
-# running service; layers and command wrap the app as ASGI, outside of what FastAPI sees.
+# Which modules may import what. asking is the command line asking the running service; layers and
+# command wrap the app as ASGI, outside of what FastAPI sees.
 RESERVED = {
     r"surrealdb": r"service\.driver",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
-    r"(embedder|graph\.command|reranker|ingest\.remote)",
+    r"(asking|embedder|reranker)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
     r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
     r"starlette": r"service\.(command|ingest\.accepted|layers|problems)|"

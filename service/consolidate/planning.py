@@ -158,9 +158,7 @@ async def check_plan(db: Database, plan: Plan) -> None:
         faults |= {
             key: _fault(now.get(key), state, group.key) for key, state in group.staying.items()
         }
-        faults |= {
-            key: "joined the summary" for key in sources[group.key] if key not in group.staying
-        }
+        faults |= {key: "joined the summary" for key in sources[group.key] if key not in faults}
         changed += [
             FieldError(f"/groups/{group.key}", f"memory {key} {fault}")
             for key, fault in sorted(faults.items())

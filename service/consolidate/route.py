@@ -52,6 +52,12 @@ class ConsolidateRequest(Strict):
             raise ValueError(msg)
         return self
 
+    def asked(self) -> Asked:
+        """Return what this asks for, as of now."""
+        before = datetime.now(UTC) - timedelta(days=self.older_than_days)
+        wish = Wish(self.agent, self.scope, before)
+        return Asked(wish, self.plan, self.dry_run, self.limit, self.cursor)
+
 
 class UndoRequest(Strict):
     """What to take back: a run, or one summary."""
@@ -84,10 +90,7 @@ async def post_consolidate(parts: TheParts, request: ConsolidateRequest = _DRY_R
     decision among them. The logs stay readable, and `include_archived` still finds them.
     """
     await refuse_unknown(parts.db, request.agent)
-    before = datetime.now(UTC) - timedelta(days=request.older_than_days)
-    wish = Wish(request.agent, request.scope, before)
-    asked = Asked(wish, request.plan, request.dry_run, request.limit, request.cursor)
-    return await consolidate(parts.pipeline, asked)
+    return await consolidate(parts.pipeline, request.asked())
 
 
 @router.post("/undo", operation_id="undo_consolidation")

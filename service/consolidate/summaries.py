@@ -1,5 +1,6 @@
 """One summary from the memories of a group: title, text, tags and time; pure."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from service.consolidate.grouping import Wall
 from service.consolidate.originals import Original
 from service.fields import title_of
 from service.ingest.drafts import Draft
-from service.ingest.names import key_of, tokens_of
+from service.ingest.names import slug_of
 from service.ingest.places import type_of
 from service.ingest.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
+from service.words import fold
 
 # As many as a memory may be given.
 _MOST_TAGS: Final = 100
@@ -107,10 +109,7 @@ def spelling_of(slug: str, originals: Iterable[Original]) -> str:
 
 
 def _spellings(slug: str, text: str) -> list[str]:
-    first, length = slug.partition("_")[0], slug.count("_") + 1
-    tokens = tokens_of(text)
-    return [
-        " ".join(tokens[at : at + length])
-        for at, token in enumerate(tokens)
-        if key_of([token]) == first and key_of(tokens[at : at + length]) == slug
-    ]
+    """Return the places of a text that spell a concept, as they stand there."""
+    pattern = r"[\W_]{1,3}".join(map(re.escape, slug.split("_")))
+    found = re.findall(rf"(?<![^\W_]){pattern}s?(?![^\W_])", fold(text), re.IGNORECASE)
+    return [" ".join(spelling.split()) for spelling in found if slug_of(spelling) == slug]

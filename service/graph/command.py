@@ -1,14 +1,10 @@
 """`graph-memory graph report`: the running service's answer as a table.
 
-The running service holds the embedded store, so it is asked over HTTP; by urllib, as one GET needs
-neither retries nor a pool, and httpx stays with the embedder alone.
+The running service holds the embedded store, so it is asked over HTTP.
 """
 
-import json
-import urllib.error
-import urllib.request
+import asyncio
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -16,31 +12,16 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from service.errors import InvalidRequest, Unavailable
+from service.asking import ask
 from service.settings import Settings
 
-# A report over 100,000 memories takes seconds, over a slow database minutes.
-_TIMEOUT_SECONDS: Final = 600
 _COLOURS: Final = {"pays": "green", "noisy": "red"}
 Json = Mapping[str, Any]
 
 
 def ask_for_report(settings: Settings, agent: str) -> Json:
     """Ask the running service; raises Unavailable (no answer) or InvalidRequest."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"http://{host}:{settings.port}/graph/report?{urlencode({'agent': agent})}"
-    try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
-            found: Json = json.loads(answer.read())
-            return found
-    except urllib.error.HTTPError as error:
-        raise InvalidRequest(f"The running service refused: {_detail(error)}") from error
-    except (OSError, ValueError) as error:
-        msg = (
-            f"No service answers on {settings.host}:{settings.port}: start it with `graph-memory "
-            "serve`, or set MEMORY_HOST and MEMORY_PORT to where it runs."
-        )
-        raise Unavailable(msg) from error
+    return asyncio.run(ask(settings, f"/graph/report?{urlencode({'agent': agent})}"))
 
 
 def print_report(report: Json, console: Console) -> None:
@@ -109,11 +90,3 @@ def _name(edge: Json) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.0%}"
-
-
-def _detail(error: urllib.error.HTTPError) -> str:
-    """Return the reason that a problem gives, else what the status means."""
-    try:
-        return str(json.loads(error.read())["detail"])
-    except (ValueError, KeyError, TypeError):
-        return f"{error.code} {HTTPStatus(error.code).phrase}"

@@ -36,6 +36,7 @@ from service.memories.shapes import (
     MemoryDetail,
     MemoryPage,
     Neighbour,
+    SourceMemory,
     Stored,
 )
 from service.memories.storing import Pushed, change, find, remove, store
@@ -195,7 +196,8 @@ async def get_memory(parts: TheParts, id: str, agent: AgentName = "main") -> Mem
     if memory.updated_at != memory.created_at:
         history.append(HistoryEntry(memory.updated_at, "updated"))
     if memory.archived_at:
-        history.append(HistoryEntry(memory.archived_at, "archived"))
+        action = "consolidated" if memory.consolidated_into else "archived"
+        history.append(HistoryEntry(memory.archived_at, action))
     return MemoryDetail(
         **memory_fields(memory),
         source_kind=memory.source_kind,
@@ -206,6 +208,7 @@ async def get_memory(parts: TheParts, id: str, agent: AgentName = "main") -> Mem
         ],
         before=_neighbours(around.get("before")),
         after=_neighbours(around.get("after")),
+        derived_from=_sources(around.get("derived_from")),
         history=sorted(history, key=lambda entry: entry.at),
     )
 
@@ -237,6 +240,16 @@ async def delete_memory(parts: TheParts, id: str, agent: AgentName = "main") -> 
 
 def _neighbours(rows: list[dict[str, Any]] | None) -> list[Neighbour]:
     return [Neighbour(row["id"], title_of(row["title"], row["content"])) for row in rows or []]
+
+
+def _sources(rows: list[dict[str, Any]] | None) -> list[SourceMemory]:
+    sources = [
+        SourceMemory(
+            row["id"], title_of(row["title"], row["content"]), row["occurred_at"], row["lines"]
+        )
+        for row in rows or []
+    ]
+    return sorted(sources, key=lambda source: (source.lines or [0], source.occurred_at, source.id))
 
 
 def _first_error(error: ValidationError) -> str:

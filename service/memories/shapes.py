@@ -63,6 +63,16 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceMemory:
+    """A memory that a summary is made of; `lines` of the summary (from 1) are its own."""
+
+    id: str
+    title: str
+    occurred_at: datetime
+    lines: list[int]
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """Something that happened to a memory."""
 
@@ -79,4 +89,5 @@ class MemoryDetail(MemoryFields):
     concepts: list[ConceptMention]
     before: list[Neighbour]
     after: list[Neighbour]
+    derived_from: list[SourceMemory]
     history: list[HistoryEntry]

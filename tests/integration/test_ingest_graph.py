@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Coroutine
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,9 +14,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from service.consolidate.consolidating import Asked, consolidate
+from service.consolidate.planning import Wish
+from service.consolidate.undoing import undo_run
+from service.errors import RunNotFound
 from service.ingest.drafts import DocumentText
 from service.ingest.sync import remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
+from service.records import CONSOLIDATION
 from service.vector_forms import VectorForm
 from tests.open_store import START, OpenStore
 from tests.outer_embeddings import outer_embeddings
@@ -85,6 +90,7 @@ pushes = st.builds(
     tags=st.lists(st.sampled_from(TAGS), max_size=2).map(tuple),
     concepts=st.lists(names, max_size=2).map(tuple),
     occurred_at=st.one_of(st.none(), moments),
+    kind=st.sampled_from(("note", "observation", "observation")),
     session=st.sampled_from((None, "s1", "s2")),
     source_ref=st.sampled_from((None, None, "r1", "r2", "r3")),
 )
@@ -97,6 +103,9 @@ changes = st.fixed_dictionaries(
         "concepts": st.lists(names, max_size=2),
         "occurred_at": moments,
         "importance": st.floats(0, 1),
+        "scope": st.sampled_from((None, "harbour")),
+        "archived": st.booleans(),
+        "pinned": st.booleans(),
     },
 )
 
@@ -116,6 +125,7 @@ class Soundness(RuleBasedStateMachine):
         self.world = OpenStore(folder, server, form=self.form)
         self.do(self.world.open())
         self.stored = 0
+        self.runs: list[tuple[str, str]] = []
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -149,6 +159,8 @@ class Soundness(RuleBasedStateMachine):
             memory = self.do(find(self.world.db, [agent], ids[place % len(ids)]))
             if memory.source_kind == "document":
                 fields.pop("text", None)
+            if memory.source_kind == CONSOLIDATION:
+                fields = {}
             self.do(change(self.world.pipeline, memory, fields))
 
     @precondition(lambda self: self.stored)
@@ -161,6 +173,21 @@ class Soundness(RuleBasedStateMachine):
     @rule(agent=agents, text=st.sampled_from(FILES))
     def declare(self, agent: str, text: str) -> None:
         self.do(self.world.declare(text, agent))
+
+    @rule(agent=agents)
+    def consolidate(self, agent: str) -> None:
+        asked = Asked(Wish(agent, None, START + timedelta(days=400)), dry_run=False)
+        done = self.do(consolidate(self.world.pipeline, asked))
+        if done.run:
+            self.runs.append((agent, done.run))
+
+    @precondition(lambda self: self.runs)
+    @rule(place=st.integers(0, 9), pin=st.booleans())
+    def take_back(self, place: int, pin: bool) -> None:
+        agent, run = self.runs.pop(place % len(self.runs))
+        # Its memories may be gone meanwhile, and the run with them.
+        with suppress(RunNotFound):
+            self.do(undo_run(self.world.pipeline, agent, run, pin=pin))
 
     @rule()
     def forget_dictionaries(self) -> None:
