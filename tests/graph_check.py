@@ -221,25 +221,32 @@ def _wrong_summaries(store: Store) -> Iterator[str]:
     edges = {(row["in"], row["out"]): row for row in store.rows["derived_from"]}
     for summary, source in sorted(said ^ edges.keys()):
         yield f"memory {source} and summary {summary} disagree about belonging together"
+    given: dict[str, list[int]] = defaultdict(list)
     for (summary, source), edge in sorted(edges.items()):
-        part, whole = rows[source], rows[summary]
-        if not part.get("archived_at"):
-            yield f"memory {source} is part of {summary} and not archived"
-        if any(part.get(name) != whole.get(name) for name in Wall._fields):
-            yield f"memory {source} differs from its summary {summary} in scope or trust"
-        if edge["content_hash"] != part["content_hash"]:
-            yield f"summary {summary} was made of another text of {source}"
-        told = whole["content"].split("\n")
-        words = " ".join(part["content"].split())
-        for line in edge["lines"]:
-            text = _DATE_OF_LINE.sub("", told[line - 1]).strip()
-            if text not in words and not text.startswith(("[x]", "```")):
-                yield f"line {line} of {summary} does not stand in {source}: {text}"
+        given[summary] += edge["lines"]
+        yield from _wrong_source(rows[summary], rows[source], edge)
     for key, row in rows.items():
-        if row["source_kind"] == CONSOLIDATION:
-            lines = sorted(n for ends, e in edges.items() if ends[0] == key for n in e["lines"])
-            if lines != list(range(1, row["content"].count("\n") + 2)):
-                yield f"summary {key} has lines that no source gave, or two"
+        lines = list(range(1, row["content"].count("\n") + 2))
+        if row["source_kind"] == CONSOLIDATION and sorted(given[key]) != lines:
+            yield f"summary {key} has lines that no source gave, or two"
+
+
+def _wrong_source(
+    summary: dict[str, Any], source: dict[str, Any], edge: dict[str, Any]
+) -> Iterator[str]:
+    name = f"source {source['id']} of summary {summary['id']}"
+    if not source.get("archived_at"):
+        yield f"{name} is not archived"
+    if any(source.get(field) != summary.get(field) for field in Wall._fields):
+        yield f"{name} differs from it in scope or trust"
+    if edge["content_hash"] != source["content_hash"]:
+        yield f"{name} had another text when it was made"
+    told = summary["content"].split("\n")
+    words = " ".join(source["content"].split())
+    for line in edge["lines"]:
+        text = _DATE_OF_LINE.sub("", told[line - 1]).strip()
+        if text not in words and not text.startswith(("[x]", "```")):
+            yield f"{name} does not say its line {line}: {text}"
 
 
 def _is_part(row: dict[str, Any]) -> bool:

@@ -50,6 +50,11 @@ async def undo_summary(pipeline: Pipeline, agent: str, key: str, *, pin: bool) -
     return await _take_back(pipeline, agent, sources, pin=pin)
 
 
+async def undo_one(pipeline: Pipeline, agent: str, summary: str, source: str) -> Undone:
+    """Take one source out of its summary, which says what the others say from then on."""
+    return await _take_back(pipeline, agent, {summary: [source]}, pin=False)
+
+
 async def _take_back(
     pipeline: Pipeline, agent: str, leaving: Mapping[str, Collection[str]], *, pin: bool
 ) -> Undone:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from service.consolidate.undoing import undo_one
 from service.database import Database, record
 from service.errors import InvalidRequest, MemoryNotFound
 from service.ingest.drafts import Draft, digest
@@ -115,7 +116,9 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
         )
         raise InvalidRequest(msg)
     archived = fields.pop("archived", None)
-    if archived is not None:
+    if archived is False and memory.consolidated_into:
+        await undo_one(pipeline, memory.agent, memory.consolidated_into, memory.id)
+    elif archived is not None:
         moment = datetime.now(UTC) if archived else None
         await pipeline.db.run(ARCHIVE, id=record("memory", memory.id), archived_at=moment)
     if not fields:

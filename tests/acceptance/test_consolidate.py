@@ -1,7 +1,6 @@
 """Old logs become summaries, through HTTP: the plan, what is done, what comes back."""
 
 import itertools
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -64,9 +63,9 @@ def _every(client: httpx.Client, agent: str) -> dict[str, Json]:
 
 
 @pytest.fixture
-def agent() -> Iterator[str]:
-    """Yield an agent of the test's own."""
-    yield f"keeper-{next(NUMBERS)}"
+def agent() -> str:
+    """Return an agent of the test's own."""
+    return f"keeper-{next(NUMBERS)}"
 
 
 def test_a_dry_run_changes_nothing_and_is_carried_out_as_it_was_shown(
@@ -189,6 +188,18 @@ def test_one_summary_can_be_taken_back_or_deleted(client: httpx.Client, agent: s
         assert not any(m["archived_at"] or m["consolidated_into"] for m in every.values())
     refused = client.post("/consolidate/undo", json={"agent": agent, "summary": keys[0]})
     assert refused.status_code == 404
+
+
+def test_a_memory_taken_out_of_the_archive_leaves_its_summary(
+    client: httpx.Client, agent: str
+) -> None:
+    keys = _push(client, agent, *LOGS)
+    [group] = _consolidate(client, agent, dry_run=False)["groups"]
+    fields = {"archived": False, "pinned": True}
+    back = client.patch(f"/memories/{keys[1]}", params={"agent": agent}, json=fields).json()
+    assert (back["archived_at"], back["consolidated_into"], back["pinned"]) == (None, None, True)
+    assert "E1234" not in _read(client, agent, group["id"])["content"]
+    assert _consolidate(client, agent)["plan"] is None
 
 
 def test_a_deleted_memory_takes_its_sentences_along(client: httpx.Client, agent: str) -> None:
@@ -416,7 +427,7 @@ def test_pages_of_a_plan(client: httpx.Client, agent: str) -> None:
         "게이트웨이를 다시 시작했다. 오스프리로 바꾸기로 결정했다! 오류는 없다.",
         "今天重启了网关。决定改用新的相机。没有错误！",
         "أعدنا تشغيل البوابة اليوم. قررنا استخدام الكاميرا الجديدة.",
-        "- [x] cameras cleaned\n- [ ] films copied\n  1. first reel, v2.3.1\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        "- [x] cameras cleaned\n- [ ] films copied\n  1. first reel, v2.3.1\n\n| a |\n|---|\n| 1 |",
         "x" * 100_000,
         "\r\n\r\n#\r\n---\r\n",
     ],

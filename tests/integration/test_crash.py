@@ -5,7 +5,7 @@ import random
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,3 +183,49 @@ def test_a_batch_that_is_killed_can_be_sent_again(tmp_path: Path, embedding_url:
     store = stored(tmp_path)
     assert check(store) == []
     assert len(store.memories) == len(store.rows["embedding"]) == BATCH
+
+
+def consolidate(url: str) -> dict[str, Any]:
+    answer = httpx.post(f"{url}/consolidate", json={"dry_run": False}, timeout=120)
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_consolidation_that_is_killed_is_before_or_after(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    chance = random.Random(5)
+    (tmp_path / "notes").mkdir()
+    logs = [one | {"kind": "daily_log"} for one in batch_of(BATCH, chance)]
+
+    def send(url: str) -> None:
+        with suppress(httpx.TransportError):
+            consolidate(url)
+
+    with service_on(tmp_path, embedding_url) as service:
+        httpx.post(f"{service.url}/memories/batch", json={"memories": logs}, timeout=60)
+        sending = threading.Thread(target=send, args=(service.url,))
+        sending.start()
+        # As soon as something is archived: in the middle of the work.
+        wait_until(lambda: httpx.get(f"{service.url}/stats").json()["archived"] > 0)
+        service.kill()
+        sending.join()
+    store = stored(tmp_path)
+    assert check(store) == []
+    archived = sum(row.get("archived_at") is not None for row in store.rows["memory"])
+    assert 0 < archived < BATCH
+
+    with service_on(tmp_path, embedding_url) as service:
+        done = consolidate(service.url)
+        assert done["counts"]["memories"] + archived + done["counts"]["alone"] == BATCH
+        assert consolidate(service.url)["run"] is None
+    store = stored(tmp_path)
+    assert check(store) == []
+    assert sum(row["kind"] == "daily_log" for row in store.rows["memory"]) == BATCH
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 90
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
