@@ -209,14 +209,12 @@ class Embedder:
         return self._read(response)
 
     def _read(self, response: httpx.Response) -> dict[str, Any]:
-        if response.status_code in _PASSING:
-            detail = f"The embedding server answered {response.status_code}: {reason_of(response)}"
-            if response.headers.get("x-should-retry") == "false":
+        if response.status_code != 200:
+            detail = f"The embedding server answered {refusal_of(response)}"
+            is_final = response.headers.get("x-should-retry") == "false"
+            if is_final or response.status_code not in _PASSING:
                 raise EmbedderRefused(detail)
             raise _PassingFailure(detail, _seconds(response.headers.get("retry-after")))
-        if response.status_code != 200:
-            msg = f"The embedding server answered {response.status_code}: {reason_of(response)}"
-            raise EmbedderRefused(msg)
         try:
             answer = orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
@@ -286,14 +284,15 @@ def _checked(vector: Vector, dimensions: int) -> Vector:
     return (vector / length).astype(np.float32)
 
 
-def reason_of(response: httpx.Response) -> str:
-    """Return what a server says of its refusal, in OpenAI's, Cohere's or FastAPI's fields."""
+def refusal_of(response: httpx.Response) -> str:
+    """Return a refusal's status and what it says in OpenAI's, Cohere's or FastAPI's fields."""
     try:
         answer = orjson.loads(response.content)
         error = answer.get("error") or answer.get("message") or answer["detail"]
-        return str(error["message"] if isinstance(error, dict) else error)[:300]
+        reason = str(error["message"] if isinstance(error, dict) else error)
     except (orjson.JSONDecodeError, AttributeError, KeyError):
-        return response.text[:300]
+        reason = response.text
+    return f"{response.status_code}: {reason[:300]}"
 
 
 def _seconds(header: str | None) -> float | None:

@@ -2,17 +2,17 @@
 
 The first comment lines say what it is; `-- takes:` lists its bound variables, `-- gives:` the
 fields of a row, and `-- writes` marks one that changes the store. A line `-- with: filters`
-stands for the conditions in filters.surql, so that every query filters by the same words.
+stands for the text of service/filters.surql: what several queries must say in the same words.
 """
 
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
 
-from service.records import Filters
-
-_FILTERS = "-- with: filters"
-_FILTER_PARAMS = frozenset(Filters().params())
+_SHARED: Final = re.compile(r"^-- with: ([\w/]+)$", re.MULTILINE)
+_VARIABLE: Final = re.compile(r"\$(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,16 @@ class Query:
 
 def load_query(package: str | None, name: str) -> Query:
     """Read `name`.surql beside the modules of `package`; a missing file fails at import."""
-    folder = files(package or "service")
-    text = folder.joinpath(f"{name}.surql").read_text(encoding="utf-8")
-    takes = set(re.findall(r"\$(\w+)", _header(text, "takes")))
-    if _FILTERS in text:
-        conditions = files("service").joinpath("filters.surql").read_text(encoding="utf-8")
-        text = text.replace(_FILTERS, conditions)
-        takes |= _FILTER_PARAMS
+    text = _read(files(package or "service"), name)
+    shared = {part: _read(files("service"), part) for part in _SHARED.findall(text)}
+    takes = _VARIABLE.findall(" ".join([_header(text, "takes"), *shared.values()]))
+    text = _SHARED.sub(lambda match: shared[match[1]], text)
     writes = re.search(r"^-- writes$", text, re.MULTILINE) is not None
     return Query(name, text, frozenset(takes), writes)
+
+
+def _read(folder: Traversable, name: str) -> str:
+    return folder.joinpath(f"{name}.surql").read_text(encoding="utf-8")
 
 
 def _header(text: str, key: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import httpx
 import orjson
 
-from service.embedder import reason_of
+from service.embedder import refusal_of
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +75,8 @@ class Reranker:
     def _silence(self, error: Exception) -> str:
         if isinstance(error, TimeoutError | httpx.TimeoutException):
             return f"did not answer within {self.address.timeout_seconds:g} s"
+        if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
+            return f"broke off ({error!r})"
         return f"at {self.address.url} cannot be reached ({error!r})"
 
     def _failed(self, reason: str) -> RerankFailed:
@@ -89,7 +91,9 @@ class Reranker:
             return _read(first, len(documents))
         second = await self._ask(question, documents, speaks_tei=not self._speaks_tei)
         if second.status_code != 200:
-            told = " and ".join(f"{_refusal(answer)} ({answer.url})" for answer in (first, second))
+            told = " and ".join(
+                f"{refusal_of(answer)} ({answer.url})" for answer in (first, second)
+            )
             msg = f"The rerank server answered {told}"
             raise RerankFailed(msg)
         scores = _read(second, len(documents))
@@ -117,7 +121,7 @@ class Reranker:
 def _read(response: httpx.Response, count: int) -> list[float]:
     """Return the scores of an answer in the documents' order."""
     if response.status_code != 200:
-        msg = f"The rerank server answered {_refusal(response)}"
+        msg = f"The rerank server answered {refusal_of(response)}"
         raise RerankFailed(msg)
     try:
         answer = orjson.loads(response.content)
@@ -125,10 +129,6 @@ def _read(response: httpx.Response, count: int) -> list[float]:
         msg = "The rerank server answered something that is not JSON."
         raise RerankFailed(msg) from error
     return _in_order(answer.get("results") if isinstance(answer, dict) else answer, count)
-
-
-def _refusal(response: httpx.Response) -> str:
-    return f"{response.status_code}: {reason_of(response)}"
 
 
 def _in_order(items: object, count: int) -> list[float]:

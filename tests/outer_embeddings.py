@@ -2,6 +2,7 @@
 
 import base64
 import json
+import socket
 import threading
 import zlib
 from collections import deque
@@ -12,6 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
 import numpy as np
+
+# How long a client may take to hang up as well.
+_PATIENCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to answer: a JSON value, or bytes as they are."""
+    """What to answer: a JSON value, or bytes as they are.
+
+    One that `breaks_off` ends in the middle of its body, as when its server dies; `let_go` is set
+    when the client has closed the connection of such a one too.
+    """
 
     body: Any
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    breaks_off: bool = False
+    let_go: threading.Event = field(default_factory=threading.Event)
 
     def payload(self) -> bytes:
         """Return the body as it goes over the wire."""
@@ -159,6 +169,18 @@ def _handler(outer: Outer) -> type[BaseHTTPRequestHandler]:
             self.send_header("content-length", str(len(payload)))
             self.end_headers()
             with suppress(BrokenPipeError, ConnectionResetError):  # who asked has gone
-                self.wfile.write(payload)
+                self.wfile.write(payload[: len(payload) // 2] if answer.breaks_off else payload)
+            if answer.breaks_off:
+                self.close_connection = True
+                _hang_up(self.connection, answer.let_go)
 
     return Handler
+
+
+def _hang_up(connection: socket.socket, let_go: threading.Event) -> None:
+    """End a connection from this side, and see whether the other side ends it too."""
+    connection.shutdown(socket.SHUT_WR)
+    connection.settimeout(_PATIENCE_SECONDS)
+    with suppress(TimeoutError):
+        if not connection.recv(1):
+            let_go.set()

@@ -1,6 +1,7 @@
 """The default fusion over HTTP: context, paths, times, shares and confidence, on both engines."""
 
 import math
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -81,6 +82,50 @@ def test_a_named_time_lifts_what_happened_then(notes: httpx.Client) -> None:
         assert best["signals"]["time"]["share"] == pytest.approx(0.6)
     plain = _search(notes, "What was the team lunch?")["results"]
     assert all("time" not in hit["signals"] for hit in plain)
+
+
+CRANE = "What did we write of the crane last week?"
+
+
+def _note_cranes(client: httpx.Client, agent: str, newest: datetime) -> None:
+    notes = zip(("oiled", "painted", "rented"), (0, 7, 21), strict=True)
+    memories = [
+        {
+            "agent": agent, "text": f"The crane was {deed}.", "kind": "note",
+            "occurred_at": (newest - timedelta(days=days)).isoformat(),
+        }
+        for deed, days in notes
+    ]  # fmt: skip
+    answer = client.post("/memories/batch", json={"memories": memories})
+    assert answer.json()["created"] == len(memories), answer.text
+
+
+def _of_that_time(client: httpx.Client, agent: str, **wish: object) -> list[str]:
+    """Return what counts more because it happened last week, the best first."""
+    hits = _search(client, CRANE, agent=agent, **wish)["results"]
+    return [hit["content"] for hit in hits if "time" in hit["signals"]]
+
+
+def test_last_week_in_a_store_left_for_a_month_is_before_its_newest_memory(
+    client: httpx.Client,
+) -> None:
+    now = datetime.now(UTC)
+    _note_cranes(client, "left", now - timedelta(days=31))
+    best = _search(client, CRANE, agent="left")["results"][0]
+    assert best["content"] == "The crane was painted."
+    assert best["signals"]["time"]["share"] == pytest.approx(0.6)
+    # The newest is of the week after, when last week may still be written about.
+    assert _of_that_time(client, "left") == [best["content"], "The crane was oiled."]
+    # Seen from a moment that is asked for, or from now since there is something new:
+    assert _of_that_time(client, "left", as_of=now.isoformat()) == []
+    client.post("/memories", json={"agent": "left", "text": "The crane was sold."})
+    assert _of_that_time(client, "left") == ["The crane was sold."]
+
+
+def test_last_week_in_a_store_in_use_is_before_this_one(client: httpx.Client) -> None:
+    _note_cranes(client, "in_use", datetime.now(UTC) - timedelta(days=29))
+    assert _search(client, CRANE, agent="in_use")["results"]
+    assert _of_that_time(client, "in_use") == []
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,8 @@ ABOUT_LAMPS = (
     "A lamp shop is in the lighthouse street, with one lamp more.",
     "The keeper is called Orla, and the lighthouse is hers.",
 )
+# A whole answer would bring the third of them forward.
+ORLA_FIRST = [{"index": n, "relevance_score": score} for n, score in enumerate((0.1, 0.2, 0.9))]
 
 
 @pytest.fixture
@@ -241,6 +243,7 @@ def test_what_only_the_graph_found_keeps_its_place(start: Start, outer: OuterRer
         (Answer({"results": [{"index": 9, "relevance_score": 1.0}]}), "each `index`"),
         (Answer(b'{"results": [{"index": 0, "relevance_score": NaN}]}'), "not JSON"),
         (Answer({"results": []}), "each `index`"),
+        (Answer({"results": ORLA_FIRST}, breaks_off=True), "broke off"),
     ],
 )
 def test_a_bad_reranker_leaves_the_fused_order_and_is_left_alone(

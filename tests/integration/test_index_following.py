@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from service.index.residency import Residency
 from service.ingest.pending import embed_pending
 from service.memories.fetching import fetch
 from service.memories.storing import change, remove
-from service.records import Filters
+from service.records import Commit, Filters
 from service.store_address import StoreAddress
 from tests.conftest import Start
 from tests.open_store import SCHEMA, OpenStore, open_store
@@ -128,6 +129,35 @@ async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
         yield store
 
 
+class Feed:
+    """A store's change feed: what it was asked for and gave, without the commits it has lost."""
+
+    def __init__(self, db: Database) -> None:
+        self.looks: list[tuple[int, list[int]]] = []
+        self.lost: set[int] = set()
+        self._changes = db.changes
+
+    @property
+    def newest(self) -> int:
+        """Return the stamp of the newest commit that it gave."""
+        return max(stamp for _, stamps in self.looks for stamp in stamps)
+
+    async def changes(self, since: int) -> tuple[list[Commit], bool]:
+        """Stand in the place of Database.changes; a look is noted as (since, stamps given)."""
+        commits, has_more = await self._changes(since)
+        kept = [commit for commit in commits if commit.stamp not in self.lost]
+        self.looks.append((since, [commit.stamp for commit in kept]))
+        return kept, has_more
+
+
+@pytest.fixture
+def feed(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    """Watch the feed of the opened store."""
+    feed = Feed(opened.db)
+    monkeypatch.setattr(opened.db, "changes", feed.changes)
+    return feed
+
+
 async def fill(opened: OpenStore) -> list[str]:
     await opened.declare(CONCEPTS)
     texts = [f"The GPU and the kettle, number {n}, at Blue Harbour." for n in range(4)]
@@ -225,6 +255,20 @@ async def test_a_memory_moved_to_another_agent_takes_its_vector_along(
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
+
+
+@pytest.mark.parametrize("count", [1, 30])
+async def test_one_look_at_the_feed_serves_all_names_of_a_batch(
+    opened: OpenStore, feed: Feed, count: int
+) -> None:
+    """Before it is written, for older memories that mention one; another look is after it."""
+    older = await opened.push("Once fn 0 was new.")
+    await opened.engine.sizes(["main"])  # loads the index
+    feed.looks.clear()
+    pairs = [(f"Valve FN-{number} leaks.", f"Mend FN-{number}!") for number in range(count)]
+    newer = await opened.push(*chain.from_iterable(pairs))
+    assert len(feed.looks) == 2
+    assert await opened.memories_of("fn_0") == sorted([*older, *newer[:2]])
 
 
 async def test_an_edge_with_an_id_of_its_own_arrives(replicas: Replicas) -> None:
@@ -326,15 +370,75 @@ async def test_after_a_gap_everything_is_loaded_again(
         await asyncio.gather(watching, return_exceptions=True)
 
 
-@pytest.mark.parametrize("feed", ["7d", "7d INCLUDE ORIGINAL"])
-async def test_an_unknown_table_is_counted_and_nothing_stops(replicas: Replicas, feed: str) -> None:
+async def test_an_idle_store_is_not_read_again(
+    opened: OpenStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "POLL_SECONDS", 0.01)
+    await fill(opened)
+    residency = Residency(opened.db, PLENTY_BYTES, None)
+    await residency.follower.catch_up()
+    newest = feed.newest
+    feed.looks.clear()
+    async with following(residency):
+        await until(lambda: len(feed.looks) >= 20)
+    assert feed.looks == [(newest + 1, [])] * len(feed.looks)
+
+
+async def test_an_idle_server_is_not_read_again_after_a_while(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(follow, "_OVERLAP_MS", 500)
+    feed = Feed(replicas.reader)
+    monkeypatch.setattr(replicas.reader, "changes", feed.changes)
+    await fill(replicas.writer)
+    await replicas.agree()
+    await until(lambda: not any(stamps for _, stamps in feed.looks[-20:]))
+    assert feed.looks[-20:] == [(feed.newest + 1, [])] * 20
+
+
+async def test_a_gap_is_looked_for_once_a_minute(
+    opened: OpenStore, feed: Feed, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = await fill(opened)
+    residency = Residency(opened.db, PLENTY_BYTES, None)
+    follower = residency.follower
+    await residency.catch_up("main")
+    index = await residency.index_of("main")
+    newest = feed.newest
+
+    async def looks_after(seconds: float) -> list[tuple[int, list[int]]]:
+        feed.looks.clear()
+        follower._checked_at -= seconds
+        for _ in range(3):
+            await follower.catch_up()
+        return feed.looks.copy()
+
+    idle = newest + 1, list[int]()
+    assert await looks_after(30) == [idle] * 3
+    assert await looks_after(30) == [(newest, [newest]), idle, idle]
+    assert "a gap" not in caplog.text
+    feed.lost.add(newest)
+    index.remove_memory(ids[0])  # what was lost in the gap
+    assert await looks_after(30) == [idle] * 3
+    assert residency.reservation("main") is None
+    await looks_after(30)
+    assert "a gap" in caplog.text
+    assert residency.reservation("main")
+    await residency.catch_up("main")
+    assert (await residency.index_of("main")).counts()["memory"] == 5
+    assert residency.reservation("main") is None
+
+
+@pytest.mark.parametrize("kept", ["7d", "7d INCLUDE ORIGINAL"])
+async def test_an_unknown_table_is_counted_and_nothing_stops(replicas: Replicas, kept: str) -> None:
     await fill(replicas.writer)
     await replicas.agree()
     text = (
         "CREATE stranger:1 SET name = 'x'; UPDATE stranger:1 SET name = 'y'; "
         "DELETE stranger:1; CREATE stranger:[1, 2]; REMOVE TABLE stranger"
     )
-    await run(replicas.writer.db, f"DEFINE TABLE stranger CHANGEFEED {feed}")
+    await run(replicas.writer.db, f"DEFINE TABLE stranger CHANGEFEED {kept}")
     await run(replicas.writer.db, text)
     await replicas.writer.push("A bunny after the stranger.")
     await replicas.agree()

@@ -166,6 +166,21 @@ async def test_a_slow_server_costs_no_more_than_the_limit(outer: OuterReranker) 
         assert time.monotonic() - started < 3
 
 
+async def test_a_server_that_dies_amid_its_answers_keeps_no_connection(
+    outer: OuterReranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More often than a client may have connections: one that was kept would be missing."""
+    monkeypatch.setattr("service.reranker._REST_SECONDS", 0)
+    dying = [Answer({"results": _ranks(0.1, 0.2, 0.3)}, breaks_off=True) for _ in range(101)]
+    outer.next_answers.extend(dying)
+    async with client_of(outer.url) as reranker:
+        for answer in dying:
+            assert "broke off" in await _failure(reranker)
+            assert await asyncio.to_thread(answer.let_go.wait, 5)
+        assert await reranker.score(QUESTION, DOCUMENTS) == SCORES
+    assert len(outer.requests) == len(dying) + 1
+
+
 async def test_after_a_failure_it_is_left_alone(
     outer: OuterReranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

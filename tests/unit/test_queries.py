@@ -10,7 +10,9 @@ from service.queries import Query, load_query
 from service.records import Filters
 
 _SERVICE = Path(str(files("service")))
-_FILES = sorted(path for path in _SERVICE.rglob("*.surql") if path.name != "filters.surql")
+# Words that stand in several queries, and are none themselves.
+_SHARED = frozenset({"filters.surql", "memory_values.surql"})
+_FILES = sorted(path for path in _SERVICE.rglob("*.surql") if path.name not in _SHARED)
 # Names that the language binds itself.
 _OWN = frozenset({"parent", "this", "value", "input"})
 _WRITING = re.compile(
@@ -100,9 +102,20 @@ def test_filters_are_put_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "AND trust_tier IN $trust" in query.text
 
 
-def test_a_missing_file_is_an_error() -> None:
-    with pytest.raises(FileNotFoundError):
-        load_query("service.search", "no_such_query")
+def test_the_values_of_a_memory_are_put_in() -> None:
+    values = (_SERVICE / "index" / "memory_values.surql").read_text()
+    for name in ("page", "same_moment"):
+        query = load_query("service.index", name)
+        assert values in query.text
+        assert query.takes == _bound(query.text)
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    package = _write(tmp_path, some="-- Some.\nSELECT x WHERE\n-- with: filtres\n;")
+    for room, name in (("service.search", "no_such_query"), (package, "some")):
+        with pytest.raises(FileNotFoundError):
+            load_query(room, name)
 
 
 def test_without_a_package_it_is_the_service_itself() -> None:
