@@ -11,8 +11,13 @@ from service.records import Filters
 
 _SERVICE = Path(str(files("service")))
 # Words that stand in several queries, and are none themselves.
-_SHARED = frozenset({"filters.surql", "memory_values.surql"})
-_FILES = sorted(path for path in _SERVICE.rglob("*.surql") if path.name not in _SHARED)
+_NAMED = re.findall(
+    r"^-- with: (\S+)$",
+    "\n".join(path.read_text(encoding="utf-8") for path in _SERVICE.rglob("*.surql")),
+    re.MULTILINE,
+)
+_SHARED = frozenset(_SERVICE / f"{name}.surql" for name in _NAMED)
+_FILES = sorted(path for path in _SERVICE.rglob("*.surql") if path not in _SHARED)
 # Names that the language binds itself.
 _OWN = frozenset({"parent", "this", "value", "input"})
 _WRITING = re.compile(
