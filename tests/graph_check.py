@@ -263,8 +263,9 @@ def _references(store: Store) -> dict[str, set[str]]:
 def _wrong_weights(store: Store) -> Iterator[str]:
     expected: Counter[Key] = Counter()
     for key, slugs in _references(store).items():
-        if key in store.memories:
-            agent = store.memories[key].agent
+        memory = store.memories.get(key)
+        if memory and memory.source_kind != CONSOLIDATION:
+            agent = memory.agent
             expected.update((agent, *pair) for pair in pairs(slugs))
     found: dict[Key, int] = {}
     for row in store.rows["related_to"]:

@@ -82,7 +82,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         dictionary.remove(slug)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
-    references = link_change(before, after)
+    references = link_change(before, after, _copies(change, texts))
     new_concepts = tuple(name for name in new if name.slug in mentioned)
     return Links(
         new_concepts=new_concepts,
@@ -137,6 +137,13 @@ async def _around(
 
 def _brand_new(change: Change) -> set[str]:
     return {d.key for d in change.drafts if d.key not in change.replaced}
+
+
+def _copies(change: Change, texts: Mapping[str, Written]) -> set[str]:
+    """Return the ids of the summaries among the memories that come, change and go."""
+    every = {memory.id: memory.source_kind for memory in change.gone}
+    every |= {key: text.source_kind for key, text in texts.items()}
+    return {key for key, kind in every.items() if kind == CONSOLIDATION}
 
 
 def _teaching(texts: Mapping[str, Written]) -> dict[str, Written]:

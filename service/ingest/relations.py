@@ -1,7 +1,7 @@
 """What links change when memories come, change and go: edges to add and drop, counts; pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -28,19 +28,24 @@ class LinkChange:
 
 
 def link_change(
-    before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]
+    before: Mapping[str, frozenset[str]],
+    after: Mapping[str, frozenset[str]],
+    copies: Collection[str] = (),
 ) -> LinkChange:
-    """Compare the concepts of each memory (key → slugs) before and after."""
+    """Compare the concepts of each memory (key → slugs) before and after.
+
+    The memories in `copies` tie no pairs: a summary puts side by side what no memory did.
+    """
     old = {(key, slug) for key, slugs in before.items() for slug in slugs}
     new = {(key, slug) for key, slugs in after.items() for slug in slugs}
     counts: Counter[str] = Counter()
     counts.update(slug for _, slug in new)
     counts.subtract(slug for _, slug in old)
     weights: Counter[Pair] = Counter()
-    for slugs in after.values():
-        weights.update(pairs(slugs))
-    for slugs in before.values():
-        weights.subtract(pairs(slugs))
+    for key, slugs in after.items():
+        weights.update(() if key in copies else pairs(slugs))
+    for key, slugs in before.items():
+        weights.subtract(() if key in copies else pairs(slugs))
     return LinkChange(
         frozenset(new - old),
         frozenset(old - new),

@@ -244,3 +244,57 @@ def test_a_scan_from_a_shell_goes_through_the_running_service(
         elsewhere = environment | {"MEMORY_PORT": str(free_port())}
         lost = _run("ingest", "--once", **elsewhere)
         assert (lost.returncode, "Another process holds" in lost.stderr) == (1, True)
+
+
+def _logs(folder: Path) -> Path:
+    notes = folder / "notes"
+    for day, text in (
+        ("09", "Osprey-2 came. Decided to use Osprey-2 instead of Heron."),
+        ("10", "Osprey-2 stopped with E1234."),
+    ):
+        path = notes / "memory" / f"2026-02-{day}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# 2026-02-{day}\n\n{text}\n", encoding="utf-8")
+    return notes
+
+
+def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    environment = _environment(
+        tmp_path, MEMORY_SOURCES=str(_logs(tmp_path)), MEMORY_EMBEDDING_URL=embedding_url
+    )
+    assert _run("ingest", "--once", **environment).returncode == 0
+    shown = _run("consolidate", **environment)
+    assert (shown.returncode, shown.stderr.strip()) == (0, "")
+    assert "Osprey-2, 2026-02-09 to 2026-02-10" in shown.stdout
+    assert "2 memories would be consolidated into 1 summaries (1 new)" in shown.stdout
+    assert "Nothing was changed: run it again with --execute." in shown.stdout
+    young = _run("consolidate", "--older-than", "5200w", **environment)
+    assert "0 memories would be consolidated" in young.stdout
+    wrong = _run("consolidate", "--older-than", "3x", **environment)
+    assert (wrong.returncode, "write 12h, 3d or 2w" in wrong.stderr) == (1, True)
+    done = _run("consolidate", "--execute", **environment)
+    assert "2 memories were consolidated into 1 summaries (1 new)" in done.stdout
+    assert "POST /consolidate/undo takes it back" in done.stdout
+    again = _run("consolidate", "--execute", **environment)
+    assert "0 memories would be consolidated into 0 summaries" in again.stdout
+
+
+def test_a_consolidation_from_a_shell_goes_through_the_running_service(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    environment = _environment(
+        tmp_path, MEMORY_SOURCES=str(_logs(tmp_path)), MEMORY_EMBEDDING_URL=embedding_url
+    )
+    with _serving(environment) as (client, _):
+        wait_for(f"{client.base_url}/health/ready")
+        client.post("/ingest/scan", json={})
+        assert "would be consolidated" in _run("consolidate", **environment).stdout
+        done = _run("consolidate", "--execute", "--agent", "main", **environment)
+        assert "2 memories were consolidated into 1 summaries (1 new)" in done.stdout
+        assert client.get("/stats").json()["kinds"] == {"daily_log": 2, "summary": 1}
+        refused = _run("consolidate", "--agent", "nobody", **environment)
+        assert (refused.returncode, "The running service refused" in refused.stderr) == (1, True)
+    elsewhere = environment | {"MEMORY_DATA_DIR": str(tmp_path / "elsewhere")}
+    assert "0 memories would be" in _run("consolidate", **elsewhere).stdout

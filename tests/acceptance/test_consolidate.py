@@ -177,12 +177,12 @@ def test_an_undone_run_leaves_everything_as_it_was(client: httpx.Client, agent: 
 
 def test_one_summary_can_be_taken_back_or_deleted(client: httpx.Client, agent: str) -> None:
     keys = _push(client, agent, *LOGS)
-    for take_back in (
-        lambda key: client.post("/consolidate/undo", json={"agent": agent, "summary": key}),
-        lambda key: client.delete(f"/memories/{key}", params={"agent": agent}),
-    ):
+    for is_deleted in (False, True):
         [group] = _consolidate(client, agent, dry_run=False)["groups"]
-        assert take_back(group["id"]).is_success
+        if is_deleted:
+            client.delete(f"/memories/{group['id']}", params={"agent": agent})
+        else:
+            assert _undo(client, agent, summary=group["id"])["removed"] == [group["id"]]
         every = _every(client, agent)
         assert sorted(every) == sorted(keys)
         assert not any(m["archived_at"] or m["consolidated_into"] for m in every.values())
