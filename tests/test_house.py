@@ -27,7 +27,7 @@ pure      ingest.names ingest.parts ingest.places ingest.relations ingest.senten
 pure      ingest.subjects
 pure      graph.edges graph.measures graph.pairs
 pure      consolidate.density consolidate.distilling consolidate.grouping consolidate.likeness
-pure      consolidate.mending consolidate.passages consolidate.sayings
+pure      consolidate.mending consolidate.passages consolidate.sayings consolidate.wording
 pure      search.anchors search.answers search.beam search.blending search.certainty
 pure      search.concept_votes search.evidence search.scoring
 pure      search.diversity search.duplicates search.eastern_times search.english_times

@@ -1,14 +1,15 @@
 """How much a passage tells: its density, what it decides, and the facts that it holds."""
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from service.consolidate.passages import Passage
+from service.consolidate.wording import is_wide_word, words_of
 from service.ingest.identifiers import identifiers
 from service.ingest.names import proper_names
 from service.ingest.wide import WIDE
-from service.words import fold
 
 # What a passage's length, telling words, names, numbers and being done are worth, as far as it has
 # them. As in the listing that this room comes from: a word that says what was decided, broken or
@@ -26,20 +27,29 @@ _MOST_WORDS: Final = 20
 _MOST_NAMES: Final = 5
 _MOST_NUMBERS: Final = 3
 
-# Two letters of Korean, Chinese or Japanese say about as much as one word of English.
-_WORD: Final = re.compile(rf"[{WIDE}]{{1,2}}|[^\W_{WIDE}]+")
-# "Use Redis instead of Kafka", but not "used": a decision says what holds from now on.
-_DECIDES: Final = re.compile(
-    r"\b(?:decid(?:ed|es|ing)|(?<![/`])decisions?(?![./]\w)|chose|chosen|agreed|settled (?:on|for|that)|"
-    r"opted|adopt(?:ed|ing)?|rejected|approved|instead of|from now on|no longer uses?|"
-    r"(?:will|shall)(?: not| never| now)? (?:use|keep|stay)|won['’]t use|let['’]s use|"
-    r"(?:we|i)['’]ll (?:use|keep|stay)|(?:go|goes|going|went) with|standardi[sz]ed? on|"
-    r"(?:switch(?:ed|es|ing)?|migrat(?:ed|es|ing))(?: [\w.-]+){0,2}"
-    r"(?: from [\w.-]+)? to|replac(?:ed|es|ing) [^.]{1,40} (?:with|by))\b"
-    r"|결정|결심|기로 ?(?:했|함|하였|합의)|선택|채택|합의|확정|전환|대신|쓰기로"
-    r"|[决決]定|[决決]策|选择|選擇|选定|選定|选用|選用|[采採]用|商定|敲定|改用|换成|換成|切换到|切換到|而不是|不再使用"
-    r"|選択|ことにし|ことになっ|切り替え",
+# Whole words are looked up, which takes a fraction of the time of one long pattern.
+_DECIDING: Final = frozenset(
+    """adopted agreed approved chose chosen decided decision decisions opted
+    rejected""".split()  # noqa: SIM905 - words, not a list
+)
+# One of these opens each phrase that decides.
+_OPENING: Final = frozenset(
+    """from go goes going i'll i’ll instead let's let’s migrated migrating no replaced replacing
+    settle settled shall standardised standardized switched switching we'll we’ll went will won't
+    won’t""".split()  # noqa: SIM905
+)
+_DECIDING_PHRASE: Final = re.compile(
+    r"\b(?:(?:will|shall|['’]ll)(?: not| never| now)? (?:use|keep|stay)|(?:won['’]t|let['’]s) use|"
+    r"settled? (?:on|for|that)|instead of|from now on|no longer uses?|(?:go|goes|going|went) with|"
+    r"standardi[sz]ed on|replac(?:ed|ing)(?: [^\s.]+){1,6} (?:with|by)|"
+    r"(?:switch|migrat)(?:ed|ing)(?: [\w.-]+){0,4} to)\b",
     re.IGNORECASE,
+)
+_DECIDING_LETTERS: Final = re.compile(
+    r"결정(?![된되하]|할|적|권|체|론)|기로 ?(?:했|함|하였|합의|결정)|대신|합의|확정"
+    r"|(?:결정|선택|채택|전환)(?:했|함|하였|됐|되었)"
+    r"|[决決][定策]|[选選][择擇定用]|選択|[采採]用|商定|敲定|改用|[换換]成|切[换換]到|而不是|不再使用"
+    r"|ことにし|ことになっ|切り替え"
 )
 # What stands under such a heading is decided, whatever its words.
 _DECISION_LABELS: Final = frozenset(
@@ -48,28 +58,38 @@ _DECISION_LABELS: Final = frozenset(
         "결정", "결정사항", "결정 사항", "합의", "决定", "決定", "决策", "決策", "決定事項", "决议",
     )
 )  # fmt: skip
-_NOT_LETTERS: Final = re.compile(r"\([^)]*\)|[\W\d_]+")
-_TELLS: Final = re.compile(
-    r"\b(?:fix(?:ed|es|ing)?|solv(?:ed|es|ing)|resolv(?:ed|es|ing)|repair(?:ed|s|ing)?|bugs?|errors?|"
-    r"exceptions?|fail(?:ed|s|ing|ures?)?|broke(?:n)?|breaks|crash(?:ed|es|ing)?|block(?:ed|s|ing|"
-    r"ers?)|outages?|regressions?|root causes?|because|caus(?:ed|es)|timeouts?|timed out|lost|leak"
-    r"(?:ed|s|ing)?|ship(?:ped|s|ping)|releas(?:ed|es|ing)|deploy(?:ed|s|ing|ments?)?|merged|"
-    r"reverted|rolled back|upgraded|migrated|learn(?:ed|t)|lessons?|discovered|found out|"
-    r"turn(?:ed|s) out|important|breakthrough|must|never|always|prefer(?:s|red)?|deadlines?)\b"
-    r"|고쳤|고침|수정|해결|오류|에러|버그|실패|장애|중단|원인|배포|출시|릴리스|배웠|깨달|중요|막혔|주의|반드시"
+_LONGEST_LABEL: Final = 60
+_NO_LETTERS: Final = re.compile(r"\([^)]*\)|[\W\d_]+")
+_TELLING: Final = frozenset(
+    """always because blocked blocker blockers breakthrough broke broken bug bugs cause caused
+    causes crash crashed crashes crashing deadline deploy deployed deploying deployment discovered
+    error errors exception exceptions fail failed failing fails failure failures fix fixed fixes
+    fixing important leak leaked leaks learned learnt lesson lessons lost merged migrated must never
+    outage prefer preferred prefers regression release released releases releasing resolved
+    reverted rollback shipped shipping solved timeout timeouts upgraded""".split()  # noqa: SIM905
+)
+_TELLING_LETTERS: Final = re.compile(
+    r"고쳤|고침|수정|해결|오류|에러|버그|실패|장애|중단|원인|배포|출시|릴리스|배웠|깨달|중요|막혔|주의|반드시"
     r"|修[复復正]|解[决決]|[错錯][误誤]|失[败敗]|故障|崩[溃潰]|原因|[发發]布|上[线線]|部署|[学學]到|重要|必[须須]|教[训訓]"
-    r"|障害|不具合|エラー|バグ|リリース|デプロイ|直し",
-    re.IGNORECASE,
+    r"|障害|不具合|エラー|バグ|リリース|デプロイ|直し"
+)
+# In English nothing is named without one of these: a capital inside the text, a mark inside a
+# word, a quotation, or a figure beside a letter.
+_MAY_NAME: Final = re.compile(
+    r"(?<!^)[A-Z]|[\w~.][-_/:~@][\w]|\w\.\w|[`\"~/_]|[a-z]\d|\d[a-z]|[^\x00-\x7f]"
 )
 _NUMBERED: Final = re.compile(rf"[^\s{WIDE}]*\d[^\s{WIDE}]*")
 _BEFORE: Final = "`'\"()[]{}<>,;:!?*_|“”‘’=~#"
 _BEHIND: Final = _BEFORE + ".…"
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _UNIT: Final = re.compile(
-    r"(?<=\d)\s(?=(?:%|[kmgt]i?b(?:/s)?|ms|s|sec|seconds?|min|minutes?|h|hours?|days?|weeks?|m?w|kwh|"
-    r"[kmg]hz|fps|px|[km]?m|kg|°c|tokens?|rows?|files?|users?|eur|usd|[ap]m)(?!\w))",
+    r"(?<=\d)\s(?=(?:%|[kmgt]i?b(?:/s)?|ms|s|sec|seconds?|min|minutes?|h|hours?|days?|weeks?|m?w|"
+    r"kwh|[kmg]hz|fps|px|[km]?m|kg|°c|tokens?|rows?|files?|users?|eur|usd|[ap]m)(?!\w))",
     re.IGNORECASE,
 )
+# "11.2GB" is told as a number; the part behind the point is no name.
+_DECIMAL: Final = re.compile(r"(?<![\w.-])(\d+\.\d+)(?=[A-Za-z])")
+_DIGIT: Final = re.compile(r"\d")
 _CODE_SPAN: Final = re.compile(r"`([^`\n]{1,100})`")
 
 
@@ -77,26 +97,46 @@ def density(passage: Passage) -> float:
     """Return how much a passage tells, 0 to 1.3: the sum of five shares, each up to its weight.
 
     Length up to 20 words, one telling word (decided, fixed, failed, shipped, and in Korean, Chinese
-    and Japanese), up to 5 names and 3 numbers, and being done. Emoji alone are 0; a line that introduces others counts half.
+    and Japanese), up to 5 names and 3 numbers, and being done. Emoji alone are next to nothing; a
+    line that introduces others counts half.
     """
-    return density_of(passage, facts(passage))
+    words, told = words_of(passage), facts(passage)
+    return density_of(passage, words, told, is_decision=decides(passage, words))
 
 
-def density_of(passage: Passage, told: frozenset[str]) -> float:
-    """Return the density of a passage whose facts are known: to find them takes longest."""
-    text = passage.text
-    numbers = sum(fact[:1].isdigit() for fact in told)
-    names = len(told) - numbers
-    score = _LENGTH * _share(len(_WORD.findall(text)), _MOST_WORDS)
-    score += _NAMED * _share(names, _MOST_NAMES) + _COUNTED * _share(numbers, _MOST_NUMBERS)
-    if is_decision(passage) or _TELLS.search(text):
+def density_of(
+    passage: Passage, words: Sequence[str], told: frozenset[str], *, is_decision: bool
+) -> float:
+    """Return the density of a passage of which all else is known: finding that takes longest."""
+    numbers = sum(fact[0].isdigit() for fact in told)
+    score = _LENGTH * _share(_length(passage, words), _MOST_WORDS)
+    score += _NAMED * _share(len(told) - numbers, _MOST_NAMES)
+    score += _COUNTED * _share(numbers, _MOST_NUMBERS)
+    if is_decision or _tells(passage, words):
         score += _TOLD
     score += _DONE * passage.is_done
-    return score * _INTRODUCING if text.endswith((":", "：")) else score
+    return score * _INTRODUCING if passage.text.endswith((":", "：")) else score
 
 
-def _share(count: int, most: int) -> float:
+def _share(count: float, most: int) -> float:
     return min(count, most) / most
+
+
+def _length(passage: Passage, words: Sequence[str]) -> float:
+    """Count the words; a pair of wide letters shares each letter with the next pair."""
+    if passage.is_code:
+        return len(passage.text.split())
+    if passage.text.isascii():
+        return len(words)
+    return sum(0.5 if is_wide_word(word) else word.isalnum() or len(word) > 2 for word in words)
+
+
+def _tells(passage: Passage, words: Sequence[str]) -> bool:
+    if passage.is_code:
+        words = passage.text.lower().replace(":", " ").split()
+    return not _TELLING.isdisjoint(words) or (
+        not passage.text.isascii() and _TELLING_LETTERS.search(passage.text) is not None
+    )
 
 
 def is_decision(passage: Passage) -> bool:
@@ -104,15 +144,26 @@ def is_decision(passage: Passage) -> bool:
 
     Code and the bare label itself ("Decisions:") decide nothing.
     """
-    if passage.is_code:
+    return decides(passage, words_of(passage))
+
+
+def decides(passage: Passage, words: Sequence[str]) -> bool:
+    """Say the same of a passage whose words are known."""
+    if passage.is_code or _is_decision_label(passage.text):
         return False
-    if _is_decision_label(passage.label):
-        return True
-    return _DECIDES.search(passage.text) is not None and not _is_decision_label(passage.text)
+    text = passage.text
+    return (
+        _is_decision_label(passage.label)
+        or not _DECIDING.isdisjoint(words)
+        or (not _OPENING.isdisjoint(words) and _DECIDING_PHRASE.search(text) is not None)
+        or (not text.isascii() and _DECIDING_LETTERS.search(text) is not None)
+    )
 
 
 def _is_decision_label(label: str) -> bool:
-    return len(label) <= 60 and _NOT_LETTERS.sub(" ", label).strip().casefold() in _DECISION_LABELS
+    if not label or len(label) > _LONGEST_LABEL:
+        return False
+    return _NO_LETTERS.sub(" ", label).strip().casefold() in _DECISION_LABELS
 
 
 def facts(passage: Passage) -> frozenset[str]:
@@ -122,17 +173,21 @@ def facts(passage: Passage) -> frozenset[str]:
     A plain word that only begins a sentence is no name: grammar asks for its capital.
     """
     text = passage.text
+    found: set[str] = set()
     if passage.is_code:
         text = text.split("\n", 1)[-1].rpartition("\n")[0]
-        found = {word.casefold() for word in identifiers(text)}
-    else:
-        found = set(proper_names(text))
+        found.update(word.casefold() for word in identifiers(text))
+    elif _MAY_NAME.search(text):
+        found.update(proper_names(_DECIMAL.sub(r"\1 ", text)))
         found.update(" ".join(span.casefold().split()) for span in _CODE_SPAN.findall(text))
-    return frozenset(found | set(_numbers(text)))
+    if _DIGIT.search(text):
+        found.update(_numbers(text))
+    found.discard("")
+    return frozenset(found)
 
 
 def _numbers(text: str) -> Iterator[str]:
-    if any(map(str.isdigit, text)):
-        joined = _UNIT.sub("", _THOUSANDS.sub("", fold(text)))
-        for chunk in _NUMBERED.findall(joined):
-            yield chunk.lstrip(_BEFORE).rstrip(_BEHIND).casefold()
+    folded = unicodedata.normalize("NFKC", text)
+    joined = _UNIT.sub("", _THOUSANDS.sub("", folded))
+    for chunk in _NUMBERED.findall(joined):
+        yield chunk.lstrip(_BEFORE).rstrip(_BEHIND).casefold()

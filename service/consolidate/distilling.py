@@ -11,6 +11,10 @@ from service.consolidate.passages import read_passages
 from service.consolidate.sayings import Said, Saying, read_saying
 from service.ingest.sizes import estimate_tokens
 
+# The mark of a list item, a date of three numbers with two hyphens, and a colon.
+_DAY_TOKENS: Final = 7
+# Fewer than three plain words ("Thanks!", "Server side:") or emoji alone are worth no line.
+_LEAST_DENSITY: Final = 0.04
 _SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "…", "؟", "।")
 
 
@@ -18,21 +22,24 @@ _SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "…", "؟", "।")
 class Told:
     """What distilling needs of one memory; `occurred_at` knows its time zone.
 
-    The title is told only where there is no text. What stands under "Decision" is decided.
+    The title is told only where there is no text. What stands under "Decision" is decided. `place`
+    orders what is of one moment: the sections of a document by their lines.
     """
 
     id: str
     occurred_at: datetime
     content: str
     title: str = ""
+    place: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
     """The text of a summary, and for each memory the lines of it that it told.
 
-    `content` is a markdown list in the order of time. Lines count from 1, ascending; each belongs
-    to one memory, and a memory that gave none is not there.
+    `content` is a markdown list in the order of time, one item a memory: its date, then a line for
+    each of its passages. Lines count from 1, ascending; each belongs to one memory, and a memory
+    that gave none is not there.
     """
 
     content: str
@@ -41,13 +48,11 @@ class Distilled:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A saying, where it stands among all, whose it is, its lines and their estimated tokens."""
+    """A saying, where it stands among all, and whose it is."""
 
     place: int
     teller: Told
     saying: Saying
-    lines: tuple[str, ...]
-    tokens: int
 
 
 def distil(told: Sequence[Told], budget_tokens: int, best: str | None = None) -> Distilled:
@@ -86,21 +91,11 @@ def _form(teller: Told) -> tuple[int, int, int, datetime, str]:
 
 def _read_pieces(told: Iterable[Told]) -> list[_Piece]:
     pieces: list[_Piece] = []
-    for teller in sorted(told, key=lambda one: (one.occurred_at, one.id, one.content)):
-        text = teller.content if teller.content.strip() else teller.title
-        day = teller.occurred_at.astimezone(UTC).date().isoformat()
-        for passage in read_passages(text, teller.title):
-            lines = _lines(day, passage.text)
-            tokens = sum(map(estimate_tokens, lines))
-            pieces.append(_Piece(len(pieces), teller, read_saying(passage), lines, tokens))
+    for teller in sorted(told, key=lambda one: (one.occurred_at, one.place, one.id, one.content)):
+        passages = read_passages(teller.content, teller.title) or read_passages(teller.title)
+        for passage in passages:
+            pieces.append(_Piece(len(pieces), teller, read_saying(passage)))
     return pieces
-
-
-def _lines(day: str, text: str) -> tuple[str, ...]:
-    if "\n" not in text:
-        return (f"- {day}: {text}",)
-    # A fence has its own line, or it would be none.
-    return (f"- {day}:", *(f"  {line}".rstrip() for line in text.split("\n")))
 
 
 def _choose(pieces: Sequence[_Piece], budget_tokens: int) -> list[_Piece]:
@@ -108,20 +103,31 @@ def _choose(pieces: Sequence[_Piece], budget_tokens: int) -> list[_Piece]:
     ranked = sorted(pieces, key=_rank)
     kept = [p for p in ranked if p.saying.is_decision and said.take(p.saying)]
     others = [p for p in ranked if not p.saying.is_decision and said.take(p.saying)]
-    left = budget_tokens - sum(piece.tokens for piece in kept)
-    for piece in _spread(others, {piece.teller.id for piece in kept}):
-        if piece.tokens <= left:
+    heard = {piece.teller.id for piece in kept}
+    left = budget_tokens - sum(map(_tokens, kept)) - _DAY_TOKENS * len(heard)
+    for piece in _spread(others, heard):
+        if left <= 0 or piece.saying.density < _LEAST_DENSITY:
+            continue
+        tokens = _tokens(piece) + (_DAY_TOKENS if piece.teller.id not in heard else 0)
+        if tokens <= left:
             kept.append(piece)
-            left -= piece.tokens
+            heard.add(piece.teller.id)
+            left -= tokens
     return kept or others[:1]
+
+
+def _tokens(piece: _Piece) -> int:
+    return estimate_tokens(piece.saying.passage.text)
 
 
 def _spread(ranked: Sequence[_Piece], heard: set[str]) -> list[_Piece]:
     """Put the best piece of each memory that was not heard yet in front of all others."""
-    first, later = [], []
+    first: list[_Piece] = []
+    later: list[_Piece] = []
+    spread = set(heard)
     for piece in ranked:
-        (later if piece.teller.id in heard else first).append(piece)
-        heard.add(piece.teller.id)
+        (later if piece.teller.id in spread else first).append(piece)
+        spread.add(piece.teller.id)
     return first + later
 
 
@@ -172,7 +178,13 @@ def _write(pieces: Iterable[_Piece]) -> Distilled:
     written: list[str] = []
     told: defaultdict[str, list[int]] = defaultdict(list)
     for piece in pieces:
-        first = len(written) + 1
-        written += piece.lines
-        told[piece.teller.id] += range(first, len(written) + 1)
+        start, lines = len(written), piece.saying.passage.text.split("\n")
+        is_first = piece.teller.id not in told
+        day = f"- {piece.teller.occurred_at.astimezone(UTC):%Y-%m-%d}:" if is_first else ""
+        if day and len(lines) == 1:
+            written.append(f"{day} {lines[0]}")
+        else:
+            # A fence has its own line, or it would be none.
+            written += [*([day] if day else []), *(f"  {line}".rstrip() for line in lines)]
+        told[piece.teller.id] += range(start + 1, len(written) + 1)
     return Distilled("\n".join(written), {id_: tuple(lines) for id_, lines in told.items()})

@@ -9,10 +9,15 @@ from service.database import record
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Memories that go into a summary: (id, content hash), as they were when it was made."""
+    """Memories that go into a summary beside those that stay in it.
+
+    `states` has the content hash of each when the summary was made.
+    """
 
     summary: str
-    memories: tuple[tuple[str, str], ...]
+    memories: tuple[str, ...]
+    staying: tuple[str, ...]
+    states: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,9 @@ def effect_params(effects: Effects, now: datetime) -> dict[str, Any]:
         "joining": [
             {
                 "summary": record("memory", one.summary), "archived_at": now,
-                "memories": [record("memory", key) for key, _ in one.memories],
-                "states": [[record("memory", key), state] for key, state in one.memories],
+                "memories": [record("memory", key) for key in one.memories],
+                "staying": [record("memory", key) for key in one.staying],
+                "states": [[record("memory", key), state] for key, state in one.states],
             }
             for one in effects.joining
         ],

@@ -1,7 +1,18 @@
 """A plan carried out: each group's summary written and its sources archived in one transaction."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import asyncio
+from collections import deque
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from service.consolidate import reading
@@ -19,6 +30,7 @@ from service.ingest.stored import StoredMemory
 from service.ingest.sync import Pipeline, write_change
 from service.ingest.writing import Attached
 
+T = TypeVar("T")
 Report = Callable[[int, int], None]
 
 
@@ -79,11 +91,11 @@ class Outcome:
 async def preview(pipeline: Pipeline, plan: Plan, start: int, limit: int) -> Outcome:
     """Make the summaries of a plan without writing any; shows `limit` groups from `start` on."""
     outcome = Outcome(counts=Counts(alone=plan.alone))
-    for batch in _batches(plan.groups):
-        for made in await _make(pipeline, batch):
-            outcome.add(made)
-            if made.summary and start < outcome.counts.groups <= start + limit:
-                outcome.shown.append(made)
+    async for made in _ahead(_make(pipeline, batch) for batch in _batches(plan.groups)):
+        for one in made:
+            outcome.add(one)
+            if one.summary and start < outcome.counts.groups <= start + limit:
+                outcome.shown.append(one)
     return outcome
 
 
@@ -95,35 +107,49 @@ async def carry_out(pipeline: Pipeline, plan: Plan, limit: int, report: Report) 
     memory changes while its group is written; the groups before are done.
     """
     outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
-    through = 0
-    for batch in _batches(plan.groups):
-        every = await _make(pipeline, batch)
-        made = [one for one in every if one.summary is not None]
-        try:
-            vectors = await _embed(pipeline, made)
-        except (EmbedderUnavailable, VectorsUnfit) as error:
-            outcome.counts.waiting = len(plan.groups) - through
-            outcome.warnings.append(
-                f"{outcome.counts.waiting} groups wait for the embedding server, and their "
-                f"memories stay as they are: {error.detail}"
-            )
-            break
-        ready = [one for one in made if one.group.key in vectors]
-        if ready:
-            await _write(pipeline, ready, vectors, outcome.run or "")
-        for one in every:
-            if one.summary is None or one.group.key in vectors:
-                outcome.add(one)
-            else:
-                outcome.counts.waiting += 1
-                outcome.warnings.append(f"The embedding server refuses summary {one.group.key}.")
-        room = limit - len(outcome.shown)
-        outcome.shown += ready[:room]
-        through += len(batch)
-        report(through, len(plan.groups))
-    if not outcome.counts.waiting:
+    counts, through = outcome.counts, 0
+    try:
+        async for made, vectors in _ahead(
+            _make_and_embed(pipeline, batch) for batch in _batches(plan.groups)
+        ):
+            ready = [one for one in made if one.group.key in vectors]
+            if ready:
+                await _write(pipeline, ready, vectors, outcome.run or "")
+            for one in made:
+                if one.summary is None or one.group.key in vectors:
+                    outcome.add(one)
+                else:
+                    counts.waiting += 1
+                    key = one.group.key
+                    outcome.warnings.append(f"The embedding server refuses summary {key}.")
+            outcome.shown += ready[: limit - len(outcome.shown)]
+            through += len(made)
+            report(through, len(plan.groups))
+    except (EmbedderUnavailable, VectorsUnfit) as error:
+        counts.waiting += len(plan.groups) - through
+        outcome.warnings.append(
+            f"{counts.waiting} groups wait for the embedding server, and their memories stay as "
+            f"they are: {error.detail}"
+        )
+    if not counts.waiting:
         await _settle(pipeline, plan)
     return outcome
+
+
+async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
+    """Yield what each piece of work gives; the next one goes on while its taker is busy."""
+    waiting: deque[asyncio.Task[T]] = deque()
+    try:
+        for piece in work:
+            waiting.append(asyncio.create_task(piece))
+            if len(waiting) > 1:
+                yield await waiting.popleft()
+        while waiting:
+            yield await waiting.popleft()
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def _settle(pipeline: Pipeline, plan: Plan) -> None:
@@ -140,13 +166,27 @@ def _batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
         yield [by_key[key] for key in keys]
 
 
+async def _make_and_embed(
+    pipeline: Pipeline, batch: Sequence[Group]
+) -> tuple[list[Made], dict[str, Vector]]:
+    made = await _make(pipeline, batch)
+    return made, await _embed(pipeline, [one for one in made if one.summary is not None])
+
+
 async def _make(pipeline: Pipeline, batch: Sequence[Group]) -> list[Made]:
     keys = {key for group in batch for key in (*group.members, group.key)}
     memories = await stored.memories_by_id(pipeline.db, keys)
+    # A log may be long: seconds for megabytes.
+    return await asyncio.to_thread(_summarise, batch, memories, pipeline.section_tokens)
+
+
+def _summarise(
+    batch: Sequence[Group], memories: Mapping[str, StoredMemory], budget_tokens: int
+) -> list[Made]:
     made = []
     for group in batch:
         originals = tuple(original_of(memories[key]) for key in group.members if key in memories)
-        summary = summarise(group.key, group.ref, originals, pipeline.section_tokens)
+        summary = summarise(group.key, group.ref, originals, budget_tokens)
         made.append(Made(group, originals, summary, group.key not in memories))
     return made
 
@@ -154,6 +194,8 @@ async def _make(pipeline: Pipeline, batch: Sequence[Group]) -> list[Made]:
 async def _embed(pipeline: Pipeline, made: Sequence[Made]) -> dict[str, Vector]:
     """Return the vectors of summaries by key; one that the server refuses is left out."""
     texts = {one.group.key: one.summary.draft.text for one in made if one.summary}
+    if not texts:
+        return {}
     try:
         vectors = await pipeline.vectors.embed_documents(list(texts.values()))
         return dict(zip(texts, vectors, strict=True))
@@ -177,8 +219,14 @@ async def _write(
         key = one.group.key
         summary = _kept(one.summary, old.get(key))
         drafts.append(summary.draft)
-        new = [original for original in one.originals if original.id in one.group.joining]
-        joining.append(Joining(key, tuple((one.id, one.content_hash) for one in new)))
+        joining.append(
+            Joining(
+                key,
+                tuple(one.group.joining),
+                tuple(one.group.staying),
+                tuple((original.id, original.content_hash) for original in one.originals),
+            )
+        )
         runs = {original.id: sources[key].get(original.id, run) for original in one.originals}
         derived += edges_of(summary, one.originals, runs)
     change = Change(drafts[0].agent, tuple(drafts), replaced=old)

@@ -13,6 +13,11 @@ from service.ingest.blocks import Block, read_blocks
 _LONGEST_CHARACTERS: Final = 1_000
 # As many lines of code as are read at a glance: enough for a command with its answer.
 _MOST_CODE_LINES: Final = 6
+# Without one of these at the beginning of a line, or a table's bar, a text is paragraphs, and the
+# parser, which takes most of the time, need not be asked.
+_BLOCK_MARK: Final = re.compile(
+    r"^(?:[ \t]*(?:[-+*#>|<`~=_]|\d{1,9}[.)])| {4}| {0,3}\t)|\|", re.MULTILINE
+)
 _LISTS: Final = frozenset({"bullet_list", "ordered_list"})
 _COLONS: Final = (":", "\uff1a")
 _ITEM_MARK: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?=\s|$)\s*")
@@ -65,9 +70,11 @@ def read_passages(text: str, label: str = "") -> list[Passage]:
     Code is cut into passages of six lines at most, each in a fence. What is longer than a thousand
     characters is cut at blanks. Rules, empty items and bare tags are left out.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    blocks = read_blocks(lines).blocks if _BLOCK_MARK.search(text) else list(_paragraphs(lines))
     found: list[Passage] = []
-    waiting = _placed(read_blocks(lines).blocks, _Place(Block("", 0, 0), label), lines)
+    waiting = _placed(blocks, _Place(Block("", 0, 0), label), lines)
     while waiting:
         place = waiting.pop()
         if place.block.children:
@@ -77,6 +84,15 @@ def read_passages(text: str, label: str = "") -> list[Passage]:
         else:
             found += _prose(place, lines)
     return found
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[Block]:
+    start = 0
+    for at, line in enumerate([*lines, ""]):
+        if not line.strip(" \t"):
+            if at > start:
+                yield Block("paragraph", start, at)
+            start = at + 1
 
 
 def _placed(blocks: Sequence[Block], above: _Place, lines: Sequence[str]) -> list[_Place]:
@@ -97,6 +113,11 @@ def _placed(blocks: Sequence[Block], above: _Place, lines: Sequence[str]) -> lis
     return placed[::-1]
 
 
+def _bare_lines(place: _Place, lines: Sequence[str]) -> list[str]:
+    first, end = place.block.line_start, place.block.line_end
+    return [_bare(lines[at], place, is_first=at == first) for at in range(first, end)]
+
+
 def _bare(line: str, place: _Place, *, is_first: bool = True) -> str:
     """Return a line without the marks of the items and quotes that it stands in."""
     marks = place.quotes + (place.items if is_first else 0)
@@ -109,12 +130,7 @@ def _bare(line: str, place: _Place, *, is_first: bool = True) -> str:
 
 
 def _prose(place: _Place, lines: Sequence[str]) -> Iterator[Passage]:
-    block = place.block
-    texts = [
-        _bare(lines[at], place, is_first=at == block.line_start)
-        for at in range(block.line_start, block.line_end)
-    ]
-    for piece in _pieces(texts, place):
+    for piece in _pieces(_bare_lines(place, lines), place):
         told = " ".join(piece.split())
         for text in _slices(told):
             if _TELLING.search(_BOX.sub("", text)):
@@ -135,7 +151,7 @@ def _pieces(texts: Sequence[str], place: _Place) -> Iterator[str]:
     elif place.items and len(whole) <= _LONGEST_CHARACTERS:
         yield whole
     else:
-        for entry in _ENTRY.split(whole):
+        for entry in _ENTRY.split(whole) if "\n" in whole else [whole]:
             yield from whole_sentences(entry)
 
 
@@ -156,17 +172,14 @@ def _slices(text: str) -> Iterator[str]:
 
 
 def _code(place: _Place, lines: Sequence[str]) -> Iterator[Passage]:
-    block = place.block
-    texts = [
-        _bare(lines[at], place, is_first=at == block.line_start)
-        for at in range(block.line_start, block.line_end)
-    ]
+    texts = _bare_lines(place, lines)
     opening = fence = ""
-    if block.kind == "fence":
+    if place.block.kind == "fence":
         opening = texts.pop(0).strip()
         mark = _FENCE.match(opening)
         fence = mark[0] if mark else "```"
-        if texts and texts[-1].strip().startswith(fence):
+        end = texts[-1].strip() if texts else ""
+        if end.startswith(fence) and set(end) == {fence[0]}:
             texts.pop()
     body = textwrap.dedent("\n".join(texts)).rstrip()
     if not fence:

@@ -1,5 +1,6 @@
 """The plan of a consolidation: which memories go into which summary, exactly."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -94,7 +95,7 @@ async def make_plan(db: Database, wish: Wish) -> Plan:
     named |= {week_place(old) for old in olds}
     rooms = await reading.rooms(db, wish.agent, named)
     is_open = {place for place, found in rooms.items() if any(room.free for room in found)}
-    found, alone = find_groups(olds, leaders, concepts, is_open)
+    found, alone = await asyncio.to_thread(find_groups, olds, leaders, concepts, is_open)
     rooms |= await reading.rooms(db, wish.agent, found.keys() - named)
     groups = [
         Group(

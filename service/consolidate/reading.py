@@ -1,5 +1,6 @@
 """What consolidation reads from the store: typed calls of the queries here."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -103,8 +104,8 @@ async def find_clusters(db: Database, agent: str, olds: Sequence[Old]) -> dict[s
             continue
         known = sorted(key for key in led if walls.get(key) == wall)
         width = len(next(iter(vectors.values())))
-        leaders |= find_leaders(
-            list(vectors), np.stack(list(vectors.values())), known,
+        leaders |= await asyncio.to_thread(
+            find_leaders, list(vectors), np.stack(list(vectors.values())), known,
             np.stack([led[key] for key in known]) if known else np.zeros((0, width), np.float32),
         )  # fmt: skip
     return leaders

@@ -1,16 +1,12 @@
 """What a passage says, and whether another one has said it: nothing telling may be lost."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
-from service.consolidate.density import density_of, facts, is_decision
+from service.consolidate.density import decides, density_of, facts
 from service.consolidate.passages import Passage
-from service.ingest.wide import WIDE
-from service.words import fold
+from service.consolidate.wording import negates, words_of
 
 # A passage that is left out must have this share of the other's words, and none of its own: of
 # five words one may be more. None may be another, as alike as "up" and "down" are otherwise.
@@ -18,55 +14,30 @@ _SHARE: Final = 0.8
 # Passages that say the same score nearly the same: these neighbours are compared, so that texts
 # without facts do not cost the square of their number.
 _MOST_COMPARED: Final = 32
-_WIDE_RUN: Final = re.compile(rf"[{WIDE}]+|[^{WIDE}]+")
-# Not the question mark, nor what stands in figures: a question is no answer, <5 is not >5.
-_MARKS: Final = "*_`~'\"()[]{}.,;:!|…“”‘’「」『』《》。，！、：；"
-# They say nothing of their own. Prepositions do: from A to B is not from B to A.
-_FILLERS: Final = frozenset(("a", "also", "an", "i", "it", "just", "that", "the", "this", "we"))
-_NEGATIONS: Final = frozenset(("not", "no", "never", "without", "cannot", "nor"))
-_NEGATING_ENDS: Final = ("n't", "n’t")
-_NEGATING_LETTERS: Final = frozenset("不没沒无無未안못")
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A passage with what it tells; `words` are folded, in order, without marks and fillers."""
+    """A passage with its words, its facts, how much it tells and whether it decides."""
 
     passage: Passage
-    facts: frozenset[str]
     words: tuple[str, ...]
+    facts: frozenset[str]
     density: float
     is_decision: bool
 
     @property
     def is_negated(self) -> bool:
         """Whether a word of it turns the others round."""
-        return any(map(_negates, self.words))
+        return any(map(negates, self.words))
 
 
 def read_saying(passage: Passage) -> Saying:
     """Find out what a passage says."""
-    told = facts(passage)
-    words = (passage.text,) if passage.is_code else tuple(_words(passage.text))
-    return Saying(passage, told, words, density_of(passage, told), is_decision(passage))
-
-
-def _words(text: str) -> Iterator[str]:
-    for chunk in fold(text).casefold().split():
-        runs = [chunk] if chunk.isascii() else _WIDE_RUN.findall(chunk)
-        for run in runs:
-            if len(run) > 1 and run.isalpha() and _WIDE_RUN.match(run) and not run.isascii():
-                yield from map("".join, pairwise(run))
-            elif (word := run.strip(_MARKS)) and word not in _FILLERS:
-                yield word
-
-
-def _negates(word: str) -> bool:
-    return (
-        word in _NEGATIONS
-        or word.endswith(_NEGATING_ENDS)
-        or not (word.isascii() or _NEGATING_LETTERS.isdisjoint(word))
-    )
+    words, told = words_of(passage), facts(passage)
+    is_decision = decides(passage, words)
+    density = density_of(passage, words, told, is_decision=is_decision)
+    return Saying(passage, words, told, density, is_decision)
 
 
 class Said:
@@ -104,4 +75,4 @@ def _is_part(words: frozenset[str], other: frozenset[str]) -> bool:
     """Say whether `other` has all the words, few more, and turns none round."""
     if not _SHARE * len(other) <= len(words) <= len(other) or not words <= other:
         return False
-    return not any(map(_negates, other - words))
+    return not any(map(negates, other - words))

@@ -39,7 +39,10 @@ def summarise(
     (see grouping.Place).
     """
     ordered = sorted(originals, key=lambda one: one.order)
-    told = [Told(id=one.id, occurred_at=one.occurred_at, content=one.content) for one in ordered]
+    told = [
+        Told(one.id, one.occurred_at, one.content, one.title, (one.uri, one.line_start))
+        for one in ordered
+    ]
     best = best_formed(told) if ref.startswith("likeness:") else None
     distilled = distil(told, budget_tokens, best)
     if not distilled.content:

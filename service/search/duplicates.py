@@ -1,7 +1,7 @@
 """Near-duplicates: of several hits that say the same, only the best one is an answer; pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -42,17 +42,19 @@ def without_duplicates(hits: Sequence[Ranked]) -> list[Ranked]:
     A hit is left out if its title and text equal those of a better one but for case and blanks,
     or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
     Broder's containment (1997) over runs of three words. So a copy with another date, port or
-    name stays, and a text of fewer than eight words goes only when it is equal.
+    name stays, and a text of fewer than eight words goes only when it is equal. A summary hides
+    none of its sources: whoever asks for archived memories wants these.
     """
     kept: list[Ranked] = []
-    texts: list[_Text] = []
+    texts: dict[str, _Text] = {}
     seen: set[tuple[str, ...]] = set()
     for hit in hits:
-        text = _text_of(hit.memory)
-        if text.words in seen or _is_said(text, texts):
+        memory, text = hit.memory, _text_of(hit.memory)
+        others = (one for key, one in texts.items() if key != memory.consolidated_into)
+        if text.words in seen or _is_said(text, others):
             continue
         seen.add(text.words)
-        texts.append(text)
+        texts[memory.id] = text
         kept.append(hit)
     return kept
 
@@ -62,7 +64,7 @@ def _text_of(memory: Memory) -> _Text:
     return _Text(tuple(told.lower().split()), frozenset(_MARK.findall(told)))
 
 
-def _is_said(text: _Text, better: Sequence[_Text]) -> bool:
+def _is_said(text: _Text, better: Iterable[_Text]) -> bool:
     if len(text.words) < _FEWEST_WORDS:
         return False
     # Names and numbers differ between nearly all texts, and comparing them first is cheap.

@@ -1,6 +1,7 @@
 """What says the same is told once; what differs in a name or a number is told."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -81,6 +82,13 @@ def test_what_stands_in_a_longer_and_better_text_is_left_out() -> None:
 def test_parts_of_two_texts_do_not_add_up() -> None:
     half = len(_LONG) // 2
     assert _kept(_hits(_LONG[:half], _LONG[half:], _LONG)) == [0, 1, 2]
+
+
+def test_a_summary_hides_none_of_its_sources() -> None:
+    summary, source, other = _hits(f"{_LONG}. Another line.", _LONG, _LONG.upper())
+    own = Ranked(replace(source.memory, consolidated_into="0"), source.fused)
+    assert _kept([summary, own]) == [0, 1]
+    assert _kept([summary, own, other]) == [0, 1]
 
 
 def test_the_title_counts_too() -> None:
