@@ -1,0 +1,140 @@
+"""Consolidation on a store itself: races, stores from before, many memories at once."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.consolidate.consolidating import Asked, consolidate
+from service.consolidate.planning import Wish
+from service.consolidate.shapes import Consolidated
+from service.consolidate.undoing import undo_run
+from service.errors import StaleRead
+from service.memories.storing import Pushed, change, find, store
+from service.queries import Query
+from service.vector_forms import VectorForm
+from tests.open_store import START, OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
+WISH = Wish("main", None, START + timedelta(days=900))
+FORMS: tuple[VectorForm, ...] = ("array", "bytes")
+
+
+async def _push(world: OpenStore, texts: list[str], first: datetime = START) -> list[str]:
+    pushed = [
+        Pushed(text, kind="daily_log", occurred_at=first + timedelta(hours=n), source_ref=text)
+        for n, text in enumerate(texts)
+    ]
+    ids, _ = await store(world.pipeline, pushed)
+    return ids
+
+
+async def _run(world: OpenStore, **asked: Any) -> Consolidated:
+    return await consolidate(world.pipeline, Asked(WISH, dry_run=False, **asked))
+
+
+async def _write(world: OpenStore, text: str) -> None:
+    await world.db.run(Query("own", text, frozenset(), writes=True))
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        "UPDATE memory SET archived_at = time::now() WHERE title = ''",
+        "UPDATE memory SET pinned = true WHERE title = ''",
+        "UPDATE memory SET content_hash = 'other' WHERE title = ''",
+    ],
+)
+async def test_a_memory_that_changes_while_its_summary_is_made_stops_the_group(
+    tmp_path: Path, meanwhile: str
+) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        embed = world.vectors.embed_documents
+
+        async def slowly(texts: Any) -> Any:
+            await _write(world, meanwhile)
+            return await embed(texts)
+
+        world.vectors.embed_documents = slowly  # type: ignore[method-assign]
+        with pytest.raises(StaleRead):
+            await _run(world)
+        kinds = await world.ask("SELECT VALUE kind FROM memory")
+        assert kinds == ["daily_log", "daily_log"]
+        assert await world.ask("SELECT VALUE id FROM derived_from") == []
+
+
+async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        await _run(world)
+        before = await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'")
+        await _push(world, ["Osprey-2 is back."], START + timedelta(days=2))
+        embed = world.vectors.embed_documents
+
+        async def slowly(texts: Any) -> Any:
+            await _write(
+                world, "UPDATE memory SET content_hash = 'x' WHERE content = 'Osprey-2 came.'"
+            )
+            return await embed(texts)
+
+        world.vectors.embed_documents = slowly  # type: ignore[method-assign]
+        with pytest.raises(StaleRead):
+            await _run(world)
+        assert await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'") == before
+
+
+async def test_a_store_from_before_there_were_pins_is_consolidated(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        await _write(world, "REMOVE FIELD pinned ON memory; REMOVE INDEX by_archived ON memory")
+        await _write(world, "UPDATE memory UNSET pinned RETURN NONE")
+        assert await world.ask("SELECT VALUE pinned FROM memory") == [None, None]
+    async with open_store(tmp_path) as world:
+        done = await _run(world)
+        assert done.counts.memories == 2
+        await undo_run(world.pipeline, "main", done.run or "", pin=False)
+        [key, _] = await world.ids()
+        memory = await find(world.db, ["main"], key)
+        await change(world.pipeline, memory, {"importance": 0.9})
+        assert await world.complaints() == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_many_memories_in_many_groups(tmp_path: Path, form: VectorForm) -> None:
+    texts = [f"Number {n}: Osprey-{n % 40} saw {n * 7} birds. Nothing else." for n in range(400)]
+    async with open_store(tmp_path, form) as world:
+        keys = await _push(world, texts)
+        shown = await consolidate(world.pipeline, Asked(WISH, limit=1000))
+        heard: list[tuple[int, int]] = []
+        asked = Asked(WISH, plan=shown.plan, dry_run=False, limit=1000)
+        done = await consolidate(
+            world.pipeline, asked, lambda through, groups: heard.append((through, groups))
+        )
+        assert done.groups == shown.groups
+        assert heard[-1] == (len(shown.groups), len(shown.groups))
+        assert heard == sorted(heard)
+        assert len(heard) > 3
+        assert sorted(source.id for group in done.groups for source in group.sources) == sorted(
+            keys
+        )
+        assert await world.complaints() == []
+        undone = await undo_run(world.pipeline, "main", done.run or "", pin=False)
+        assert sorted(undone.restored) == sorted(keys)
+        assert await world.complaints() == []
+
+
+async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, [f"Osprey-2 saw {n} birds." for n in range(130)])
+        done = await _run(world)
+        assert sorted(len(group.sources) for group in done.groups) == [65, 65]
+        await _push(
+            world, [f"Osprey-2 saw {n} fish." for n in range(50)], START + timedelta(days=9)
+        )
+        again = await _run(world)
+        assert sorted((group.action, len(group.sources)) for group in again.groups) == [
+            ("revise", 80), ("revise", 100),
+        ]  # fmt: skip
+        assert await world.complaints() == []
