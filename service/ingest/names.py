@@ -156,11 +156,14 @@ def proper_names(text: str) -> dict[str, Name]:
     identifiers, fenced code nothing at all.
     """
     found: dict[str, Name] = {}
-    text = outside_fences(text)
+    # Most texts are one sentence and hold none of these marks: looking for them costs least.
+    if "```" in text or "~~~" in text:
+        text = outside_fences(text)
     if _MAY_BE_UNNAMED.search(text):
         text = _UNNAMED.sub(" . ", text)
-    prose = _CODE.sub(" . ", text)
-    marked = identifiers(text, _CODE.findall(text))
+    spans = _CODE.findall(text) if "`" in text else []
+    prose = _CODE.sub(" . ", text) if spans else text
+    marked = identifiers(text, spans)
     # The longest first: what is left out of the prose must not cut a longer one.
     for word in sorted(marked, key=lambda word: (-len(word), word))[:_MOST_IDENTIFIERS]:
         _keep(found, _identifier_name(word))
@@ -168,7 +171,7 @@ def proper_names(text: str) -> dict[str, Name]:
     prose = fold(prose)
     for name in _wide_names(prose):
         _keep(found, name)
-    for word in _QUOTED.findall(prose):
+    for word in _QUOTED.findall(prose) if '"' in prose or "“" in prose else ():
         _keep(found, _proper_name([word], starts_piece=False))
     words: set[str] = set()  # "State" names nothing in a text that also says "state".
     for piece in _BREAK.split(prose):
