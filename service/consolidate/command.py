@@ -88,6 +88,8 @@ def print_outcome(shown: Json, done: Json | None, console: Console) -> None:
         f"({counts['created']:,} new), {counts['characters_before']:,} characters into "
         f"{counts['characters_after']:,}; {counts['alone']:,} share nothing and stay as they are",
     )
+    for concept in shown["concepts"][:_MOST_ROWS]:
+        _say(console, f"the same thing: {concept['id']} and {', '.join(concept['merged'])}")
     for warning in told["warnings"]:
         _say(console, f"warning: {warning}")
     if done and done["run"]:

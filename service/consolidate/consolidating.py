@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from service.consolidate.executing import Made, Outcome, carry_out, preview
 from service.consolidate.planning import (
@@ -13,12 +14,15 @@ from service.consolidate.planning import (
     read_plan,
     save_plan,
 )
-from service.consolidate.shapes import Consolidated, SourceOfSummary, SummaryOfGroup
+from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
 from service.cursors import cursor_number, decode_cursor, encode_cursor
 from service.fields import title_of
 from service.ingest.sync import Pipeline
 
 Report = Callable[[int, int], None]
+
+# More names at once than these nobody reads; the counts tell of all.
+_MOST_CONCEPTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +78,16 @@ def _answer(asked: Asked, plan: Plan, outcome: Outcome, start: int, took_ms: flo
     has_more = asked.dry_run and plan.id is not None and end < counts.groups
     return Consolidated(
         plan=plan.id,
-        run=outcome.run if counts.groups else None,
+        run=outcome.run if counts.groups or counts.concepts else None,
         dry_run=asked.dry_run,
         agent=wish.agent,
         scope=wish.scope,
         before=wish.before,
         counts=counts,
         groups=[summary for made in outcome.shown for summary in _summary(made)],
+        concepts=[
+            OneConcept(group.slug, list(group.others)) for group in plan.concepts[:_MOST_CONCEPTS]
+        ],
         next_cursor=encode_cursor(plan.id or "", end) if has_more else None,
         warnings=outcome.warnings,
         took_ms=took_ms,

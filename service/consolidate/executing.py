@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from service.concepts.merging import merge_concepts
 from service.consolidate import reading
 from service.consolidate.effects import Effects, Joining
 from service.consolidate.grouping import batches
@@ -49,7 +50,8 @@ class Counts:
     """What a plan does, or did.
 
     `memories` join a summary; `waiting` groups are left for the next time, as no embedder answers;
-    `silent` ones hold nothing to tell. Characters are of the memories that join and of the
+    `silent` ones hold nothing to tell. `concepts` counts spellings that become one with another.
+    Characters are of the memories that join and of the
     summaries made.
     """
 
@@ -60,6 +62,7 @@ class Counts:
     waiting: int = 0
     silent: int = 0
     alone: int = 0
+    concepts: int = 0
     characters_before: int = 0
     characters_after: int = 0
 
@@ -91,6 +94,7 @@ class Outcome:
 async def preview(pipeline: Pipeline, plan: Plan, start: int, limit: int) -> Outcome:
     """Make the summaries of a plan without writing any; shows `limit` groups from `start` on."""
     outcome = Outcome(counts=Counts(alone=plan.alone))
+    outcome.counts.concepts = sum(len(group.others) for group in plan.concepts)
     async for made in _ahead(_make(pipeline, batch) for batch in _batches(plan.groups)):
         for one in made:
             outcome.add(one)
@@ -108,6 +112,8 @@ async def carry_out(pipeline: Pipeline, plan: Plan, limit: int, report: Report) 
     """
     outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
     counts, through = outcome.counts, 0
+    merged = await merge_concepts(pipeline, plan.wish.agent, plan.concepts, outcome.run or "")
+    counts.concepts = len(merged)
     try:
         async for made, vectors in _ahead(
             _make_and_embed(pipeline, batch) for batch in _batches(plan.groups)

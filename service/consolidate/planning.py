@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 import orjson
 
+from service.concepts.merging import variants_of
+from service.concepts.variants import Variants
 from service.consolidate import reading
 from service.consolidate.grouping import (
+    Old,
     Place,
     concept_ref,
     cut,
@@ -59,18 +62,23 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Groups in the order of their work, and how many old memories share nothing (`alone`)."""
+    """Groups in the order of their work, and how many old memories share nothing (`alone`).
+
+    `concepts` are the same thing under several spellings: they become one before anything else.
+    """
 
     wish: Wish
     groups: tuple[Group, ...] = ()
     alone: int = 0
+    concepts: tuple[Variants, ...] = ()
 
     @property
     def id(self) -> str | None:
         """A hash of the plan: equal plans have equal ids; None when there is nothing to do."""
-        if not self.groups:
+        if not self.groups and not self.concepts:
             return None
-        return digest("plan", self.wish.agent, self.wish.scope or "", _json(self.groups).decode())
+        work = _json(self.groups) + _json(self.concepts)
+        return digest("plan", self.wish.agent, self.wish.scope or "", work.decode())
 
 
 def settled_key(wish: Wish) -> list[Any]:
@@ -79,16 +87,26 @@ def settled_key(wish: Wish) -> list[Any]:
 
 
 async def make_plan(db: Database, wish: Wish) -> Plan:
-    """Work out which memories go into which summary; reads only."""
+    """Work out which memories go into which summary, and which concepts are one; reads only.
+
+    Concepts are an agent's: a wish for one scope leaves them as they are.
+    """
     olds = await reading.old_memories(db, wish.agent, wish.scope, wish.before)
-    if not olds:
-        return Plan(wish)
     now = await settled_now(db, wish, [old.state for old in olds])
     if (await db.meta(settled_key(wish))) == now:
         return Plan(wish, alone=len(olds))
-    keys = [old.id for old in olds]
+    variants = tuple(await variants_of(db, wish.agent)) if wish.scope is None else ()
+    plan = await _plan_groups(db, wish, olds, variants)
+    return replace(plan, concepts=variants)
+
+
+async def _plan_groups(
+    db: Database, wish: Wish, olds: Sequence[Old], variants: Iterable[Variants]
+) -> Plan:
+    merged = {slug: group.slug for group in variants for slug in group.others}
     leaders = await reading.find_clusters(db, wish.agent, olds)
-    concepts = await reading.concepts_of(db, keys)
+    linked = await reading.concepts_of(db, [old.id for old in olds])
+    concepts = {key: {merged.get(slug, slug) for slug in slugs} for key, slugs in linked.items()}
     named = {
         Place(old.wall, concept_ref(slug)) for old in olds for slug in concepts.get(old.id, ())
     }
@@ -135,7 +153,7 @@ async def save_plan(db: Database, plan: Plan) -> None:
     if plan.id is not None:
         await db.run(
             SAVE_PLAN, id=record("plan", plan.id), agent=plan.wish.agent, scope=plan.wish.scope,
-            before=plan.wish.before, groups=_json(plan.groups).decode(), alone=plan.alone,
+            before=plan.wish.before, groups=_json(plan.groups).decode(), concepts=_json(plan.concepts).decode(), alone=plan.alone,
         )  # fmt: skip
 
 
@@ -146,7 +164,11 @@ async def read_plan(db: Database, agent: str, key: str) -> Plan:
         msg = f"Agent {agent!r} has no plan {key!r}: plans are kept for a week; make a new one."
         raise PlanNotFound(msg)
     groups = tuple(Group(**group) for group in orjson.loads(row["groups"]))
-    return Plan(Wish(agent, row.get("scope"), row["before"]), groups, row["alone"])
+    concepts = tuple(
+        Variants(group["slug"], tuple(group["others"])) for group in orjson.loads(row["concepts"])
+    )
+    wish = Wish(agent, row.get("scope"), row["before"])
+    return Plan(wish, groups, row["alone"], concepts)
 
 
 async def check_plan(db: Database, plan: Plan) -> None:
@@ -183,5 +205,5 @@ def _fault(member: reading.Member | None, state: str, into: str | None = None) -
     return None if member.state == state else "was changed"
 
 
-def _json(groups: Iterable[Group]) -> bytes:
+def _json(groups: Iterable[Group | Variants]) -> bytes:
     return orjson.dumps([asdict(group) for group in groups], option=orjson.OPT_SORT_KEYS)

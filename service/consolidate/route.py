@@ -1,6 +1,7 @@
 """The door of /consolidate."""
 
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Self
 
@@ -11,12 +12,13 @@ from service.agents import refuse_unknown
 from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.shapes import Consolidated, TakenBack
-from service.consolidate.undoing import undo_run, undo_summary
+from service.consolidate.undoing import undo_concept, undo_run, undo_summary
 from service.dependencies import TheParts
 from service.fields import AgentName, Label, Reference, Strict, body_example
 
 router = APIRouter(prefix="/consolidate", tags=["operations"])
 
+_TAKEN_BACK: Final = ("run", "summary", "concept")
 _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
 
 
@@ -60,21 +62,24 @@ class ConsolidateRequest(Strict):
 
 
 class UndoRequest(Strict):
-    """What to take back: a run, or one summary."""
+    """What to take back: a run, one summary, or the merging of a concept."""
 
     model_config = body_example(run="5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", pin=False)
 
     agent: AgentName = "main"
     run: Reference | None = Field(None, description="`run` of a consolidation.")
     summary: Reference | None = Field(None, description="The id of one summary.")
+    concept: Reference | None = Field(
+        None, description="The id of a concept: what was merged into it is parted for good."
+    )
     pin: bool = Field(
         False, description="true pins the memories that come back: the next run leaves them."
     )
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
-        if (self.run is None) == (self.summary is None):
-            msg = "give either run or summary"
+        if sum(getattr(self, name) is not None for name in _TAKEN_BACK) != 1:
+            msg = "give one of run, summary and concept"
             raise ValueError(msg)
         return self
 
@@ -97,13 +102,16 @@ async def post_consolidate(parts: TheParts, request: ConsolidateRequest = _DRY_R
 async def post_undo(parts: TheParts, request: UndoRequest) -> TakenBack:
     """Take a consolidation back: its memories return as they were, its summaries go.
 
-    A summary that other runs made a part of stays, without what this one added.
+    A summary that other runs made a part of stays, without what this one added. Concepts that are
+    parted are not merged again.
     """
     started = time.perf_counter()
     if request.run is not None:
         undone = await undo_run(parts.pipeline, request.agent, request.run, pin=request.pin)
+    elif request.concept is not None:
+        undone = await undo_concept(parts.pipeline, request.agent, request.concept)
     else:
         key = request.summary or ""
         undone = await undo_summary(parts.pipeline, request.agent, key, pin=request.pin)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
-    return TakenBack(undone.restored, undone.removed, undone.revised, took_ms)
+    return TakenBack(**asdict(undone), took_ms=took_ms)

@@ -41,6 +41,14 @@ class SummaryOfGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class OneConcept:
+    """A concept, and the ids of those that are the same thing and become one with it."""
+
+    id: str
+    merged: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Consolidated:
     """What a consolidation does, or did."""
 
@@ -52,6 +60,7 @@ class Consolidated:
     before: datetime
     counts: Counts
     groups: list[SummaryOfGroup]
+    concepts: list[OneConcept]
     next_cursor: str | None
     warnings: list[str]
     took_ms: float
@@ -59,9 +68,13 @@ class Consolidated:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """What an undo did: ids of memories that came back, of summaries that went or say less."""
+    """What an undo did: ids of memories that came back, of summaries that went or say less.
+
+    `parted` are the concepts that are again of their own.
+    """
 
     restored: list[str]
     removed: list[str]
     revised: list[str]
+    parted: list[str]
     took_ms: float

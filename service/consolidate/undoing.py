@@ -1,12 +1,13 @@
 """Consolidations taken back: the originals return, the summaries go or say less."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from service.concepts.merging import part_concepts
 from service.consolidate.grouping import batches
 from service.consolidate.revising import sources_of, without
-from service.errors import MemoryNotFound, RunNotFound
+from service.errors import ConceptNotFound, MemoryNotFound, RunNotFound
 from service.ingest import stored
 from service.ingest.linking import Change
 from service.ingest.sync import Pipeline, write_change
@@ -19,26 +20,41 @@ DERIVED_BY_RUN: Final = load_query(__package__, "derived_by_run")
 
 @dataclass(slots=True)
 class Undone:
-    """The memories that came back, the summaries that went, and those that say less now."""
+    """The memories that came back, the summaries that went, and those that say less now.
+
+    `parted` are the concepts that are again of their own.
+    """
 
     restored: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     revised: list[str] = field(default_factory=list)
+    parted: list[str] = field(default_factory=list)
 
 
 async def undo_run(pipeline: Pipeline, agent: str, run: str, *, pin: bool) -> Undone:
-    """Take back what one run joined; raises RunNotFound.
+    """Take back what one run joined and which concepts it merged; raises RunNotFound.
 
     Sources that other runs joined stay in their summaries.
     """
     rows = await pipeline.db.run(DERIVED_BY_RUN, agent=agent, run=run)
-    if not rows:
+    parted = await part_concepts(pipeline, agent, run=run)
+    if not rows and not parted:
         msg = f"Agent {agent!r} has no consolidation {run!r}, or it was undone already."
         raise RunNotFound(msg)
     leaving: dict[str, set[str]] = {}
     for row in rows:
         leaving.setdefault(row["summary"], set()).add(row["source"])
-    return await _take_back(pipeline, agent, leaving, pin=pin)
+    undone = await _take_back(pipeline, agent, leaving, pin=pin)
+    return replace(undone, parted=[one.slug for one in parted])
+
+
+async def undo_concept(pipeline: Pipeline, agent: str, concept: str) -> Undone:
+    """Part what was merged into a concept, or one that was merged; raises ConceptNotFound."""
+    parted = await part_concepts(pipeline, agent, concept=concept)
+    if not parted:
+        msg = f"Agent {agent!r} has no concept {concept!r} that was merged."
+        raise ConceptNotFound(msg)
+    return Undone(parted=[one.slug for one in parted])
 
 
 async def undo_summary(pipeline: Pipeline, agent: str, key: str, *, pin: bool) -> Undone:
