@@ -184,6 +184,13 @@ def _wrong_concepts(store: Store) -> Iterator[str]:
             yield f"concept {key} says {row['memories']} memories, {mentions[key]} mention it"
         if not mentions[key] and not row["is_declared"]:
             yield f"concept {key} is neither mentioned nor declared"
+    slugs = [(*row["id"][:1], old["slug"]) for row in _merging(store) for old in row["merged"]]
+    yield from (f"{key} is merged and a concept too" for key in store.keys("concept") & set(slugs))
+    yield from (f"{key} is merged twice" for key, count in Counter(slugs).items() if count > 1)
+
+
+def _merging(store: Store) -> list[dict[str, Any]]:
+    return [row for row in store.rows["concept"] if row.get("merged")]
 
 
 def _wrong_abbreviations(store: Store) -> Iterator[str]:
@@ -203,10 +210,11 @@ def _wrong_abbreviations(store: Store) -> Iterator[str]:
     for agent in store.agents():
         rows = [row for row in store.rows["concept"] if row["agent"] == agent]
         declared = build_dictionary([row for row in rows if row["is_declared"]])
+        merged = build_dictionary(rows)
         learned = {row["id"][1]: row["aliases"] for row in rows if not row["is_declared"]}
         wanted: dict[str, list[str]] = {slug: [] for slug in learned}
         for (owner, short), slugs in sorted(meanings.items()):
-            [slug, *others] = sorted(slugs)
+            [slug, *others] = sorted(set(map(merged.stands_for, slugs)))
             is_free = short not in declared and slug not in declared
             if owner == agent and not others and is_free and slug in wanted:
                 wanted[slug].append(short.upper())

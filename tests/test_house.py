@@ -17,7 +17,8 @@ FLOORS = {
     "service": """
 nouns!    errors records version words
 threads   index.scanning
-pure      concepts.shares cursors fields ingest.blocks ingest.chains ingest.characters
+pure      concepts.shares concepts.variants
+pure      cursors fields ingest.blocks ingest.chains ingest.characters
 pure      ingest.abbreviations ingest.identifiers ingest.wide ingest.wide_names
 pure      ingest.dictionary ingest.drafts ingest.front_matter ingest.markdown ingest.mentions
 pure      failures index.adding index.agent_index index.batches index.columns index.facts
@@ -45,12 +46,13 @@ texts     text_index
 following flushing index.follow
 census    index.census
 residents index.engine index.residency
-deeds     ingest.expansions ingest.linking ingest.plans ingest.sync ingest.vocabulary
+deeds     ingest.expansions ingest.linking ingest.merges ingest.plans ingest.sync
+deeds     ingest.vocabulary
 deeds     ingest.writing search.hybrid search.ranking
 deeds     consolidate.effects consolidate.originals consolidate.revising consolidate.summaries
 deeds     consolidate.reading
 wider     ingest.declared ingest.jobs ingest.pending ingest.remote ingest.scan memories.storing
-wider     graph.report recall.expansion
+wider     concepts.merging graph.report recall.expansion
 wider     consolidate.executing consolidate.planning consolidate.undoing
 parts     consolidate.consolidating consolidate.shapes
 parts     dependencies ingest.accepted memories.shapes opening search.shapes

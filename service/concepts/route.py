@@ -17,6 +17,7 @@ router = APIRouter(prefix="/concepts", tags=["concepts"])
 
 LIST = load_query(__package__, "list")
 CONCEPT = load_query(__package__, "concept")
+MERGED_INTO = load_query(__package__, "merged_into")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class ConceptFields:
     """Something memories talk about; `memories` counts those that mention it.
 
     `kind` is a declared concept's own kind, or how a learned one was met: tag, link, title,
-    heading or proper (a proper noun that two memories used).
+    heading or proper (a proper noun that two memories used). Among the `aliases` are the names of
+    concepts that were the same thing under another spelling and were merged into this one.
     """
 
     id: str
@@ -52,10 +54,20 @@ class RelatedConcept:
     is_declared: bool
 
 
+@dataclass(frozen=True, slots=True)
+class MergedConcept:
+    """What was a concept of its own, and the run that merged it into this one."""
+
+    id: str
+    name: str
+    run: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConceptDetail(ConceptFields):
-    """A concept with its neighbours."""
+    """A concept with its neighbours, and what was merged into it."""
 
+    merged: list[MergedConcept]
     related_to: list[RelatedConcept]
     is_a: list[str]
     narrower: list[str]
@@ -87,13 +99,21 @@ async def get_concepts(
 
 @router.get("/{id}", operation_id="read_concept")
 async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> ConceptDetail:  # noqa: A002 - the contract's name
-    """Read one concept with the concepts around it."""
+    """Read one concept with the concepts around it.
+
+    The id of a concept that was merged leads to the one that it was merged into.
+    """
     row = await parts.db.run(CONCEPT, id=record("concept", [agent, id]))
+    if row is None:
+        for owner, slug in await parts.db.run(MERGED_INTO, slug=id):
+            if owner == agent:
+                row = await parts.db.run(CONCEPT, id=record("concept", [agent, slug]))
     if row is None:
         raise ConceptNotFound(f"Agent {agent!r} has no concept {id!r}.")
     related = [RelatedConcept(r["id"][1], r["weight"], r["is_declared"]) for r in row["related"]]
     return ConceptDetail(
         **_fields(row),
+        merged=[MergedConcept(old["slug"], old["name"], old["run"]) for old in row["merged"]],
         related_to=sorted(related, key=lambda r: (-r.weight, r.id)),
         is_a=sorted(key[1] for key in row["is_a"]),
         narrower=sorted(key[1] for key in row["narrower"]),
@@ -101,5 +121,6 @@ async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> Co
 
 
 def _fields(row: dict[str, Any]) -> dict[str, Any]:
-    same = {name: row[name] for name in ("name", "aliases", "kind", "memories", "is_declared")}
-    return {"id": row["id"][1], **same}
+    same = {name: row[name] for name in ("name", "kind", "memories", "is_declared")}
+    aliases = dict.fromkeys([*row["aliases"], *(old["name"] for old in row["merged"])])
+    return {"id": row["id"][1], "aliases": list(aliases), **same}

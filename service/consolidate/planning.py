@@ -153,7 +153,8 @@ async def save_plan(db: Database, plan: Plan) -> None:
     if plan.id is not None:
         await db.run(
             SAVE_PLAN, id=record("plan", plan.id), agent=plan.wish.agent, scope=plan.wish.scope,
-            before=plan.wish.before, groups=_json(plan.groups).decode(), concepts=_json(plan.concepts).decode(), alone=plan.alone,
+            before=plan.wish.before, groups=_json(plan.groups).decode(), alone=plan.alone,
+            concepts=_json(plan.concepts).decode(),
         )  # fmt: skip
 
 

@@ -108,11 +108,11 @@ def add_memory_edges(index: AgentIndex, table: EdgeTable, page: Iterable[Row]) -
 
 
 def add_concepts(index: AgentIndex, page: Iterable[Row]) -> None:
-    """Add concepts given as (id, name, number of memories)."""
+    """Add concepts given as (id, name, number of memories, slugs merged into it)."""
     with index.lock:
-        for key, name, memories in page:
+        for key, name, memories, merged in page:
             try:
-                take_concept(index, key, name, memories)
+                take_concept(index, key, (name, memories, merged))
             except CorruptRow as error:
                 _leave_out(index, "concept", key, error)
 

@@ -1,7 +1,7 @@
 """The graph of one agent in RAM: numbered memories and concepts, edges between them, both ways."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 import numpy as np
@@ -90,6 +90,9 @@ class Graph:
         # None where a concept is gone; its number stays.
         self._concepts: list[Concept | None] = []
         self._declared: set[tuple[int, int]] = set()
+        # Which slugs a concept went by before they were merged into it, and the way back.
+        self._merged: dict[str, frozenset[str]] = {}
+        self._merged_into: dict[str, str] = {}
 
     @property
     def bytes(self) -> int:
@@ -110,16 +113,36 @@ class Graph:
             self._slugs.append(slug)
         return number
 
-    def put_concept(self, slug: str, name: str, memories: int) -> None:
-        """Take in a concept, or what it is now; raises CorruptRow."""
-        if not (isinstance(slug, str) and isinstance(name, str) and type(memories) is int):
+    def put_concept(
+        self, slug: str, name: str, memories: int, merged: Collection[str] = ()
+    ) -> None:
+        """Take in a concept, or what it is now, with what was merged into it; raises CorruptRow."""
+        strings = (slug, name, *merged)
+        if not (all(isinstance(one, str) for one in strings) and type(memories) is int):
             raise CorruptRow(f"concept {slug!r}")
+        self._put_merged(slug, merged)
         self._concepts[self.number_of(slug)] = Concept((self.agent, slug), name, memories)
 
     def remove_concept(self, slug: str) -> None:
         """Forget a concept; its edges are taken away by themselves."""
         if slug in self._numbers:
             self._concepts[self._numbers[slug]] = None
+            self._put_merged(slug, ())
+
+    def _put_merged(self, slug: str, merged: Collection[str]) -> None:
+        for old in self._merged.pop(slug, ()):
+            if self._merged_into.get(old) == slug:
+                del self._merged_into[old]
+        if merged:
+            self._merged[slug] = frozenset(merged)
+            self._merged_into |= dict.fromkeys(merged, slug)
+
+    def spellings(self, slugs: Iterable[str]) -> set[str]:
+        """Return slugs with all those that stand for the same concepts."""
+        found = set(slugs)
+        for slug in {self._merged_into.get(slug, slug) for slug in found}:
+            found |= {slug, *self._merged.get(slug, ())}
+        return found
 
     def declare(self, source: int, target: int, *, is_declared: bool) -> None:
         """Note whether a person said that two concepts are related."""
@@ -154,9 +177,11 @@ class Graph:
                 continue
             rows = np.array(self.edges["references"].behind(number), np.int32)
             rows = rows[rows < len(subjects)]
-            subject = hash(self._slugs[number])
-            if concept.memories > FEW_MEMORIES and subjects[row] != subject:
-                rows = rows[subjects[rows] == subject]
+            if concept.memories > FEW_MEMORIES:
+                slug = self._slugs[number]
+                own = [hash(one) for one in (slug, *self._merged.get(slug, ()))]
+                if subjects[row] not in own:
+                    rows = rows[np.logical_or.reduce([subjects[rows] == one for one in own])]
             yield concept, rows
 
     def related(self, slug: str, allowed: set[str]) -> list[Related]:

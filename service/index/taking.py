@@ -32,11 +32,15 @@ def take(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
             take_edge(index, change.table, change.key, change.row)
 
 
-def take_concept(index: AgentIndex, key: Any, name: Any, memories: Any) -> None:
-    """Take in a concept; its key is [agent, slug]."""
+def take_concept(index: AgentIndex, key: Any, values: tuple[Any, Any, Any]) -> None:
+    """Take in a concept: its name, its number of memories, and what was merged into it.
+
+    Its key is [agent, slug]; of what was merged slugs are told, None for nothing.
+    """
     if len(key) != 2:
         raise CorruptRow(f"concept {key!r}")
-    index.graph.put_concept(key[1], name, memories)
+    name, memories, merged = values
+    index.graph.put_concept(key[1], name, memories, merged or ())
     index.admit("concept", key)
 
 
@@ -74,7 +78,9 @@ def _take_concept_change(index: AgentIndex, change: RowChange) -> None:
         index.admit("concept", change.key)
         index.graph.remove_concept(change.key[1])
     else:
-        take_concept(index, change.key, change.row.get("name"), change.row.get("memories"))
+        row = change.row
+        merged = [old["slug"] for old in row.get("merged") or ()]
+        take_concept(index, change.key, (row.get("name"), row.get("memories"), merged))
 
 
 def _take_vector(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:

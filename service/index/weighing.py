@@ -25,14 +25,14 @@ def weigh(
         asked = [row for row in asked if mask[row]]
         rows, before, after = _around(index, asked, mask, reach)
         counted = index.text.count(question.words, rows)
-        names = np.array([hash(name) for name in question.names], np.int64)
+        names = [hash(name) for name in index.graph.spellings(question.names)]
         return Evidence(
             keys=tuple(index.keys[row] for row in rows.tolist()),
             asked=len(asked),
             counts=counted.counts,
             lengths=counted.lengths,
             cosines=_cosines(index, question, rows),
-            is_named=np.isin(index.columns.subjects[rows], names),
+            is_named=np.isin(index.columns.subjects[rows], np.array(names, np.int64)),
             is_turn=index.columns.in_session[rows],
             before=before,
             after=after,

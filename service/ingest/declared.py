@@ -2,7 +2,7 @@
 
 import asyncio
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -97,7 +97,7 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
     undeclared = {
         slug for slug, row in rows.items() if row["is_declared"] and slug not in file.names
     }
-    edges = await _edge_changes(pipeline.db, agent, file)
+    edges = replace(await _edge_changes(pipeline.db, agent, file), taken=_taken(file, rows))
     if not changed and not undeclared and edges == Declared():
         return
     concepts = [
@@ -108,7 +108,7 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
         concept_row(agent, Name(slug, rows[slug]["name"], "heading", rows[slug]["is_cased"]))
         for slug in sorted(undeclared)
     ]
-    relink = await _affected(pipeline, agent, file, changed, undeclared)
+    relink = await _affected(pipeline, agent, file, rows, changed | undeclared)
     is_declared = {slug: slug in changed for slug in changed | undeclared}
     change = Change(agent, relink=frozenset(relink), declared=is_declared)
     await commit(pipeline, change, Attached(declared=replace(edges, concepts=tuple(concepts))))
@@ -130,6 +130,20 @@ def _is_stored(file: ConceptFile, slug: str, row: Mapping[str, Any] | None) -> b
     )  # fmt: skip
 
 
+def _taken(
+    file: ConceptFile, rows: Mapping[str, Mapping[str, Any]]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the spellings that had been merged into concepts and that the file declares now."""
+    declared = {slug_of(alias) for aliases in file.aliases.values() for alias in aliases}
+    declared |= file.names.keys()
+    merged = {slug: {old["slug"] for old in row["merged"] or ()} for slug, row in rows.items()}
+    return tuple(
+        (slug, tuple(sorted(olds & declared)))
+        for slug, olds in sorted(merged.items())
+        if olds & declared
+    )
+
+
 async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared:
     now = await db.run(DECLARED_EDGES, agent=agent)
     related = {(pair[1], pair[2]) for pair in now["related"]}
@@ -146,19 +160,23 @@ async def _affected(
     pipeline: Pipeline,
     agent: str,
     file: ConceptFile,
-    changed: Iterable[str],
-    undeclared: Iterable[str],
+    rows: Mapping[str, Mapping[str, Any]],
+    slugs: Collection[str],
 ) -> set[str]:
     """Return the memories that mention, or may mention, these concepts.
 
-    An alias may have been a concept of its own, known by tags that stand in no text.
+    A name or an alias may have been a concept of its own, another's abbreviation, or merged into
+    another, and known by tags that stand in no text.
     """
-    slugs = [*changed, *undeclared]
     aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
-    owners = dict.fromkeys([*slugs, *map(slug_of, aliases)])
+    spellings = {*slugs, *map(slug_of, aliases)}
+    owners = set(spellings)
+    for slug, row in rows.items():
+        known = {*map(slug_of, row["aliases"]), *(old["slug"] for old in row["merged"] or ())}
+        owners |= set() if known.isdisjoint(spellings) else {slug}
     linked = await stored.memories_of(pipeline.db, agent, owners)
-    spellings = [file.names[slug].name for slug in slugs if slug in file.names]
-    return linked | await stored.mentioning(pipeline.engine, agent, [*spellings, *aliases])
+    names = [file.names[slug].name for slug in slugs if slug in file.names]
+    return linked | await stored.mentioning(pipeline.engine, agent, [*names, *aliases])
 
 
 def _name(value: object, kind: str) -> Name:

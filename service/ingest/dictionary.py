@@ -29,13 +29,15 @@ class Dictionary:
 
     `version` is the stored version it was read at. Every spelling (name or alias) leads to one
     slug; n-grams are looked up as strings, so one pass costs a few dictionary look-ups a token.
-    Some spellings need capitals: the first letter's (Rush) or the first two's (RAG).
+    Some spellings need capitals: the first letter's (Rush) or the first two's (RAG). What was
+    merged into a concept leads there unless the user declares it or memories abbreviate by it.
     """
 
     version: int = -1
     _slug_of_key: dict[str, str] = field(default_factory=dict)
     _capitals: dict[str, int] = field(default_factory=dict)
     _expansions: dict[str, str] = field(default_factory=dict)
+    _merged: dict[str, str] = field(default_factory=dict)
     _declared: set[str] = field(default_factory=set)
     _longest_by_first: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _longest_by_letter: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -53,6 +55,7 @@ class Dictionary:
         for key, is_cased in spellings.items():
             if key and (is_declared or key not in self._slug_of_key):
                 self._expansions.pop(key, None)
+                self._merged.pop(key, None)
                 self._lead(key, name.slug, int(is_cased))
         if is_declared:
             self._declared.add(name.slug)
@@ -71,6 +74,7 @@ class Dictionary:
     def remove(self, slug: str) -> None:
         """Forget a concept and every spelling that leads to it."""
         self._declared.discard(slug)
+        self._merged = {key: into for key, into in self._merged.items() if into != slug}
         for key in [k for k, s in self._slug_of_key.items() if s == slug]:
             self._forget(key)
 
@@ -78,6 +82,37 @@ class Dictionary:
         self._slug_of_key.pop(key, None)
         self._capitals.pop(key, None)
         self._expansions.pop(key, None)
+        if key in self._merged:
+            self._lead(key, self._merged[key], 0)
+
+    def merge(self, key: str, slug: str) -> None:
+        """Lead the spelling of a former concept to another, whoever it led to before.
+
+        One that the user declares stays where it is; one that is an abbreviation now comes after.
+        """
+        owner, before = self._slug_of_key.get(key), self._merged.get(key)
+        if owner in self._declared and owner != before:
+            return
+        self._merged[key] = slug
+        if key not in self._expansions and owner in {None, key, before}:
+            self._lead(key, slug, 0)
+
+    def part(self, name: Name, keys: Iterable[str]) -> None:
+        """Make a merged spelling a name of its own again; `keys` lead to it as they once did."""
+        into = self._merged.pop(name.slug, None)
+        if self._slug_of_key.get(name.slug) == into:
+            self._forget(name.slug)
+        self.add(name)
+        for key in keys:
+            self.merge(key, name.slug)
+
+    def merged_into(self, slug: str) -> tuple[str, ...]:
+        """Return the spellings that were merged into a concept, in order."""
+        return tuple(sorted(key for key, into in self._merged.items() if into == slug))
+
+    def stands_for(self, slug: str) -> str:
+        """Return the concept that a slug was merged into, else the slug itself."""
+        return self._merged.get(slug, slug)
 
     def expansion_of(self, short: str) -> str | None:
         """Return the slug that an abbreviation leads to because memories explain it so."""

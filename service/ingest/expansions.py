@@ -34,24 +34,27 @@ async def learn_expansions(
     agent: str,
     stale: Collection[str],
     texts: Mapping[str, Written],
+    reopened: Collection[str] = (),
 ) -> Expansions:
     """Teach the dictionary what abbreviations mean with these texts.
 
     What the store has of the `stale` memories counts no more: they go, or come again in `texts`.
     An abbreviation leads to its long name while all memories that explain it agree; a name that
-    the user declares is left as it is.
+    the user declares is left as it is. Those `reopened` are looked at in any case.
     """
     said = {(key, short): name for key, t in texts.items() for short, name in explained(t).items()}
     # One more voice for what is agreed already changes nothing.
-    unsettled = {s for (_, s), name in said.items() if dictionary.expansion_of(s) != name.slug}
-    known = await stored.meanings(db, agent, unsettled, stale)
-    longs = {
-        short: {slug: Name(slug, name, ABBREVIATED) for slug, name in names.items()}
-        for short, names in known.items()
-    }
+    unsettled = set(reopened)
     for (_, short), name in said.items():
-        if short in longs:
-            longs[short][name.slug] = name
+        if dictionary.expansion_of(short) != dictionary.stands_for(name.slug):
+            unsettled.add(short)
+    known = await stored.meanings(db, agent, unsettled, stale)
+    longs: dict[str, dict[str, Name]] = {short: {} for short in known}
+    told = [(short, *named) for short, names in known.items() for named in names.items()]
+    told += [(short, name.slug, name.name) for (_, short), name in said.items() if short in longs]
+    for short, slug, long in told:
+        concept = dictionary.stands_for(slug)
+        longs[short][concept] = Name(concept, long, ABBREVIATED)
     return replace(_settle(dictionary, longs), said=said)
 
 
@@ -75,7 +78,7 @@ def _settle(dictionary: Dictionary, longs: Mapping[str, Mapping[str, Name]]) -> 
             new.append(name)
         dictionary.abbreviate(short, name.slug if name else None)
         moved.append(short)
-        left |= {before or short, short}
+        left |= {before or short, short, dictionary.stands_for(short)}
     named = left.union(*longs.values())
     aliases = {slug: dictionary.abbreviations_of(slug) for slug in sorted(named)}
     return Expansions({}, tuple(new), aliases, tuple(moved), frozenset(left))

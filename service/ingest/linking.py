@@ -10,6 +10,7 @@ from service.ingest.chains import Link, expected_edges
 from service.ingest.dictionary import Dictionary
 from service.ingest.drafts import Draft, Written, names_in, text_of
 from service.ingest.expansions import Expansions, learn_expansions
+from service.ingest.merges import NOTHING_REGROUPED, Regrouped
 from service.ingest.names import CERTAIN, Name, proper_names
 from service.ingest.relations import LinkChange, link_change
 from service.ingest.stored import StoredMemory
@@ -24,8 +25,9 @@ class Change:
     """One agent's memories to write and to remove, before they are linked.
 
     `relink` names existing memories whose links must be found anew because the dictionary
-    changed; `declared` says of concepts whether the user declares them from now on; `fresh` names
-    chains that have no memory yet: nothing to query for.
+    changed; `declared` says of concepts whether the user declares them from now on; `regrouped`
+    what becomes of merged spellings; `fresh` names chains that have no memory yet: nothing to
+    query for.
     """
 
     agent: str
@@ -34,6 +36,7 @@ class Change:
     replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
     relink: frozenset[str] = frozenset()
     declared: Mapping[str, bool] = field(default_factory=dict)
+    regrouped: Regrouped = NOTHING_REGROUPED
     fresh: frozenset[str] = frozenset()
 
 
@@ -57,10 +60,14 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     Reads only. The caller holds the agent's turn to write, so that what is read here still
     stands when it is written.
     """
-    relinked = await stored.memories_by_id(db, change.relink - {d.key for d in change.drafts})
+    again = change.relink | change.regrouped.relink
+    relinked = await stored.memories_by_id(db, again - {d.key for d in change.drafts})
     texts: dict[str, Written] = {**relinked, **{d.key: d for d in change.drafts}}
     stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
-    expansions = await learn_expansions(db, dictionary, change.agent, stale, _teaching(texts))
+    reopened = change.regrouped.shorts
+    expansions = await learn_expansions(
+        db, dictionary, change.agent, stale, _teaching(texts), reopened
+    )
     # Before names are looked for: what an abbreviation took may be a name again.
     keys = await stored.mentioning(engine, change.agent, expansions.moved)
     keys |= await stored.memories_of(db, change.agent, expansions.left)
@@ -71,7 +78,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     proper = await _proper_names(db, dictionary, change, _teaching(texts))
     for name in proper.promoted.values():
         dictionary.add(name)
-    new = (*expansions.new, *given, *proper.promoted.values())
+    new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
     keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
     texts |= await _touched(db, change, keys - texts.keys())
     after = {key: find_concepts(dictionary, text) for key, text in texts.items()}

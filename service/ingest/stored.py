@@ -27,6 +27,8 @@ CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
 MEMORIES_OF: Final = load_query(__package__, "memories_of")
 DICTIONARY: Final = load_query(__package__, "dictionary")
 MEANINGS: Final = load_query(__package__, "meanings")
+CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
+SHORTS_OF: Final = load_query(__package__, "shorts_of")
 
 _MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/words.py).
@@ -165,6 +167,18 @@ async def meanings(
     for short, slug, name in found["meanings"]:
         by_short[short][slug] = name
     return by_short
+
+
+async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the concepts that exist among `slugs`, with what was merged into them."""
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    rows = await db.run(CONCEPT_ROWS, ids=ids) if ids else []
+    return {row["id"][1]: row for row in rows}
+
+
+async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
+    """Return the abbreviations that memories explain by one of these names."""
+    return set(await db.run(SHORTS_OF, agent=agent, slugs=sorted(slugs)))
 
 
 async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> set[str]:

@@ -19,6 +19,7 @@ from service.ingest import stored
 from service.ingest.dictionary import Dictionary
 from service.ingest.drafts import DocumentText, Draft
 from service.ingest.linking import Change, Links, find_follows, find_links
+from service.ingest.merges import Merged, regroup
 from service.ingest.plans import Plan, differs, keep_time, plan_document
 from service.ingest.stored import StoredMemory
 from service.ingest.vocabulary import learn_rows, read_dictionary
@@ -61,7 +62,8 @@ class Pipeline:
 class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
-    `replaced` names the memories that were there before, `actions` what became of each draft.
+    `replaced` names the memories that were there before, `actions` what became of each draft,
+    `moved` the spellings that were merged or parted.
     """
 
     created: int = 0
@@ -74,6 +76,7 @@ class Synced:
     concepts: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
     actions: tuple[str, ...] = ()
+    moved: tuple[Merged, ...] = ()
 
 
 async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[Synced]:
@@ -175,6 +178,7 @@ async def commit(
         warnings=warnings,
         concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
         replaced=frozenset(written.replaced),
+        moved=written.regrouped.moved,
     )
 
 
@@ -213,6 +217,9 @@ async def _write_once(
     change = revision.added_to(change)
     attached = replace(attached, effects=attached.effects.joined(revision.effects()))
     learn_rows(dictionary, attached.declared.concepts)
+    if attached.regroup is not None:
+        regrouped = await regroup(pipeline.db, dictionary, change.agent, attached.regroup)
+        change = replace(change, regrouped=regrouped)
     links = await find_links(pipeline.db, pipeline.engine, dictionary, change)
     follows, gone_follows = await find_follows(pipeline.db, change)
     await write(

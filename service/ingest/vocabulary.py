@@ -30,6 +30,9 @@ def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dic
             name = Name(row["id"][1], row["name"], row["kind"])
             if dictionary.may_abbreviate(slug_of(alias), name):
                 dictionary.abbreviate(slug_of(alias), name.slug)
+    for row in rows:
+        for entry in row.get("merged") or ():
+            dictionary.merge(entry["slug"], row["id"][1])
     return dictionary
 
 
@@ -37,8 +40,11 @@ def learn_rows(dictionary: Dictionary, rows: Sequence[Mapping[str, Any]]) -> Non
     """Teach the dictionary rows to be written; declared ones take spellings over from learned."""
     for row in rows:
         slug = row["id"].id[1]
+        merged = dictionary.merged_into(slug)
         dictionary.remove(slug)
         _add(dictionary, slug, row)
+        for key in merged:
+            dictionary.merge(key, slug)
 
 
 def _add(dictionary: Dictionary, slug: str, row: Mapping[str, Any]) -> None:

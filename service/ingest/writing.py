@@ -10,6 +10,7 @@ from service.consolidate.effects import NO_EFFECTS, Effects, effect_params
 from service.database import Database, record
 from service.embedder import Vector
 from service.ingest.linking import Change, Edge, Links
+from service.ingest.merges import Regroup
 from service.ingest.names import Name
 from service.queries import load_query
 from service.vector_forms import VectorForm, stored_vector
@@ -32,7 +33,8 @@ class DocumentRow:
 class Declared:
     """What the user's concept file says: rows to write and edges between concepts.
 
-    Pairs of `related` are in ascending order, those of `isa` read (narrower, broader).
+    Pairs of `related` are in ascending order, those of `isa` read (narrower, broader). `taken` are
+    spellings that were merged into a concept (its slug first) and are declared now.
     """
 
     concepts: tuple[Mapping[str, Any], ...] = ()
@@ -40,16 +42,21 @@ class Declared:
     isa: tuple[Edge, ...] = ()
     gone_related: tuple[Edge, ...] = ()
     gone_isa: tuple[Edge, ...] = ()
+    taken: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """What goes into the same transaction as a change of memories; `audit` names a deletion."""
+    """What goes into the same transaction as a change of memories; `audit` names a deletion.
+
+    `regroup` is worked out in it, from what is stored then.
+    """
 
     documents: tuple[DocumentRow, ...] = ()
     gone_documents: tuple[str, ...] = ()
     declared: Declared = Declared()
     effects: Effects = NO_EFFECTS
+    regroup: Regroup | None = None
     audit: str | None = None
 
 
@@ -176,6 +183,17 @@ def _concepts(writing: Writing) -> dict[str, Any]:
             for slug, (name, key) in sorted(links.candidates.items())
         ],
         "gone_candidates": _records("candidate", agent, links.gone_candidates),
+        "merged": [
+            {
+                "id": record("concept", [agent, row["slug"]]),
+                "merged": row["merged"] or None, "apart": row["apart"] or None,
+            }
+            for row in writing.change.regrouped.rows
+        ],
+        "taken": [
+            {"id": record("concept", [agent, slug]), "slugs": list(slugs)}
+            for slug, slugs in writing.attached.declared.taken
+        ],
         "abbreviations": [
             {
                 "id": record("abbreviation", [key, short]), "agent": agent, "short": short,

@@ -17,6 +17,7 @@ from service.terms import TERMS
 WEIGH: Final = load_query(__package__, "weigh")
 HOLDERS: Final = load_query(__package__, "holders")
 ENDS: Final = load_query(__package__, "ends")
+SPELLINGS: Final = load_query(__package__, "spellings")
 
 Row = Mapping[str, Any]
 
@@ -25,18 +26,12 @@ async def weigh(
     db: Database, question: Question, filters: Filters, keys: Iterable[str], reach: int
 ) -> Evidence:
     """Read memories and, step by step, their neighbours in time; see Engine.weigh."""
-    rows: dict[str, Row] = {}
-    wanted = list(dict.fromkeys(keys))
-    asked = 0
-    for _ in range(reach + 1):
-        found = await _rows(db, question, filters, wanted)
-        rows |= found
-        asked = asked or len(rows)
-        near = (key for row in found.values() for key in (*row["before"], *row["after"]))
-        wanted = [key for key in dict.fromkeys(near) if key not in rows]
-        if not wanted:
-            break
-    return _evidence(question, rows, asked, reach)
+    names, (rows, asked) = await asyncio.gather(
+        _spellings(db, filters.agents, question.names),
+        _read_around(db, question, filters, keys, reach),
+    )
+    is_named = [row.get("subject") in names[row["agent"]] for row in rows.values()]
+    return _evidence(question, rows, is_named, asked, reach)
 
 
 async def holders(
@@ -60,22 +55,54 @@ async def linked(
         record("concept", list(key)) for key in {c.id for cs in concepts_of.values() for c in cs}
     ]
     rows = await db.run(ENDS, agents=list(agents), ids=ids) if ids else []
-    ends = {tuple(row["id"]): row["ends"] for row in rows}
+    ends = {tuple(row["id"]): row for row in rows}
     return {
         key: [
             (concept, beside)
             for concept in concepts
-            if (beside := _beside(key, concept, ends.get(concept.id, ())))
+            if concept.id in ends and (beside := _beside(key, concept, ends[concept.id]))
         ]
         for key, concepts in concepts_of.items()
     }
 
 
-def _beside(key: str, concept: Concept, ends: Sequence[Row]) -> list[str]:
-    slug = concept.id[1]
-    subjects = {end["id"]: end.get("subject") for end in ends}
-    is_open = concept.memories <= FEW_MEMORIES or subjects.get(key) == slug
-    return [end for end, subject in subjects.items() if end != key and (is_open or subject == slug)]
+def _beside(key: str, concept: Concept, row: Row) -> list[str]:
+    slugs = {concept.id[1], *row["merged"]}
+    subjects = {end["id"]: end.get("subject") for end in row["ends"]}
+    is_open = concept.memories <= FEW_MEMORIES or subjects.get(key) in slugs
+    return [
+        end for end, subject in subjects.items() if end != key and (is_open or subject in slugs)
+    ]
+
+
+async def _spellings(
+    db: Database, agents: Sequence[str], slugs: frozenset[str]
+) -> dict[str, set[str]]:
+    """Return slugs with all those that stand for the same concepts, by agent."""
+    found = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(slugs))
+    names = {agent: set(slugs) for agent in agents}
+    for (agent, slug), merged in found:
+        if agent in names:
+            names[agent].update((slug, *merged))
+    return names
+
+
+async def _read_around(
+    db: Database, question: Question, filters: Filters, keys: Iterable[str], reach: int
+) -> tuple[dict[str, Row], int]:
+    """Return the rows of memories, how many they are, and behind them their neighbours' rows."""
+    rows: dict[str, Row] = {}
+    wanted = list(dict.fromkeys(keys))
+    asked = 0
+    for _ in range(reach + 1):
+        found = await _rows(db, question, filters, wanted)
+        rows |= found
+        asked = asked or len(rows)
+        near = (key for row in found.values() for key in (*row["before"], *row["after"]))
+        wanted = [key for key in dict.fromkeys(near) if key not in rows]
+        if not wanted:
+            break
+    return rows, asked
 
 
 async def _rows(
@@ -88,7 +115,9 @@ async def _rows(
     return {key: found[key] for key in keys if key in found}
 
 
-def _evidence(question: Question, rows: Mapping[str, Row], asked: int, reach: int) -> Evidence:
+def _evidence(
+    question: Question, rows: Mapping[str, Row], is_named: Sequence[bool], asked: int, reach: int
+) -> Evidence:
     texts = [row["words"].split() for row in rows.values()]
     counted = [Counter(map(TERMS.__getitem__, text)) for text in texts]
     terms = [TERMS[word] for word in question.words]
@@ -101,9 +130,7 @@ def _evidence(question: Question, rows: Mapping[str, Row], asked: int, reach: in
         ),
         lengths=np.array([len(text) for text in texts], np.float32),
         cosines=np.array([np.nan if c is None else c for c in cosines], np.float32),
-        is_named=np.array(
-            [row.get("subject") in question.names for row in rows.values()], np.bool_
-        ),
+        is_named=np.array(is_named, np.bool_),
         is_turn=np.array([row.get("session") is not None for row in rows.values()], np.bool_),
         before=_ways(rows, asked, "before", reach),
         after=_ways(rows, asked, "after", reach),

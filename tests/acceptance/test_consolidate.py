@@ -485,3 +485,43 @@ def test_without_an_embedder_summaries_wait_and_the_logs_stay(start: Start) -> N
         [group] = _consolidate(client, "main", dry_run=False)["groups"]
         assert client.get("/stats").json()["without_vector"] == 0
         assert len(group["sources"]) == 3
+
+
+def test_concepts_that_are_the_same_become_one_and_can_be_parted(
+    client: httpx.Client, agent: str
+) -> None:
+    for text in ("Moved the harbour cameras.", "The harbour camera fell.", "It was wet."):
+        tags = ["harbour cameras"] if "cameras" in text else ["harbour camera"]
+        client.post("/memories", json={"text": text, "agent": agent, "tags": tags})
+    concepts = client.get("/concepts", params={"agent": agent}).json()["concepts"]
+    assert {concept["id"] for concept in concepts} == {"harbour_camera", "harbour_cameras"}
+    shown = _consolidate(client, agent)
+    assert shown["concepts"] == [{"id": "harbour_camera", "merged": ["harbour_cameras"]}]
+    assert client.get("/concepts", params={"agent": agent}).json()["concepts"] == concepts
+    done = _consolidate(client, agent, plan=shown["plan"], dry_run=False)
+    assert (done["counts"]["concepts"], done["counts"]["groups"]) == (1, 0)
+    [one] = client.get("/concepts", params={"agent": agent}).json()["concepts"]
+    assert (one["id"], one["memories"], one["aliases"]) == (
+        "harbour_camera",
+        3,
+        ["harbour cameras"],
+    )
+    assert _consolidate(client, agent, dry_run=False)["run"] is None
+    assert _undo(client, agent, run=done["run"])["parted"] == ["harbour_cameras"]
+    assert client.get("/concepts", params={"agent": agent}).json()["concepts"] == concepts
+    # What was parted by hand stays apart.
+    assert _consolidate(client, agent)["plan"] is None
+    refused = client.post("/consolidate/undo", json={"agent": agent, "concept": "harbour_camera"})
+    assert (refused.status_code, refused.json()["type"]) == (404, "/problems/concept-not-found")
+
+
+def test_memories_are_grouped_by_what_their_concepts_become(
+    client: httpx.Client, agent: str
+) -> None:
+    for day, tag in (("2026-02-09", "harbour camera"), ("2026-02-12", "harbour cameras")):
+        _push(client, agent, (day, f"It was wet on the {day[-2:]}th."), tags=[tag], session=day)
+    done = _consolidate(client, agent, dry_run=False)
+    [group] = done["groups"]
+    assert (group["ref"], len(group["sources"])) == ("concept:harbour_camera", 2)
+    _undo(client, agent, concept="harbour_cameras")
+    assert _consolidate(client, agent, dry_run=False)["plan"] is None

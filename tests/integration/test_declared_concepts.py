@@ -6,6 +6,7 @@ import pytest
 
 from service.errors import InvalidRequest
 from service.ingest.declared import declare_concepts, parse_concepts
+from service.memories.storing import Pushed, store
 from tests.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +46,15 @@ async def test_an_alias_takes_over_what_was_a_concept_of_its_own(tmp_path: Path)
         await opened.declare("")
         assert await opened.memories_of("gpu") == await opened.ids()
         assert {slug for slug, _, _ in await concepts(opened)} == {"gpu"}
+        assert await opened.complaints() == []
+
+
+async def test_an_alias_takes_over_what_was_an_abbreviation(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        ids = await opened.push("The Graphics Processing Unit (GPU) is hot.", "The GPU.")
+        tagged, _ = await store(opened.pipeline, [Pushed("Words alone.", tags=("gpu",))])
+        await opened.declare(CARD)
+        assert await opened.memories_of("graphics_card") == sorted([*ids, *tagged])
         assert await opened.complaints() == []
 
 

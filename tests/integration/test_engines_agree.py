@@ -16,6 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.database import record
 from service.index.engine import ResidentEngine
 from service.memories.fetching import fetch
@@ -88,11 +89,12 @@ class Chance(random.Random):
         return Pushed(
             self.words(1, 9),
             agent=self.choice(agents),
+            title=self.choice([None, None, None, "Surreal DB", "SurrealDB"]),
             kind=self.choice(KINDS[:4]),
             type=self.choice([None, *TYPES]),
             scope=self.choice([None, "gpu", "home"]),
             tags=self.some(["a", "b", "GPU"], 2),
-            concepts=self.some(["GPU", "driver", "Anna Berg"], 1),
+            concepts=self.some(["GPU", "driver", "Anna Berg", "surreal db"], 1),
             occurred_at=self.moment(),
             session=self.choice([None, "s1", "s2"]),
             trust_tier=self.choice(["trusted", *TRUST_TIERS]),
@@ -124,7 +126,7 @@ class Chance(random.Random):
         return Question(self.words(1, 2), asked, self.choice([200, 5, 2, 0]), frozenset(edges))
 
     def deeds(self) -> list[Deed]:
-        kinds = ["text", "archive", "delete", "add", "fields"]
+        kinds = ["text", "archive", "delete", "add", "fields", "merge", "merge", "part"]
         return [
             (self.choice(kinds), self.randrange(40), self.memory(AGENTS))
             for _ in range(self.randint(4, 10))
@@ -196,6 +198,13 @@ async def do(opened: OpenStore, deed: str, key: str, other: Pushed, number: int)
     """Change the store in one way; what is gone already is left alone."""
     if deed == "add":
         await store(opened.pipeline, [replace(other, source_ref=f"added-{number}")])
+        return
+    if deed == "merge":
+        groups = await variants_of(opened.db, other.agent)
+        await merge_concepts(opened.pipeline, other.agent, groups, f"run-{number}")
+        return
+    if deed == "part":
+        await part_concepts(opened.pipeline, other.agent, concept="surreal_db")
         return
     found = await fetch(opened.db, [key])
     for memory in found:
@@ -324,7 +333,7 @@ async def same_graph(
 async def same_evidence(both: Both, question: Question, ids: Sequence[str]) -> None:
     """Compare what is told of every second memory; of the others as far as they are neighbours."""
     vector = np.array(vector_of(question.words), np.float32)
-    read = Read.read(f"{question.words}, Anna Berg", vector)
+    read = Read.read(f"{question.words}, Anna Berg, SurrealDB", vector)
     theirs, mine = [
         await engine.weigh(read, question.filters, ids[::2], REACH) for engine in both.engines
     ]

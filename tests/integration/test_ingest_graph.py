@@ -14,10 +14,12 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.undoing import undo_run
 from service.errors import RunNotFound
+from service.ingest import stored
 from service.ingest.drafts import DocumentText
 from service.ingest.sync import remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
@@ -42,13 +44,18 @@ NAMES = (
     "Graphics Processing Unit (GPU)", "General Purpose Utility (GPU)", "Plan Noir (PN)", "PN",
     "PN (Plan Noir)", "서울에서", "서울", "김민수 팀장이", "김민수가", "《红楼梦》", "看红楼梦吧",
 )  # fmt: skip
+VARIANTS = (
+    "front end", "FrontEnd", "front ends", "frontends", "aurora note", "aurora notes",
+    "AuroraNotes", "Open Front End", "Open FrontEnd", "OFE", "Open Front End (OFE)",
+    "Open FrontEnd (OFE)",
+)  # fmt: skip
 HEADINGS = (
     "Notes", "New York", "New York Times", "Rush", "The Rush", "RTX 5070 Ti", "GPUs", "v2.3.1",
     "src/app.py", "HTTPServer", "front end", "Plan B", "Project Aurora", "Café Noir", "한국어 노트",
     "RTX카드", "snake_case_name", "PN", "서울", "Plan Noir (PN)",
     "09:15 Standup", "11:30 Plan B", "10:00",
 )  # fmt: skip
-TAGS = ("rush", "gpu", "pn", "front-end", "plan/b")
+TAGS = ("rush", "gpu", "pn", "front-end", "plan/b", "front-ends", "aurora-notes", "frontend")
 FILES = (
     "",
     '[[concept]]\nname = "Kubernetes"\naliases = ["New York", "GPU"]\nis_a = ["Platform"]\n',
@@ -58,6 +65,7 @@ aliases = ["RTX 5070 Ti", "gpu"]
 related_to = ["Rush", "New York"]
 """,
     '[[concept]]\nname = "Pine nut"\naliases = ["PN"]\n[[concept]]\nname = "Plan Noir"\n',
+    '[[concept]]\nname = "Aurora note"\naliases = ["frontend", "Open Front End"]\n',
     """[[concept]]
 name = "Aurora"
 is_a = ["Project Aurora", "Platform"]
@@ -126,6 +134,7 @@ class Soundness(RuleBasedStateMachine):
         self.do(self.world.open())
         self.stored = 0
         self.runs: list[tuple[str, str]] = []
+        self.merges = 0
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -188,6 +197,28 @@ class Soundness(RuleBasedStateMachine):
         # Its memories may be gone meanwhile, and the run with them.
         with suppress(RunNotFound):
             self.do(undo_run(self.world.pipeline, agent, run, pin=pin))
+
+    @rule(agent=agents, pair=st.tuples(*[st.sampled_from(VARIANTS)] * 2))
+    def name(self, agent: str, pair: tuple[str, str]) -> None:
+        one = Pushed(f"This tells of {pair[0]}, and more.", agent=agent, concepts=(pair[1],))
+        self.do(store(self.world.pipeline, [one]))
+        self.stored += 1
+
+    @rule(agent=agents)
+    def merge(self, agent: str) -> None:
+        self.merges += 1
+        groups = self.do(variants_of(self.world.db, agent))
+        self.do(merge_concepts(self.world.pipeline, agent, groups, f"run {self.merges}"))
+        assert self.do(variants_of(self.world.db, agent)) == []
+
+    @rule(agent=agents, place=st.integers(0, 30), is_run=st.booleans())
+    def part(self, agent: str, place: int, *, is_run: bool) -> None:
+        rows = self.do(stored.dictionary_rows(self.world.db, agent))
+        merged = [old for row in rows for old in row["merged"] or ()]
+        if merged:
+            old = merged[place % len(merged)]
+            asked = {"run": old["run"]} if is_run else {"concept": old["slug"]}
+            assert self.do(part_concepts(self.world.pipeline, agent, **asked))
 
     @rule()
     def forget_dictionaries(self) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.concepts.shares import DECLARED_SHARE
+from service.index.facts import CorruptRow
 from service.index.graph import EDGE_TABLES, Edges, Graph
 from service.records import Concept, Related
 
@@ -120,3 +121,32 @@ def test_edges_are_counted_by_table(table: str) -> None:
             edges.put(1, 2)
     assert graph.counts() == {"concept": 0} | {name: int(name == table) for name in EDGE_TABLES}
     assert graph.bytes > 0
+
+
+def test_a_graph_knows_by_which_slugs_a_concept_went() -> None:
+    graph = Graph("main")
+    graph.put_concept("server", "Server", 5, ["servers", "ser_ver"])
+    assert graph.spellings(["servers", "kettle"]) == {"server", "servers", "ser_ver", "kettle"}
+    graph.put_concept("servers", "Servers", 2)
+    graph.put_concept("server", "Server", 3, ["ser_ver"])
+    assert graph.spellings(["server"]) == {"server", "ser_ver"}
+    assert graph.spellings(["servers"]) == {"servers"}
+    graph.remove_concept("server")
+    assert graph.spellings(["ser_ver"]) == {"ser_ver"}
+
+
+def test_a_concept_that_moves_to_another_is_told_in_any_order() -> None:
+    graph = Graph("main")
+    graph.put_concept("server", "Server", 5, ["servers"])
+    graph.put_concept("box", "Box", 7, ["server", "servers"])
+    graph.remove_concept("server")
+    assert graph.spellings(["servers"]) == {"box", "server", "servers"}
+    graph.put_concept("server", "Server", 5, ["servers"])
+    graph.put_concept("box", "Box", 2)
+    assert graph.spellings(["servers"]) == {"server", "servers"}
+    graph.put_concept("box", "Box", 7, ["servers"])
+    graph.remove_concept("box")
+    graph.remove_concept("server")
+    assert graph.spellings(["servers"]) == {"servers"}
+    with pytest.raises(CorruptRow):
+        graph.put_concept("box", "Box", 7, [3])  # type: ignore[list-item]

@@ -220,3 +220,36 @@ def test_a_word_of_any_script_is_found_in_itself(word: str) -> None:
     name = declared_name(word)
     assume(name is not None and len(tokens_of(word)) == 1)
     assert _knowing(word).mentions(f"so, {word}: that") == {slug_of(word)}
+
+
+def test_a_merged_spelling_leads_to_the_concept_that_stays_until_it_is_parted() -> None:
+    dictionary = _knowing("file system", "filesystem")
+    dictionary.merge("filesystem", "file_system")
+    dictionary.merge("file_systems", "file_system")
+    assert dictionary.mentions("a filesystem, two file systems") == {"file_system"}
+    assert dictionary.merged_into("file_system") == ("file_systems", "filesystem")
+    assert dictionary.stands_for("filesystem") == "file_system"
+    dictionary.part(_named("filesystem"), ["file_systems"])
+    assert dictionary.mentions("a filesystem") == {"filesystem"}
+    assert dictionary.mentions("two file systems") == {"filesystem"}
+    dictionary.remove("filesystem")
+    assert dictionary.mentions("a filesystem, two file systems, a file system") == {"file_system"}
+
+
+def test_an_abbreviation_takes_a_merged_spelling_and_gives_it_back() -> None:
+    dictionary = _knowing("electronic mail", "e mail")
+    dictionary.merge("email", "e_mail")
+    dictionary.abbreviate("email", "electronic_mail")
+    assert dictionary.mentions("EMAIL") == {"electronic_mail"}
+    dictionary.abbreviate("email", None)
+    assert dictionary.mentions("EMAIL, email") == {"e_mail"}
+
+
+def test_what_is_declared_takes_a_merged_spelling_for_good() -> None:
+    dictionary = _knowing("file system")
+    dictionary.merge("filesystem", "file_system")
+    dictionary.add(_named("disk"), ["filesystem"], is_declared=True)
+    dictionary.merge("filesystem", "file_system")
+    assert dictionary.mentions("a filesystem") == {"disk"}
+    dictionary.remove("disk")
+    assert "filesystem" not in dictionary

@@ -1,0 +1,71 @@
+"""Concepts that are the same thing become one, and can be parted again."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from service.concepts.variants import Variants, find_variants
+from service.database import Database
+from service.errors import InvalidRequest
+from service.ingest import stored
+from service.ingest.linking import Change
+from service.ingest.merges import Merged, Regroup
+from service.ingest.sync import Pipeline, commit
+from service.ingest.writing import Attached
+from service.queries import load_query
+
+MERGED: Final = load_query(__package__, "merged")
+
+
+async def variants_of(db: Database, agent: str) -> list[Variants]:
+    """Return the groups of an agent's concepts that are the same thing; reads them all once."""
+    rows = await stored.dictionary_rows(db, agent)
+    return await asyncio.to_thread(find_variants, rows)
+
+
+async def merge_concepts(
+    pipeline: Pipeline, agent: str, variants: Iterable[Variants], run: str
+) -> list[Merged]:
+    """Make each group one concept; returns what is no concept of its own any more.
+
+    The memories of the others are linked to the concept that stays, which keeps their spellings. A
+    group is one transaction. `run` names the deed, for its undo. A concept that is gone or declared
+    since it was looked for is left out; to be merged again changes nothing. What the user declares
+    as an alias is merged too, but stays so: only the file can part it.
+    """
+    moved: list[Merged] = []
+    for group in variants:
+        asked = Regroup(group.slug, merge=group.others, run=run)
+        moved += (await commit(pipeline, Change(agent), Attached(regroup=asked))).moved
+    return moved
+
+
+async def part_concepts(
+    pipeline: Pipeline, agent: str, *, run: str | None = None, concept: str | None = None
+) -> list[Merged]:
+    """Undo merges: what was merged is its own concept again, and is not merged again by itself.
+
+    All that a run did, or all of a concept, or a single merged one (by slug); with both, what the
+    run did to that concept. One transaction for each concept that had others merged into it.
+    Returns what was parted: nothing where nothing was merged. Raises InvalidRequest without either.
+    """
+    if run is None and concept is None:
+        raise InvalidRequest("Say which run to undo, or which concept to part.")
+    parted: list[Merged] = []
+    for row in await pipeline.db.run(MERGED, after=[agent], end=[f"{agent}\x00"]):
+        slug = row["id"][1]
+        chosen = _chosen(slug, row["merged"], run, concept)
+        if chosen:
+            asked = Regroup(slug, part=chosen)
+            parted += (await commit(pipeline, Change(agent), Attached(regroup=asked))).moved
+    return parted
+
+
+def _chosen(
+    slug: str, merged: Iterable[Mapping[str, Any]], run: str | None, concept: str | None
+) -> tuple[str, ...]:
+    return tuple(
+        old["slug"]
+        for old in merged
+        if run in {None, old["run"]} and concept in {None, slug, old["slug"]}
+    )
