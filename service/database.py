@@ -60,10 +60,11 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, RecordID):
         return plain(value.id)
+    # Most of what a row holds is plain already, and a call for each would cost more than the rest.
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {k: v if type(v) in _ALREADY_PLAIN else plain(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [plain(inner) for inner in value]
+        return [v if type(v) in _ALREADY_PLAIN else plain(v) for v in value]
     return value
 
 

@@ -177,7 +177,11 @@ def _wrong_sizes(store: Store) -> Iterator[str]:
 
 
 def _wrong_concepts(store: Store) -> Iterator[str]:
-    mentions = Counter(frozen(row["out"]) for row in store.rows["references"])
+    mentions = Counter(
+        frozen(row["out"])
+        for row in store.rows["references"]
+        if store.memories[row["in"]].source_kind != CONSOLIDATION
+    )
     for row in store.rows["concept"]:
         key = frozen(row["id"])
         if row["memories"] != mentions[key]:

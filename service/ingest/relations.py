@@ -34,18 +34,21 @@ def link_change(
 ) -> LinkChange:
     """Compare the concepts of each memory (key → slugs) before and after.
 
-    The memories in `copies` tie no pairs: a summary puts side by side what no memory did.
+    The memories in `copies` are not counted and tie no pairs: a summary says again what its sources
+    say, and puts side by side what no memory did.
     """
     old = {(key, slug) for key, slugs in before.items() for slug in slugs}
     new = {(key, slug) for key, slugs in after.items() for slug in slugs}
     counts: Counter[str] = Counter()
-    counts.update(slug for _, slug in new)
-    counts.subtract(slug for _, slug in old)
     weights: Counter[Pair] = Counter()
     for key, slugs in after.items():
-        weights.update(() if key in copies else pairs(slugs))
+        if key not in copies:
+            counts.update(slugs)
+            weights.update(pairs(slugs))
     for key, slugs in before.items():
-        weights.subtract(() if key in copies else pairs(slugs))
+        if key not in copies:
+            counts.subtract(slugs)
+            weights.subtract(pairs(slugs))
     return LinkChange(
         frozenset(new - old),
         frozenset(old - new),
