@@ -67,7 +67,7 @@ async def consolidate(
 
 async def _plan(pipeline: Pipeline, wish: Wish, key: str | None) -> Plan:
     if key is None:
-        return await make_plan(pipeline.db, wish)
+        return await make_plan(pipeline.db, wish, pipeline.section_tokens)
     plan = await read_plan(pipeline.db, wish.agent, key)
     await check_plan(pipeline.db, plan)
     return plan

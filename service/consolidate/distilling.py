@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from service.consolidate.density import facts
 from service.consolidate.passages import read_passages
 from service.consolidate.sayings import Said, Saying, read_saying
+from service.ingest.names import heading_name, slug_of
 from service.ingest.sizes import estimate_tokens
 
 # The mark of a list item, a date of three numbers with two hyphens, and a colon.
@@ -22,8 +23,9 @@ _SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "…", "؟", "।")
 class Told:
     """What distilling needs of one memory; `occurred_at` knows its time zone.
 
-    The title is told only where there is no text. What stands under "Decision" is decided. `place`
-    orders what is of one moment: the sections of a document by their lines.
+    The title is told where there is no text, and where it names something that the first passage
+    does not. What stands under "Decision" is decided. `place` orders what is of one moment: the
+    sections of a document by their lines.
     """
 
     id: str
@@ -37,13 +39,14 @@ class Told:
 class Distilled:
     """The text of a summary, and for each memory the lines of it that it told.
 
-    `content` is a markdown list in the order of time, one item a memory: its date, then a line for
-    each of its passages. Lines count from 1, ascending; each belongs to one memory, and a memory
-    that gave none is not there.
+    `content` is a markdown list in the order of time, one item a day: its date, then a line for
+    each passage. Lines count from 1, ascending; each belongs to one memory, and a memory that gave
+    none is not there. `left_out` are the passages that it does not tell.
     """
 
     content: str
     lines: Mapping[str, tuple[int, ...]]
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,9 @@ def distil(told: Sequence[Told], budget_tokens: int, best: str | None = None) ->
     pieces = _read_pieces(told)
     whole = [piece for piece in pieces if piece.teller.id == best]
     chosen = _choose_beside(whole, pieces) if whole else _choose(pieces, budget_tokens)
-    return _write(sorted(chosen, key=_place))
+    places = set(map(_place, chosen))
+    left_out = [p.saying.passage.text for p in pieces if p.place not in places]
+    return replace(_write(sorted(chosen, key=_place)), left_out=tuple(left_out))
 
 
 def best_formed(told: Iterable[Told]) -> str:
@@ -104,11 +109,12 @@ def _choose(pieces: Sequence[_Piece], budget_tokens: int) -> list[_Piece]:
     kept = [p for p in ranked if p.saying.is_decision and said.take(p.saying)]
     others = [p for p in ranked if not p.saying.is_decision and said.take(p.saying)]
     heard = {piece.teller.id for piece in kept}
-    left = budget_tokens - sum(map(_tokens, kept)) - _DAY_TOKENS * len(heard)
+    opening = {piece.teller.id: _opening_tokens(piece.teller) for piece in pieces}
+    left = budget_tokens - sum(map(_tokens, kept)) - sum(map(opening.__getitem__, heard))
     for piece in _spread(others, heard):
         if left <= 0 or piece.saying.density < _LEAST_DENSITY:
             continue
-        tokens = _tokens(piece) + (_DAY_TOKENS if piece.teller.id not in heard else 0)
+        tokens = _tokens(piece) + (0 if piece.teller.id in heard else opening[piece.teller.id])
         if tokens <= left:
             kept.append(piece)
             heard.add(piece.teller.id)
@@ -118,6 +124,11 @@ def _choose(pieces: Sequence[_Piece], budget_tokens: int) -> list[_Piece]:
 
 def _tokens(piece: _Piece) -> int:
     return estimate_tokens(piece.saying.passage.text)
+
+
+def _opening_tokens(teller: Told) -> int:
+    """Return what the day and the title of a memory cost at most."""
+    return _DAY_TOKENS + estimate_tokens(_telling_title(teller))
 
 
 def _spread(ranked: Sequence[_Piece], heard: set[str]) -> list[_Piece]:
@@ -177,14 +188,31 @@ def _place(piece: _Piece) -> int:
 def _write(pieces: Iterable[_Piece]) -> Distilled:
     written: list[str] = []
     told: defaultdict[str, list[int]] = defaultdict(list)
+    last_day = ""
     for piece in pieces:
-        start, lines = len(written), piece.saying.passage.text.split("\n")
-        is_first = piece.teller.id not in told
-        day = f"- {piece.teller.occurred_at.astimezone(UTC):%Y-%m-%d}:" if is_first else ""
-        if day and len(lines) == 1:
-            written.append(f"{day} {lines[0]}")
-        else:
+        day = f"- {piece.teller.occurred_at.astimezone(UTC):%Y-%m-%d}:"
+        lines = _told_lines(piece, is_first=piece.teller.id not in told)
+        start = len(written)
+        if day != last_day and not piece.saying.passage.is_code:
+            written.append(f"{day} {lines.pop(0)}")
+        elif day != last_day:
             # A fence has its own line, or it would be none.
-            written += [*([day] if day else []), *(f"  {line}".rstrip() for line in lines)]
+            written.append(day)
+        written += [f"  {line}".rstrip() for line in lines]
         told[piece.teller.id] += range(start + 1, len(written) + 1)
+        last_day = day
     return Distilled("\n".join(written), {id_: tuple(lines) for id_, lines in told.items()})
+
+
+def _told_lines(piece: _Piece, *, is_first: bool) -> list[str]:
+    text = piece.saying.passage.text
+    name = _telling_title(piece.teller) if is_first and not piece.saying.passage.is_code else ""
+    if name and slug_of(name) not in slug_of(text):
+        text = f"{name}: {text}"
+    return text.split("\n")
+
+
+def _telling_title(teller: Told) -> str:
+    """Return a title that names something, without the clock in front of it."""
+    name = heading_name(teller.title, "title")
+    return name.name if name else ""

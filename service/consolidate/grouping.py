@@ -1,6 +1,6 @@
 """Which old memories are summarised together: by likeness, rarest shared concept, or week; pure."""
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +30,7 @@ class Old:
     """An old memory as far as grouping goes; `line` names the line of time it belongs to.
 
     `state` is a hash of all that a summary would take from it, `order` the order in which a
-    summary tells its sources.
+    summary tells its sources, `tokens` an estimate of its length.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Old:
     order: tuple[datetime, str, int, str]
     line: str
     state: str
-    characters: int
+    tokens: int
 
 
 class Place(NamedTuple):
@@ -55,15 +55,19 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A summary that exists, and how many sources it has; None where it takes no more."""
+    """A summary that exists, how many sources it has and their tokens; a closed one takes none."""
 
     key: str
-    sources: int | None
+    sources: int
+    tokens: int
+    is_closed: bool = False
 
-    @property
-    def free(self) -> int:
-        """How many more sources it takes."""
-        return 0 if self.sources is None else max(0, MOST_MEMBERS - self.sources)
+    def is_free(self, most_tokens: int) -> bool:
+        """Say whether it takes one more source."""
+        return not self.is_closed and self.sources < MOST_MEMBERS and self.tokens < most_tokens
+
+
+_EMPTY: Final = Room("", 0, 0)
 
 
 def concept_ref(slug: str) -> str:
@@ -140,23 +144,37 @@ def _take(
     return [old for old in rest if old.id not in taken]
 
 
-def cut(members: Sequence[Old], rooms: Sequence[Room]) -> list[tuple[int, list[Old]]]:
-    """Cut a group into parts of at most MOST_MEMBERS, by what its summaries have room for.
+def cut(
+    members: Iterable[Old], rooms: Sequence[Room], most_tokens: int
+) -> list[tuple[int, list[Old]]]:
+    """Cut a group in the order of time into parts of which a summary can tell most.
 
-    `rooms` are the group's summaries in the order of their parts. Returns (part, those who join
-    it) in that order; new parts are of like size.
+    A part is full with MOST_MEMBERS sources, or when the next would bring it past `most_tokens`
+    and it has two. `rooms` are the group's summaries in the order of their parts: what is free in
+    them is filled first. Returns (part, those who join it); only a lone last one is a part of one.
     """
-    parts, start = [], 0
-    for part, room in enumerate(rooms):
-        if here := list(members[start : start + room.free]):
-            parts.append((part, here))
-        start += len(here)
-    left = members[start:]
-    count = -(-len(left) // MOST_MEMBERS)
-    for index in range(count):
-        piece = left[len(left) * index // count : len(left) * (index + 1) // count]
-        parts.append((len(rooms) + index, list(piece)))
-    return parts
+    waiting = deque(members)
+    filled = [(part, _fill(waiting, room, most_tokens)) for part, room in enumerate(rooms)]
+    fresh: list[list[Old]] = []
+    while waiting:
+        fresh.append(_fill(waiting, _EMPTY, most_tokens))
+    if len(fresh) > 1 and len(fresh[-1]) < _FEWEST_MEMBERS:
+        last = fresh.pop()
+        fresh[-1] += last
+    return [(part, found) for part, found in filled if found] + list(enumerate(fresh, len(rooms)))
+
+
+def _fill(waiting: deque[Old], room: Room, most_tokens: int) -> list[Old]:
+    """Take from the front what a summary has room for."""
+    taken: list[Old] = []
+    sources, tokens = room.sources, room.tokens
+    while waiting and not room.is_closed and sources < MOST_MEMBERS:
+        if sources >= _FEWEST_MEMBERS and tokens + waiting[0].tokens > most_tokens:
+            break
+        taken.append(waiting.popleft())
+        sources += 1
+        tokens += taken[-1].tokens
+    return taken
 
 
 def batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:

@@ -1,8 +1,9 @@
 """The plan of a consolidation: which memories go into which summary, exactly."""
 
 import asyncio
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")
 
 _MOST_TOLD: Final = 100
+# A summary is full with sources of this many times its tokens: the rest is what it leaves out.
+_FULL: Final = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +89,29 @@ def settled_key(wish: Wish) -> list[Any]:
     return ["consolidation", wish.agent, wish.scope or ""]
 
 
-async def make_plan(db: Database, wish: Wish) -> Plan:
+async def make_plan(db: Database, wish: Wish, budget_tokens: int) -> Plan:
     """Work out which memories go into which summary, and which concepts are one; reads only.
 
-    Concepts are an agent's: a wish for one scope leaves them as they are.
+    `budget_tokens` are what a summary can hold: larger groups are cut. Concepts are an agent's: a
+    wish for one scope leaves them as they are.
     """
     olds = await reading.old_memories(db, wish.agent, wish.scope, wish.before)
     now = await settled_now(db, wish, [old.state for old in olds])
     if (await db.meta(settled_key(wish))) == now:
         return Plan(wish, alone=len(olds))
     variants = tuple(await variants_of(db, wish.agent)) if wish.scope is None else ()
-    plan = await _plan_groups(db, wish, olds, variants)
-    return replace(plan, concepts=variants)
+    groups, alone = await _plan_groups(db, wish, olds, variants, int(_FULL * budget_tokens))
+    return Plan(wish, tuple(groups), alone, variants)
 
 
 async def _plan_groups(
-    db: Database, wish: Wish, olds: Sequence[Old], variants: Iterable[Variants]
-) -> Plan:
+    db: Database,
+    wish: Wish,
+    olds: Sequence[Old],
+    variants: Iterable[Variants],
+    most_tokens: int,
+) -> tuple[list[Group], int]:
+    """Return the groups, and how many memories share nothing."""
     merged = {slug: group.slug for group in variants for slug in group.others}
     leaders = await reading.find_clusters(db, wish.agent, olds)
     linked = await reading.concepts_of(db, [old.id for old in olds])
@@ -112,7 +121,9 @@ async def _plan_groups(
     }
     named |= {week_place(old) for old in olds}
     rooms = await reading.rooms(db, wish.agent, named)
-    is_open = {place for place, found in rooms.items() if any(room.free for room in found)}
+    is_open = {
+        place for place, found in rooms.items() if any(room.is_free(most_tokens) for room in found)
+    }
     found, alone = await asyncio.to_thread(find_groups, olds, leaders, concepts, is_open)
     rooms |= await reading.rooms(db, wish.agent, found.keys() - named)
     groups = [
@@ -120,12 +131,17 @@ async def _plan_groups(
             summary_key(wish.agent, place, part), place.ref, {old.id: old.state for old in joining}
         )
         for place in sorted(found, key=str)
-        for part, joining in cut(found[place], rooms.get(place, ()))
+        # Near-duplicates are told once, however many they are.
+        for part, joining in cut(
+            found[place],
+            rooms.get(place, ()),
+            sys.maxsize if place.ref.startswith("likeness:") else most_tokens,
+        )
     ]
     groups = await _with_sources(db, groups)
     # One that is like the members of a full cluster has nobody to join.
-    whole = tuple(group for group in groups if len(group.members) > 1)
-    return Plan(wish, whole, len(alone) + len(groups) - len(whole))
+    whole = [group for group in groups if len(group.members) > 1]
+    return whole, len(alone) + len(groups) - len(whole)
 
 
 async def _with_sources(db: Database, groups: Sequence[Group]) -> list[Group]:

@@ -26,6 +26,8 @@ LIKENESSES: Final = load_query(__package__, "likenesses")
 # What is compacted: raw logs. Notes, decisions, facts and the like were written to be kept.
 KINDS: Final = ("daily_log", "observation")
 _PAGE_IDS: Final = 500
+# Four letters of English are about a token, and so is a little more than one of Korean or Chinese.
+_BYTES_OF_TOKEN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,8 @@ async def rooms(db: Database, agent: str, places: Iterable[Place]) -> dict[Place
         rows: dict[str, Room] = {}
         for page in _pages(list(keys)):
             for row in await db.run(ROOMS, ids=[record("memory", key) for key in page]):
-                sources = None if row["is_closed"] else row["sources"]
-                rows[row["id"]] = Room(row["id"], sources)
+                tokens = row["bytes"] // _BYTES_OF_TOKEN
+                rows[row["id"]] = Room(row["id"], row["sources"], tokens, row["is_closed"])
         asked = [place for key, place in keys.items() if key in rows]
         for key, place in keys.items():
             if key in rows:
@@ -135,7 +137,7 @@ def _old(row: Mapping[str, Any]) -> Old:
         order=(occurred_at, source.get("uri") or "", source.get("line_start") or 0, row["id"]),
         line=row.get("chain") or f"{row['source_kind']}:",
         state=_state(row),
-        characters=row["characters"],
+        tokens=row["bytes"] // _BYTES_OF_TOKEN,
     )
 
 

@@ -21,7 +21,10 @@ _MOST_TITLE_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing."""
+    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing.
+
+    By the words of `left_out` it is found, though it does not tell them: a summary's sources do.
+    """
 
     key: str
     agent: str
@@ -44,6 +47,7 @@ class Draft:
     trust_tier: str = "trusted"
     sensitivity: str = "normal"
     pinned: bool = False
+    left_out: str = ""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
@@ -71,13 +75,21 @@ class Draft:
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
-            "words": index_words(self.text),
+            "words": self._words(),
             "subject": self.subject,
             "content_hash": self.content_hash,
         }
 
+    def _words(self) -> str:
+        told = index_words(self.text)
+        if not self.left_out:
+            return told
+        known = set(told.split())
+        more = dict.fromkeys(index_words(self.left_out).split())
+        return " ".join([told, *(word for word in more if word not in known)])
 
-_NOT_COLUMNS: Final = frozenset({"key", "is_dated", "source"})
+
+_NOT_COLUMNS: Final = frozenset({"key", "is_dated", "left_out", "source"})
 
 
 @dataclass(frozen=True, slots=True)

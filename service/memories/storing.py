@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from service.consolidate.revising import without
 from service.consolidate.undoing import undo_one
 from service.database import Database, record
 from service.errors import InvalidRequest, MemoryNotFound
@@ -13,6 +14,7 @@ from service.ingest.linking import Change
 from service.ingest.places import type_of
 from service.ingest.stored import StoredMemory, memories_by_id
 from service.ingest.sync import Pipeline, Synced, commit, remove_memories, store_drafts
+from service.ingest.writing import Attached
 from service.memories.fetching import fetch
 from service.queries import load_query
 from service.records import CONSOLIDATION, Memory, Source
@@ -105,23 +107,14 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
 async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
     """Change some fields of a stored memory; `text` of a document's section is refused."""
     fields = dict(changes)
-    if "text" in fields and memory.source_kind == "document":
-        msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
-        raise InvalidRequest(msg)
-    told = sorted(fields.keys() - _OWN_OF_SUMMARY)
-    if told and memory.source_kind == CONSOLIDATION:
-        msg = (
-            f"This summary is made from other memories, which tell its {', '.join(told)}: change "
-            "those, or undo it with POST /consolidate/undo."
-        )
-        raise InvalidRequest(msg)
+    _refuse_what_others_tell(memory, fields)
     archived = fields.pop("archived", None)
-    if archived is False and memory.consolidated_into:
-        await undo_one(pipeline, memory.agent, memory.consolidated_into, memory.id)
-    elif archived is not None:
-        moment = datetime.now(UTC) if archived else None
-        await pipeline.db.run(ARCHIVE, id=record("memory", memory.id), archived_at=moment)
+    if archived is not None:
+        await _archive(pipeline, memory, archived=archived)
     if not fields:
+        return
+    if memory.source_kind == CONSOLIDATION:
+        await _change_summary(pipeline, memory, fields)
         return
     if "text" in fields:
         fields["content"] = fields.pop("text").strip()
@@ -133,6 +126,36 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
     }
     draft = replace(_draft_of_stored(memory, old), **(fields | lists))
     await commit(pipeline, Change(memory.agent, (draft,), replaced={old.id: old}))
+
+
+def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
+    if "text" in fields and memory.source_kind == "document":
+        msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
+        raise InvalidRequest(msg)
+    told = sorted(fields.keys() - _OWN_OF_SUMMARY)
+    if told and memory.source_kind == CONSOLIDATION:
+        msg = (
+            f"This summary is made from other memories, which tell its {', '.join(told)}: change "
+            "those, or undo it with POST /consolidate/undo."
+        )
+        raise InvalidRequest(msg)
+
+
+async def _archive(pipeline: Pipeline, memory: Memory, *, archived: bool) -> None:
+    """Archive a memory, or take it back out; the source of a summary leaves it then."""
+    if not archived and memory.consolidated_into:
+        await undo_one(pipeline, memory.agent, memory.consolidated_into, memory.id)
+        return
+    moment = datetime.now(UTC) if archived else None
+    await pipeline.db.run(ARCHIVE, id=record("memory", memory.id), archived_at=moment)
+
+
+async def _change_summary(pipeline: Pipeline, memory: Memory, fields: Mapping[str, Any]) -> None:
+    """Set what a summary has of its own; all else of it is made anew from its sources."""
+    revision = await without(pipeline.db, {memory.id: ()}, pipeline.section_tokens)
+    change = revision.added_to(Change(memory.agent))
+    change = replace(change, drafts=tuple(replace(draft, **fields) for draft in change.drafts))
+    await commit(pipeline, change, Attached(effects=revision.effects()))
 
 
 async def remove(pipeline: Pipeline, agent: str, key: str) -> None:

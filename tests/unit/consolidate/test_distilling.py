@@ -49,6 +49,7 @@ def test_a_summary_in_the_order_of_time() -> None:
         "  echo error 42\n"
         "  ```",
         {"m0": (1,), "m1": (2, 3), "m2": (4, 5, 6, 7, 8, 9)},
+        ("Went home.", "Had lunch.", "09:15 restarted.", "Ran it:"),
     )
 
 
@@ -66,7 +67,7 @@ def test_of_nothing_comes_nothing(content: str) -> None:
 def test_a_memory_without_text_is_told_by_its_title() -> None:
     told = [Told("a", _DAY, "---", "Deployed v2"), Told("b", _DAY, "Went home early.", "Evening")]
     assert distil(told, _PLENTY).content == (
-        "- 2026-02-13: Deployed v2\n- 2026-02-13: Went home early."
+        "- 2026-02-13: Deployed v2\n  Went home early."
     )
 
 

@@ -109,21 +109,29 @@ def test_the_order_of_the_memories_says_nothing(
     ("count", "rooms", "sizes"),
     [
         (1, [], [(0, 1)]),
-        (MOST_MEMBERS, [], [(0, 100)]),
-        (MOST_MEMBERS + 1, [], [(0, 50), (1, 51)]),
-        (3, [Room("k", 98)], [(0, 2), (1, 1)]),
-        (3, [Room("k", 100), Room("l", 7)], [(1, 3)]),
-        (3, [Room("k", None)], [(1, 3)]),
-        (250, [Room("k", 50)], [(0, 50), (1, 100), (2, 100)]),
+        (25, [], [(0, 25)]),
+        (26, [], [(0, 26)]),
+        (27, [], [(0, 25), (1, 2)]),
+        (3, [Room("k", 23, 230)], [(0, 2), (1, 1)]),
+        (3, [Room("k", 1, 900)], [(0, 1), (1, 2)]),
+        (3, [Room("k", 25, 250), Room("l", 7, 70)], [(1, 3)]),
+        (3, [Room("k", 2, 20, is_closed=True)], [(1, 3)]),
+        (3, [Room("k", MOST_MEMBERS, 1)], [(1, 3)]),
     ],
 )
 def test_large_groups_are_cut_in_the_order_of_time(
     count: int, rooms: list[Room], sizes: list[tuple[int, int]]
 ) -> None:
     members = [old(f"{n:03}", n) for n in range(count)]
-    parts = cut(members, rooms)
+    parts = cut(members, rooms, 250)
     assert [(part, len(found)) for part, found in parts] == sizes
     assert [one for _, found in parts for one in found] == members
+
+
+def test_two_long_ones_share_a_summary_and_none_has_too_many() -> None:
+    members = [old(f"{n:03}", n) for n in range(230)]
+    assert [len(found) for _, found in cut(members[:5], [], 1)] == [2, 3]
+    assert [len(found) for _, found in cut(members, [], 10**9)] == [100, 100, 30]
 
 
 def test_summaries_are_written_together_up_to_a_size() -> None:
