@@ -1,6 +1,7 @@
 """The fields that requests and responses share: names, bounds, filters, memories as JSON."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -138,15 +139,15 @@ class FilterFields(Strict):
 
     def filters(self, agents: tuple[str, ...]) -> Filters:
         """Return the filters for these readable agents."""
-        lists = {
-            name: tuple(value) if value is not None else None
-            for name, value in (("kinds", self.kinds), ("types", self.types), ("tags", self.tags))
-        }
         return Filters(
-            agents=agents, scope=self.scope, since=self.since, until=self.until,
-            as_of=self.as_of, session=self.session, include_archived=self.include_archived,
-            trust=tuple(self.trust), **lists,
+            agents=agents, scope=self.scope, kinds=_some(self.kinds), types=_some(self.types),
+            tags=_some(self.tags), since=self.since, until=self.until, as_of=self.as_of,
+            session=self.session, include_archived=self.include_archived, trust=tuple(self.trust),
         )  # fmt: skip
+
+
+def _some(values: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,8 @@ class Filters:
 
     `agents` is the wall: the asking agent and those it may read. `tags` must all be present.
     `since` and `until` bound `occurred_at`, both inclusive. Without `as_of` a memory past its
-    `valid_until` is left out; with it, memories are seen as they held at that moment.
+    `valid_until` is left out; with it, memories are seen as they held at that moment. With
+    `with_sources` archived memories pass that are part of a summary, and no others.
     """
 
     agents: tuple[str, ...] = ("main",)
@@ -89,6 +90,7 @@ class Filters:
     as_of: datetime | None = None
     session: str | None = None
     include_archived: bool = False
+    with_sources: bool = False
     trust: tuple[str, ...] = ("trusted", "untrusted")
 
     def params(self) -> dict[str, Any]:

@@ -31,8 +31,8 @@ SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")
 
 _MOST_TOLD: Final = 100
-# A summary is full with sources of this many times its tokens: the rest is what it leaves out.
-_FULL: Final = 1.25
+# A summary is full with sources of this many times its tokens: about half is what it leaves out.
+_FULL: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ async def make_plan(db: Database, wish: Wish, budget_tokens: int) -> Plan:
     if (await db.meta(settled_key(wish))) == now:
         return Plan(wish, alone=len(olds))
     variants = tuple(await variants_of(db, wish.agent)) if wish.scope is None else ()
-    groups, alone = await _plan_groups(db, wish, olds, variants, int(_FULL * budget_tokens))
+    groups, alone = await _plan_groups(db, wish, olds, variants, _FULL * budget_tokens)
     return Plan(wish, tuple(groups), alone, variants)
 
 

@@ -63,6 +63,9 @@ class Columns:
         # Python's hash of a subject, salted anew in each process; 0 for none.
         self.subjects = np.zeros(0, np.int64)
         self._is_archived = np.zeros(0, np.bool_)
+        self._is_source = np.zeros(0, np.bool_)
+        # The summary that a memory is part of.
+        self.summaries: dict[int, str] = {}
         self._is_present = np.zeros(0, np.bool_)
         self._size = 0
         # Masks of the filters asked last, until something is put or a memory's time is over.
@@ -89,7 +92,8 @@ class Columns:
     def bytes(self) -> int:
         """The memory held, without the labels."""
         columns: list[NDArray[Any]] = [*self._codes.values(), *self._times.values()]
-        columns += [self._tags, self.subjects, self._is_archived, self._is_present]
+        columns += [self._tags, self.subjects, self._is_archived, self._is_source]
+        columns += [self._is_present]
         return sum(column.nbytes for column in columns)
 
     def reserve(self, size: int) -> None:
@@ -99,6 +103,7 @@ class Columns:
         self._tags = grown(self._tags, size)
         self.subjects = grown(self.subjects, size)
         self._is_archived = grown(self._is_archived, size)
+        self._is_source = grown(self._is_source, size)
         self._is_present = grown(self._is_present, size)
 
     def put(self, rows: Sequence[int], facts: Sequence[Facts]) -> None:
@@ -122,12 +127,18 @@ class Columns:
         ]
         self.subjects[places] = [hash(one.subject) if one.subject else 0 for one in facts]
         self._is_archived[places] = [one.is_archived for one in facts]
+        self._is_source[places] = [one.consolidated_into is not None for one in facts]
+        for row, one in zip(rows, facts, strict=True):
+            self.summaries.pop(row, None)
+            if one.consolidated_into is not None:
+                self.summaries[row] = one.consolidated_into
         self._is_present[places] = True
 
     def remove(self, row: int) -> None:
         """Let a row hold no memory any more."""
         self._masks.clear()
         self._is_present[row] = False
+        self.summaries.pop(row, None)
 
     def mask(self, filters: Filters, now: int) -> Mask:
         """Return which rows pass, as filters.surql says; not to be changed. `now` in microseconds.
@@ -161,7 +172,8 @@ class Columns:
         if filters.as_of is not None:
             mask &= times["valid_from"] <= moment
         if not filters.include_archived:
-            mask &= ~self._is_archived[:size]
+            hidden = self._is_archived[:size]
+            mask &= ~(hidden & ~self._is_source[:size]) if filters.with_sources else ~hidden
         return mask
 
     def _keep_labels(self, mask: Mask, filters: Filters) -> None:

@@ -16,6 +16,7 @@ from service.index.neighbours import (
     linked,
     memories_of,
     related,
+    summaries_of,
 )
 from service.index.residency import Residency
 from service.index.weighing import newest, weigh
@@ -102,6 +103,12 @@ class ResidentEngine:
         found = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
         visible = set().union(*found)
         return [hit for hit in ranking if hit.id in visible][:limit]
+
+    async def summaries_of(self, agents: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
+        """Look up what each memory's row says."""
+        wanted = list(keys)
+        found = await self._look_up(agents, lambda i: summaries_of(i, wanted))
+        return dict(chain.from_iterable(part.items() for part in found))
 
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
         """Look through the moments of all that passes."""

@@ -33,6 +33,7 @@ class Facts:
     valid_until: int | None
     is_archived: bool
     subject: str | None = None
+    consolidated_into: str | None = None
 
 
 def microseconds(moment: datetime) -> int:
@@ -56,6 +57,7 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
             key, row.get("words"), row.get("scope"), row.get("kind"), row.get("type"),
             row.get("tags"), row.get("session"), row.get("trust_tier"), occurred_at, valid_from,
             valid_until, row.get("archived_at") is not None, row.get("subject"),
+            row.get("consolidated_into"),
         ]
     )  # fmt: skip
 
@@ -77,7 +79,8 @@ def facts_of(values: Sequence[Any]) -> Facts:
 
     Moments are microseconds, or texts in ISO 8601.
     """
-    key, words, scope, kind, type_, tags, session, trust, *times, archived, subject = values
+    key, words, scope, kind, type_, tags, session, trust, *rest = values
+    *times, archived, subject, summary = rest
     occurred, since, until = map(_read_moment, times)
     is_whole = (
         isinstance(key, str)
@@ -87,7 +90,9 @@ def facts_of(values: Sequence[Any]) -> Facts:
         and isinstance(tags, list)
         and all(isinstance(tag, str) for tag in tags)
         and isinstance(trust, str)
-        and all(label is None or isinstance(label, str) for label in (scope, session, subject))
+        and all(
+            label is None or isinstance(label, str) for label in (scope, session, subject, summary)
+        )
         and type(occurred) is int
         and all(time is None or type(time) is int for time in (since, until))
     )
@@ -95,5 +100,5 @@ def facts_of(values: Sequence[Any]) -> Facts:
         raise CorruptRow(f"memory {key!r}")
     return Facts(
         key, words, scope, kind, type_, tuple(tags), session, trust, occurred, since, until,
-        archived, subject,
+        archived, subject, summary,
     )  # fmt: skip

@@ -28,6 +28,19 @@ def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list
         }
 
 
+def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:
+    """Return the id of the summary that each memory is part of; those of none are absent."""
+    summaries = index.columns.summaries
+    if not summaries:
+        return {}
+    with index.lock:
+        return {
+            key: summaries[index.rows[key]]
+            for key in keys
+            if index.holds(key) and index.rows[key] in summaries
+        }
+
+
 def linked(
     index: AgentIndex, keys: Iterable[str], most_memories: int
 ) -> dict[str, list[tuple[Concept, list[str]]]]:

@@ -29,6 +29,7 @@ CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
 MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
 NEWEST: Final = load_query(__package__, "newest")
+SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
 NEWEST_OF: Final = load_query(__package__, "newest_of")
 BEFORE_AND_AFTER: Final = load_query(__package__, "before_and_after")
 
@@ -123,6 +124,12 @@ class DatabaseEngine:
             if len(kept) >= limit:
                 break
         return kept[:limit]
+
+    async def summaries_of(self, agents: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
+        """Read what each memory's row says."""
+        ids = [record("memory", key) for key in keys]
+        rows = await self.db.run(SUMMARIES_OF, ids=ids, agents=list(agents)) if ids else []
+        return {row["id"]: row["consolidated_into"] for row in rows}
 
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
         """Ask the store's index of moments, or look at the memories named."""

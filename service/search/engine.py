@@ -76,6 +76,9 @@ class Engine(Protocol):
     ) -> list[Scored]:
         """Return the first `limit` of a ranking that pass the filters, in its order."""
 
+    async def summaries_of(self, agents: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
+        """Return the id of the summary that each memory is part of; those of none are absent."""
+
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
         """Return when the newest memory that passes the filters happened; None without any.
 

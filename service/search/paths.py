@@ -18,6 +18,23 @@ def with_titles(hit: Fused, memories: Mapping[str, Memory]) -> Fused:
     return replace(hit, signals={name: _told(s, memories) for name, s in hit.signals.items()})
 
 
+def of_summary(hit: Fused, key: str, summaries: Mapping[str, str]) -> Fused:
+    """Return what was said of a source as said of its summary `key`.
+
+    A path that begins at another source begins at that one's summary; none leads from `key` itself.
+    """
+    signals = {name: _from_summary(said, key, summaries) for name, said in hit.signals.items()}
+    return replace(hit, id=key, signals=signals)
+
+
+def _from_summary(said: SignalHit, key: str, summaries: Mapping[str, str]) -> SignalHit:
+    if not said.path:
+        return said
+    seed, *concepts = said.path
+    seed = summaries.get(seed, seed)
+    return replace(said, path=None if seed == key else (seed, *concepts))
+
+
 def _told(said: SignalHit, memories: Mapping[str, Memory]) -> SignalHit:
     if not said.path:
         return said

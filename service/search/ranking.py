@@ -17,6 +17,7 @@ from service.search.certainty import Certainty
 from service.search.engine import Engine
 from service.search.evidence import Question
 from service.search.fusion import Fused, fuse
+from service.search.paths import of_summary, path_seeds
 from service.search.receipts import Stages
 from service.search.refining import Choices
 from service.search.score_fusion import Candidates, certainty_of_ranks, fuse_by_score
@@ -88,11 +89,30 @@ class Ranking:
 
 
 async def rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Ranking:
-    """Return the fused ranking of all signals; paths begin at a memory's id."""
+    """Return the fused ranking of all signals; paths begin at a memory's id.
+
+    The sources of summaries are ranked as they were before they were archived. In place of each
+    stands its summary: so what was found once is found as well when it is part of one.
+    """
     begun = Ranking.begin(searcher.engine, asked.filters.agents)
     fuse_all = _by_rank if asked.fusion == "rrf" else _by_score
-    hits, certainty, missing = await fuse_all(searcher, asked, stages)
+    seen = replace(asked.filters, with_sources=not asked.filters.include_archived)
+    hits, certainty, missing = await fuse_all(searcher, replace(asked, filters=seen), stages)
+    if seen.with_sources:
+        hits = await _told_by_summaries(searcher.engine, seen.agents, hits)
     return replace(begun, hits=hits, certainty=certainty, missing=missing)
+
+
+async def _told_by_summaries(
+    engine: Engine, agents: Sequence[str], hits: Sequence[Fused]
+) -> list[Fused]:
+    """Put each source's summary in its place; the best of its sources speaks for it."""
+    named = {key for hit in hits for key in (hit.id, *path_seeds(hit))}
+    summaries = await engine.summaries_of(agents, sorted(named))
+    told: dict[str, Fused] = {}
+    for hit in hits:
+        told.setdefault(summaries.get(hit.id, hit.id), hit)
+    return [of_summary(hit, key, summaries) for key, hit in told.items()]
 
 
 async def _by_score(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Answered:

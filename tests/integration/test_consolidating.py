@@ -129,12 +129,12 @@ async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
     async with open_store(tmp_path) as world:
         await _push(world, [f"Osprey-2 saw {n} birds." for n in range(130)])
         done = await _run(world)
-        assert sorted(len(group.sources) for group in done.groups) == [65, 65]
+        assert sorted(len(group.sources) for group in done.groups) == [50, 80]
         await _push(
-            world, [f"Osprey-2 saw {n} fish." for n in range(50)], START + timedelta(days=9)
+            world, [f"Osprey-2 saw {n + 300} cats." for n in range(50)], START + timedelta(days=9)
         )
         again = await _run(world)
         assert sorted((group.action, len(group.sources)) for group in again.groups) == [
-            ("revise", 80), ("revise", 100),
+            ("create", 25), ("revise", 75),
         ]  # fmt: skip
         assert await world.complaints() == []

@@ -66,9 +66,7 @@ def test_of_nothing_comes_nothing(content: str) -> None:
 
 def test_a_memory_without_text_is_told_by_its_title() -> None:
     told = [Told("a", _DAY, "---", "Deployed v2"), Told("b", _DAY, "Went home early.", "Evening")]
-    assert distil(told, _PLENTY).content == (
-        "- 2026-02-13: Deployed v2\n  Went home early."
-    )
+    assert distil(told, _PLENTY).content == ("- 2026-02-13: Deployed v2\n  Went home early.")
 
 
 def test_what_stands_under_decision_is_kept_whatever_the_budget() -> None:

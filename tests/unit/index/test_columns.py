@@ -37,6 +37,7 @@ facts = st.builds(
     valid_from=st.none() | stored_moments,
     valid_until=st.none() | stored_moments,
     is_archived=st.booleans(),
+    consolidated_into=st.sampled_from([None, "s"]),
 )
 chosen = st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=4).map(tuple)
 filters = st.builds(
@@ -49,6 +50,7 @@ filters = st.builds(
     until=st.none() | moments,
     as_of=st.none() | moments,
     session=st.sampled_from([None, "s1", "unheard"]),
+    with_sources=st.booleans(),
     include_archived=st.booleans(),
     trust=st.lists(st.sampled_from(["trusted", "untrusted", "quarantined"]), max_size=4).map(tuple),
 )
@@ -70,7 +72,11 @@ def passes(fact: Facts, asked: Filters) -> bool:
         and (fact.valid_until is None or fact.valid_until > moment)
         and (asked.as_of is None or begins <= moment)
         and (asked.session is None or fact.session == asked.session)
-        and (asked.include_archived or not fact.is_archived)
+        and (
+            asked.include_archived
+            or not fact.is_archived
+            or (asked.with_sources and fact.consolidated_into is not None)
+        )
         and fact.trust_tier in asked.trust
     )
 

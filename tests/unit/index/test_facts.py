@@ -15,11 +15,11 @@ ROW: dict[str, Any] = {
     "words": "blue bunny", "scope": "gpu", "kind": "note", "type": "semantic", "tags": ["a", "b"],
     "session": "s1", "trust_tier": "trusted", "occurred_at": AT, "valid_from": AT,
     "valid_until": AT + timedelta(days=1), "archived_at": None, "agent": "main", "content": "…",
-    "subject": "blue_bunny",
+    "subject": "blue_bunny", "consolidated_into": "s1",
 }  # fmt: skip
 VALUES: list[Any] = [
     "m1", "blue bunny", "gpu", "note", "semantic", ["a", "b"], "s1", "trusted", AT_MICROSECONDS,
-    AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, False, "blue_bunny",
+    AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, False, "blue_bunny", "s1",
 ]  # fmt: skip
 JUNK: list[Any] = [7, 7.5, True, {"a": 1}, [["a"]], b"a"]
 
@@ -37,7 +37,7 @@ def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
     assert facts_of(VALUES) == Facts(
         "m1", "blue bunny", "gpu", "note", "semantic", ("a", "b"), "s1", "trusted",
         AT_MICROSECONDS, AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, is_archived=False,
-        subject="blue_bunny",
+        subject="blue_bunny", consolidated_into="s1",
     )  # fmt: skip
 
 
