@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -41,12 +41,11 @@ class Distilled:
 
     `content` is a markdown list in the order of time, one item a day: its date, then a line for
     each passage. Lines count from 1, ascending; each belongs to one memory, and a memory that gave
-    none is not there. `left_out` are the passages that it does not tell.
+    none is not there.
     """
 
     content: str
     lines: Mapping[str, tuple[int, ...]]
-    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,7 @@ def distil(told: Sequence[Told], budget_tokens: int, best: str | None = None) ->
     pieces = _read_pieces(told)
     whole = [piece for piece in pieces if piece.teller.id == best]
     chosen = _choose_beside(whole, pieces) if whole else _choose(pieces, budget_tokens)
-    places = set(map(_place, chosen))
-    left_out = [p.saying.passage.text for p in pieces if p.place not in places]
-    return replace(_write(sorted(chosen, key=_place)), left_out=tuple(left_out))
+    return _write(sorted(chosen, key=_place))
 
 
 def best_formed(told: Iterable[Told]) -> str:

@@ -75,7 +75,6 @@ def _draft(
         importance=max(one.importance for one in ordered),
         trust_tier=wall.trust_tier,
         sensitivity=wall.sensitivity,
-        left_out="\n".join(distilled.left_out),
     )
 
 

@@ -21,10 +21,7 @@ _MOST_TITLE_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing.
-
-    By the words of `left_out` it is found, though it does not tell them: a summary's sources do.
-    """
+    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing."""
 
     key: str
     agent: str
@@ -47,7 +44,6 @@ class Draft:
     trust_tier: str = "trusted"
     sensitivity: str = "normal"
     pinned: bool = False
-    left_out: str = ""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
@@ -75,21 +71,13 @@ class Draft:
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
-            "words": self._words(),
+            "words": index_words(self.text),
             "subject": self.subject,
             "content_hash": self.content_hash,
         }
 
-    def _words(self) -> str:
-        told = index_words(self.text)
-        if not self.left_out:
-            return told
-        known = set(told.split())
-        more = dict.fromkeys(index_words(self.left_out).split())
-        return " ".join([told, *(word for word in more if word not in known)])
 
-
-_NOT_COLUMNS: Final = frozenset({"key", "is_dated", "left_out", "source"})
+_NOT_COLUMNS: Final = frozenset({"key", "is_dated", "source"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from service.consolidate.revising import without
 from service.consolidate.undoing import undo_one
 from service.database import Database, record
 from service.errors import InvalidRequest, MemoryNotFound
@@ -14,7 +13,6 @@ from service.ingest.linking import Change
 from service.ingest.places import type_of
 from service.ingest.stored import StoredMemory, memories_by_id
 from service.ingest.sync import Pipeline, Synced, commit, remove_memories, store_drafts
-from service.ingest.writing import Attached
 from service.memories.fetching import fetch
 from service.queries import load_query
 from service.records import CONSOLIDATION, Memory, Source
@@ -113,9 +111,6 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
         await _archive(pipeline, memory, archived=archived)
     if not fields:
         return
-    if memory.source_kind == CONSOLIDATION:
-        await _change_summary(pipeline, memory, fields)
-        return
     if "text" in fields:
         fields["content"] = fields.pop("text").strip()
     if "title" in fields:
@@ -148,14 +143,6 @@ async def _archive(pipeline: Pipeline, memory: Memory, *, archived: bool) -> Non
         return
     moment = datetime.now(UTC) if archived else None
     await pipeline.db.run(ARCHIVE, id=record("memory", memory.id), archived_at=moment)
-
-
-async def _change_summary(pipeline: Pipeline, memory: Memory, fields: Mapping[str, Any]) -> None:
-    """Set what a summary has of its own; all else of it is made anew from its sources."""
-    revision = await without(pipeline.db, {memory.id: ()}, pipeline.section_tokens)
-    change = revision.added_to(Change(memory.agent))
-    change = replace(change, drafts=tuple(replace(draft, **fields) for draft in change.drafts))
-    await commit(pipeline, change, Attached(effects=revision.effects()))
 
 
 async def remove(pipeline: Pipeline, agent: str, key: str) -> None:

@@ -125,6 +125,21 @@ def test_summaries_are_found_and_their_sources_only_if_asked_for(
     assert [hit["id"] for hit in walked] == [group["id"]]
 
 
+def test_what_a_summary_leaves_out_still_leads_to_it(client: httpx.Client, agent: str) -> None:
+    dull = " ".join(f"we looked at the weather of day {n} and wrote it down." for n in range(60))
+    logs = ("2026-02-09", f"{dull} grebes were nesting."), ("2026-02-10", f"{dull} and it rained.")
+    _push(client, agent, *logs, session="s1")
+    [group] = _consolidate(client, agent, dry_run=False)["groups"]
+    assert "grebes" not in group["content"]
+    query: Json = {"query": "nesting grebes", "agent": agent, "weights": {"vector": 0}}
+    for fusion in ("default", "rrf"):
+        [hit] = client.post("/search", json=query | {"fusion": fusion}).json()["results"]
+        assert (hit["id"], "text" in hit["signals"]) == (group["id"], True)
+    # Of the kind that was asked for are only archived ones.
+    logs_only: Json = query | {"kinds": ["daily_log"]}
+    assert client.post("/search", json=logs_only).json()["results"] == []
+
+
 def test_the_second_run_finds_nothing_to_do(client: httpx.Client, agent: str) -> None:
     _push(client, agent, *LOGS, ("2026-02-12", "a lonely thought"))
     first = _consolidate(client, agent, dry_run=False)

@@ -135,6 +135,6 @@ async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
         )
         again = await _run(world)
         assert sorted((group.action, len(group.sources)) for group in again.groups) == [
-            ("create", 25), ("revise", 75),
+            ("create", 27), ("revise", 73),
         ]  # fmt: skip
         assert await world.complaints() == []

@@ -49,7 +49,6 @@ def test_a_summary_in_the_order_of_time() -> None:
         "  echo error 42\n"
         "  ```",
         {"m0": (1,), "m1": (2, 3), "m2": (4, 5, 6, 7, 8, 9)},
-        ("Went home.", "Had lunch.", "09:15 restarted.", "Ran it:"),
     )
 
 
