@@ -127,7 +127,8 @@ def test_summaries_are_found_and_their_sources_only_if_asked_for(
 
 def test_what_a_summary_leaves_out_still_leads_to_it(client: httpx.Client, agent: str) -> None:
     dull = " ".join(f"we looked at the weather of day {n} and wrote it down." for n in range(60))
-    logs = ("2026-02-09", f"{dull} grebes were nesting."), ("2026-02-10", f"{dull} and it rained.")
+    birds = "we looked at the grebes that were nesting and wrote it down."
+    logs = ("2026-02-09", f"{dull} {birds}"), ("2026-02-10", f"{dull} and it rained.")
     _push(client, agent, *logs, session="s1")
     [group] = _consolidate(client, agent, dry_run=False)["groups"]
     assert "grebes" not in group["content"]
