@@ -98,7 +98,9 @@ def _bigrams(run: str) -> Iterator[str]:
         yield first + second
 
 
-def _whole_and_parts(token: str) -> Iterator[str]:
+# The same names come again and again, in a log and in its summary.
+@lru_cache(maxsize=65_536)
+def _whole_and_parts(token: str) -> tuple[str, ...]:
     whole = [token, token.rsplit("/", 1)[-1]]
     # Markdown's _emphasis_ and a name such as __init__ look alike: both are found either way.
     whole += [word.strip("_") for word in whole]
@@ -109,9 +111,10 @@ def _whole_and_parts(token: str) -> Iterator[str]:
     parts = [part for piece in pieces for part in _classes(piece)]
     # A single letter or digit of a longer token finds everything and tells nothing.
     shortest = min(2, len(token))
-    for word in dict.fromkeys(word.lower() for word in [*whole, *parts]):
-        if word.strip("_") and shortest <= len(word) <= _LONGEST_CHARACTERS:
-            yield word
+    words = dict.fromkeys(word.lower() for word in [*whole, *parts])
+    return tuple(
+        word for word in words if word.strip("_") and shortest <= len(word) <= _LONGEST_CHARACTERS
+    )
 
 
 def _classes(piece: str) -> list[str]:
