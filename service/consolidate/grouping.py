@@ -13,8 +13,9 @@ from service.ingest.drafts import digest
 MOST_MEMBERS: Final = 100
 # One memory says nothing in fewer words by being copied.
 _FEWEST_MEMBERS: Final = 2
-# The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
-_TRANSACTION_MEMORIES: Final = 64
+# The engine's time for one transaction grows with the square of its size (docs/decisions/0009), but
+# what every one costs besides weighs more up to here.
+_TRANSACTION_MEMORIES: Final = 256
 
 
 class Wall(NamedTuple):

@@ -115,7 +115,7 @@ async def test_many_memories_in_many_groups(tmp_path: Path, form: VectorForm) ->
         assert done.groups == shown.groups
         assert heard[-1] == (len(shown.groups), len(shown.groups))
         assert heard == sorted(heard)
-        assert len(heard) > 3
+        assert len(heard) > 1
         assert sorted(source.id for group in done.groups for source in group.sources) == sorted(
             keys
         )

@@ -135,6 +135,6 @@ def test_two_long_ones_share_a_summary_and_none_has_too_many() -> None:
 
 
 def test_summaries_are_written_together_up_to_a_size() -> None:
-    sizes = {"a": 30, "b": 30, "c": 30, "d": 101, "e": 1}
+    sizes = {"a": 120, "b": 120, "c": 120, "d": 301, "e": 1}
     assert list(batches(sizes)) == [["a", "b"], ["c"], ["d"], ["e"]]
     assert list(batches({})) == []
