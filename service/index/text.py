@@ -55,6 +55,8 @@ class TextIndex:
         self._words = 0
         # A place is a part's slot << 16 | a document's number in it; -1 where a row has no text.
         self._places = np.full(64, -1, np.int32)
+        # Python's hash of each row's text, salted anew in each process.
+        self._hashes = np.zeros(64, np.int64)
         self._tail = Tail()
         self._tail_slot = 0
         self._segments: dict[int, Segment] = {}
@@ -62,12 +64,18 @@ class TextIndex:
     @property
     def bytes(self) -> int:
         """The memory held, without the words that all indexes share."""
-        return self._places.nbytes + sum(part.bytes for part in self._parts())
+        own = self._places.nbytes + self._hashes.nbytes
+        return own + sum(part.bytes for part in self._parts())
 
     def put(self, rows: Sequence[int], texts: Sequence[str]) -> None:
-        """Give each row its text: words by `words.index_words`. The last text of a row counts."""
+        """Give each row its text: words by `words.index_words`. The last text of a row counts.
+
+        A row that has this text is left alone: most changes of a memory are of something else.
+        """
         latest = dict(zip(rows, texts, strict=True))
-        rows, texts = list(latest), list(latest.values())
+        self._reach(max(latest, default=-1))
+        new = {row: text for row, text in latest.items() if not self._has(row, text)}
+        rows, texts = list(new), list(new.values())
         for start in range(0, len(rows), _PAGE_TEXTS):
             page = slice(start, start + _PAGE_TEXTS)
             self._add(rows[page], texts[page])
@@ -129,7 +137,7 @@ class TextIndex:
         batch = read_texts(rows, texts)
         if not len(batch.rows):
             return
-        self._reach(int(batch.rows.max()))
+        self._hashes[list(rows)] = [hash(text) for text in texts]
         self._kill(batch.rows.astype(np.intp))
         first = len(self._tail.rows)
         self._tail.append(batch)
@@ -139,11 +147,15 @@ class TextIndex:
         if len(self._tail.rows) >= self._tail_documents or self._tail.postings >= _TAIL_POSTINGS:
             self._seal()
 
+    def _has(self, row: int, text: str) -> bool:
+        return bool(self._places[row] >= 0 and self._hashes[row] == hash(text))
+
     def _reach(self, row: int) -> None:
         """Make room for the place of a row."""
         if (missing := row + 1 - len(self._places)) > 0:
             more = np.full(max(missing, len(self._places)), -1, np.int32)
             self._places = np.concatenate((self._places, more))
+            self._hashes = np.concatenate((self._hashes, np.zeros(len(more), np.int64)))
 
     def _place(self, slot: int, rows: Rows, first: int) -> None:
         self._places[rows] = np.arange(first, first + len(rows)) + (slot << 16)

@@ -258,3 +258,16 @@ def test_words_that_are_forgotten_keep_their_term(monkeypatch: pytest.MonkeyPatc
     long = "x1" * 60
     assert terms[long] == terms[long]
     assert long not in terms
+
+
+def test_a_row_that_has_the_text_is_left_alone() -> None:
+    index = TextIndex()
+    index.put([0, 1], ["running memory", "app.py"])
+    held = index.bytes
+    for _ in range(500):
+        index.put([0, 1], ["running memory", "app.py"])
+    assert (index.bytes, index.documents) == (held, 2)
+    index.remove(0)
+    index.put([0], ["running memory"])
+    [found], _ = index.search("run", np.ones(2, np.bool_))
+    assert (found, index.documents) == (0, 2)
