@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 import sys
 import time
@@ -34,6 +35,26 @@ graph = typer.Typer(help="Look at the graph of the running service.", no_args_is
 app.add_typer(graph, name="graph")
 console = Console(stderr=True)
 log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """Run the command, and end without the interpreter's own ending.
+
+    Threads of the embedded engine are still there when the store is closed. One that calls into an
+    interpreter which ends aborts the process, though all is done (surrealdb-embedded 3.0.0b10).
+    """
+    try:
+        app()
+    except SystemExit as ended:
+        code = ended.code
+    else:
+        code = 0
+    if not isinstance(code, int):
+        code = int(code is not None)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 @app.command()
