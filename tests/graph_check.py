@@ -13,7 +13,7 @@ from service.ingest.chains import Link, expected_edges
 from service.ingest.drafts import names_in
 from service.ingest.expansions import explained
 from service.ingest.linking import find_concepts
-from service.ingest.names import CERTAIN, Name, proper_names
+from service.ingest.names import CERTAIN, Name, heading_name, proper_names
 from service.ingest.relations import pairs
 from service.ingest.vocabulary import build_dictionary
 from service.queries import Query
@@ -255,8 +255,10 @@ def _wrong_source(
         yield f"{name} had another text when it was made"
     told = summary["content"].split("\n")
     words = " ".join(source["content"].split())
+    named = heading_name(source["title"], "title")
+    title = f"{named.name}: " if named else ""
     for line in edge["lines"]:
-        text = _DATE_OF_LINE.sub("", told[line - 1]).strip()
+        text = _DATE_OF_LINE.sub("", told[line - 1]).strip().removeprefix(title)
         if text not in words and not text.startswith(("[x]", "```")):
             yield f"{name} does not say its line {line}: {text}"
 
