@@ -40,7 +40,7 @@ def sheets_of(measured: Measured) -> list[Sheet]:
     """Return the tables; one that would be empty is left out."""
     found = [
         _times(measured.times), _resident(measured.times), _sizes(measured), _whole(measured.sizes),
-        *map(_recall, measured.recalls), _kept(measured), _losses(measured), _orders(measured),
+        *map(_recall, measured.recalls), _kept(measured), _orders(measured),
     ]  # fmt: skip
     return [sheet for sheet in found if sheet.rows]
 
@@ -187,7 +187,8 @@ def _kept(measured: Measured) -> Sheet:
     return Sheet("Decisions kept", header, rows)
 
 
-def _losses(measured: Measured) -> Sheet:
+def losses_of(measured: Measured) -> Sheet:
+    """Return the sentences that lost something: for the terminal, as they are somebody else's."""
     rows = tuple(
         (name, _cell(loss.sentence), _cell(", ".join(loss.facts)))
         for name, one in measured.runs().items()

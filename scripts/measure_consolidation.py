@@ -27,7 +27,7 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.consolidation_recall import measure_recall_loss
-from scripts.consolidation_report import Measured, remarks_of, sheets_of, write_markdown
+from scripts.consolidation_report import Measured, losses_of, remarks_of, sheets_of, write_markdown
 from scripts.consolidation_trials import measure_order, measure_size, measure_time, own_store
 from scripts.own_servers import REPOSITORY
 from scripts.recall_report import Sheet
@@ -120,7 +120,7 @@ def tell(measured: Measured) -> None:
     """Print remarks and tables."""
     for remark in remarks_of(measured):
         console.print(remark, highlight=False, markup=False)
-    for sheet in sheets_of(measured):
+    for sheet in [*sheets_of(measured), losses_of(measured)]:
         console.print(_readable(sheet).rich())
 
 
