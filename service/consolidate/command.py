@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from service.asking import Json, ask_holder
-from service.consolidate.consolidating import Report, consolidate
+from service.consolidate.consolidating import consolidate
+from service.consolidate.executing import Report
 from service.consolidate.route import ConsolidateRequest
 from service.dependencies import Parts
 from service.errors import InvalidRequest, StoreInUse

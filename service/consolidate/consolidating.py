@@ -1,11 +1,10 @@
 """POST /consolidate as a deed: plan, show, carry out; the same for HTTP and the command line."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from service.consolidate.executing import Made, Outcome, carry_out, preview
+from service.consolidate.executing import Made, Outcome, Report, carry_out, preview
 from service.consolidate.planning import (
     Plan,
     Wish,
@@ -18,8 +17,6 @@ from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary
 from service.cursors import cursor_number, decode_cursor, encode_cursor
 from service.fields import title_of
 from service.ingest.sync import Pipeline
-
-Report = Callable[[int, int], None]
 
 # More names at once than these nobody reads; the counts tell of all.
 _MOST_CONCEPTS: Final = 1000

@@ -298,3 +298,20 @@ def test_a_consolidation_from_a_shell_goes_through_the_running_service(
         assert (refused.returncode, "The running service refused" in refused.stderr) == (1, True)
     elsewhere = environment | {"MEMORY_DATA_DIR": str(tmp_path / "elsewhere")}
     assert "0 memories would be" in _run("consolidate", **elsewhere).stdout
+
+
+def test_a_command_ends_before_the_interpreter_does() -> None:
+    code = (
+        "import atexit, sys; from service.command import main; atexit.register(print, 'late');"
+        "sys.argv = ['graph-memory', *sys.argv[1:]]; main()"
+    )
+    for words, status, said in ((["--help"], 0, "consolidate"), (["dance"], 2, "")):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=REPOSITORY, capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, said in done.stdout, "late" in done.stdout) == (
+            status,
+            True,
+            False,
+        )
