@@ -1,4 +1,4 @@
-"""Fit the constants of service/search/certainty.py on data sets, over HTTP.
+"""Fit the constants of service/search/fusion/confidence.py on data sets, over HTTP.
 
     scripts/fit_confidence.py DATASET... [--url http://127.0.0.1:8080] [--strangers 60]
 
@@ -25,8 +25,8 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.measure_recall import Asking, load
-from scripts.own_servers import own_servers
-from scripts.recall_sets import DataSet, Half, Question, read_set, spread
+from scripts.recall.sets import DataSet, Half, Question, read_set, spread
+from scripts.servers.own_servers import own_servers
 
 FIRST: Final = 5
 _ADVERSARIAL: Final = 1 / 3

@@ -26,15 +26,15 @@ from rich.console import Console
 from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.generated_links import AGENT, StoreLinks, find_store_links
-from scripts.generated_notes import RECIPE, SESSION_NOTES, Note, Notes
-from scripts.own_servers import REPOSITORY
-from scripts.word_vectors import WordVectors
-from service.database import SCHEMA_VERSION, Database, record
-from service.ingest.chains import Link, expected_edges
-from service.queries import Query
-from service.store_address import StoreAddress
-from service.vector_forms import VectorForm, stored_vector
+from scripts.generated.links import AGENT, StoreLinks, find_store_links
+from scripts.generated.notes import RECIPE, SESSION_NOTES, Note, Notes
+from scripts.generated.word_vectors import WordVectors
+from scripts.servers.own_servers import REPOSITORY
+from service.store.address import StoreAddress
+from service.store.database import SCHEMA_VERSION, Database, record
+from service.store.queries import Query
+from service.store.vector_forms import VectorForm, stored_vector
+from service.writing.chains import Link, expected_edges
 
 # Sessions are whole in a batch; the size hardly matters.
 BATCH_NOTES: Final = 50 * SESSION_NOTES

@@ -4,7 +4,7 @@
         [--parts time size recall order] [--entries 50 500 2000 10000] [--ordered 500]
         [--out docs/consolidation-measured] [--embedding-model all-MiniLM-L6-v2]
 
-A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall_sets.py says what their
+A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall/sets.py says what their
 lines hold); a third of it is consolidated. --notes are folders of markdown besides the example
 logs; their files are stored as daily logs, dated by FOLDER.manifest.jsonl (lines with path and
 date) if that is there. Every part runs on servers of its own: generated logs with a fake
@@ -26,12 +26,12 @@ from typing import Any, Final
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.consolidation_recall import measure_recall_loss
-from scripts.consolidation_report import Measured, losses_of, remarks_of, sheets_of, write_markdown
-from scripts.consolidation_trials import measure_order, measure_size, measure_time, own_store
-from scripts.own_servers import REPOSITORY
-from scripts.recall_report import Sheet
-from scripts.recall_sets import read_set, spread
+from scripts.consolidation.recall import measure_recall_loss
+from scripts.consolidation.report import Measured, losses_of, remarks_of, sheets_of, write_markdown
+from scripts.consolidation.trials import measure_order, measure_size, measure_time, own_store
+from scripts.recall.report import Sheet
+from scripts.recall.sets import read_set, spread
+from scripts.servers.own_servers import REPOSITORY
 
 PARTS: Final = ("time", "size", "recall", "order")
 ENTRIES: Final = (50, 500, 2_000, 10_000)
@@ -142,7 +142,7 @@ def keep(
 def load_picture() -> Any:
     """Return the module that draws; ends, before anything is measured, without matplotlib."""
     try:
-        return importlib.import_module("scripts.consolidation_picture")
+        return importlib.import_module("scripts.consolidation.picture")
     except ModuleNotFoundError as error:
         sys.exit(f"{error.name} is not installed: pip install matplotlib, or leave out --out")
 

@@ -18,7 +18,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.measure_search import generate
-from scripts.own_servers import own_servers
+from scripts.servers.own_servers import own_servers
 
 console = Console()
 

@@ -28,7 +28,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.embedding_contenders import (
+from scripts.embedding.contenders import (
     PACKAGED,
     BareModel,
     Contender,
@@ -36,11 +36,11 @@ from scripts.embedding_contenders import (
     infinity_server,
     own_server,
 )
-from scripts.embedding_trials import MEASURES, Bench, compare_vectors, console
-from scripts.own_servers import REPOSITORY
-from service.ingest.drafts import text_of
-from service.ingest.markdown import parse_markdown
+from scripts.embedding.trials import MEASURES, Bench, compare_vectors, console
+from scripts.servers.own_servers import REPOSITORY
 from service.settings import Settings
+from service.text.markdown import parse_markdown
+from service.writing.drafts import text_of
 
 SHORT_TEXTS = 320
 TITLE_WORDS = 8

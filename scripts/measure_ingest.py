@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.own_servers import Servers, own_servers
+from scripts.servers.own_servers import Servers, own_servers
 
 console = Console()
 

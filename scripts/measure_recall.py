@@ -4,7 +4,7 @@
         [--variants default ...]
         [--write docs/recall] [--url http://127.0.0.1:8080] [--embedding-model all-MiniLM-L6-v2]
 
-A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall_sets.py says what their
+A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall/sets.py says what their
 lines hold). Every variant is asked every question, in turn, ten results each; beside its scores
 stand its latency and the paired bootstrap against the default. While choosing anything, give
 `--half tune`. Without --url it starts an embedding server and a service of its own on a temporary
@@ -30,8 +30,7 @@ from rich.console import Console
 from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.own_servers import own_servers
-from scripts.recall_figures import (
+from scripts.recall.figures import (
     DEFAULT,
     Answer,
     SetFigures,
@@ -39,8 +38,9 @@ from scripts.recall_figures import (
     half_means,
     variant_figures,
 )
-from scripts.recall_report import figures_as_json, remarks_of, sheets_of, write_markdown
-from scripts.recall_sets import Body, DataSet, Question, batches, read_set, spread
+from scripts.recall.report import figures_as_json, remarks_of, sheets_of, write_markdown
+from scripts.recall.sets import Body, DataSet, Question, batches, read_set, spread
+from scripts.servers.own_servers import own_servers
 
 VARIANTS: Final[Mapping[str, Body]] = {
     "vector": {"fusion": "rrf", "weights": {"vector": 1, "text": 0, "graph": 0}},
@@ -217,7 +217,7 @@ def ask_in_turn(
 def load_picture() -> Any:
     """Return the module that draws; ends, before anything is measured, without matplotlib."""
     try:
-        return importlib.import_module("scripts.recall_picture")
+        return importlib.import_module("scripts.recall.picture")
     except ModuleNotFoundError as error:
         sys.exit(f"{error.name} is not installed: pip install matplotlib, or leave out --write")
 

@@ -36,12 +36,12 @@ import httpx
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from scripts.generated.word_vectors import WordVectors
 from scripts.generated_store import StoreOrder
-from scripts.own_servers import REPOSITORY
-from scripts.search_crash import measure_crash
-from scripts.search_load import measure_load
-from scripts.search_tables import Measured, figures_of, tell_memory, tell_requests
-from scripts.search_trials import (
+from scripts.search.crash import measure_crash
+from scripts.search.load import measure_load
+from scripts.search.tables import Measured, figures_of, tell_memory, tell_requests
+from scripts.search.trials import (
     PLAIN,
     REQUESTS,
     SCOPED,
@@ -51,14 +51,14 @@ from scripts.search_trials import (
     OverHttp,
     take_turns,
 )
-from scripts.watched_service import (
+from scripts.servers.own_servers import REPOSITORY
+from scripts.servers.watched_service import (
     Setup,
     empty_resident,
     fake_embedding_server,
     watched_service,
 )
-from scripts.word_vectors import WordVectors
-from service.vector_forms import FORM_OF_ENGINE
+from service.store.vector_forms import FORM_OF_ENGINE
 
 console = Console(width=150)
 
@@ -68,8 +68,8 @@ def main() -> None:
     asked = parse()
     console.print(describe_run(asked))
     modules = {
-        "scripts.lancedb_peer": asked.peer and "pip install lancedb, or give --no-peer",
-        "scripts.search_curve": asked.curve and "pip install matplotlib",
+        "scripts.search.lancedb_peer": asked.peer and "pip install lancedb, or give --no-peer",
+        "scripts.search.curve": asked.curve and "pip install matplotlib",
     }
     found = {name: load_optional(name, hint) for name, hint in modules.items() if hint}
     sizes = asked.sizes if asked.curve else [asked.memories]
@@ -86,14 +86,14 @@ def main() -> None:
             setup = replace(general, folder=shelf / order.folder_name)
             build_store(setup.folder, order)
             has_peer = size <= asked.largest_peer
-            lance = found.get("scripts.lancedb_peer") if has_peer else None
+            lance = found.get("scripts.search.lancedb_peer") if has_peer else None
             measured = measure_size(setup, order, asked, lance)
             tell_requests(measured, console)
             tell_memory(measured, empty, console)
             figures.append(figures_of(measured))
             measure_writes(setup, order, asked)
     if asked.curve:
-        curve: Any = found["scripts.search_curve"]
+        curve: Any = found["scripts.search.curve"]
         console.print(curve.curve_table([curve.SizeFigures(**one) for one in figures]))
         title = f"{asked.dimensions}-d vectors, {os.cpu_count()} cores, engine {asked.engine}"
         curve.draw_curve([curve.SizeFigures(**one) for one in figures], title, asked.picture)
@@ -143,7 +143,7 @@ def load_optional(name: str, hint: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         console.print(f"[yellow]{error.name} is not installed: {hint}")
-        if name == "scripts.search_curve":
+        if name == "scripts.search.curve":
             sys.exit(1)
         return None
 

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from service.index.text import TextIndex
+from service.index.resident.text import TextIndex
 
 try:
     import tantivy

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from service.search.times import anchor_named, times_named
+from service.search.times.times import anchor_named, times_named
 
 try:
     from dateparser.search import search_dates

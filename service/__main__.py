@@ -1,5 +1,5 @@
 """`python -m service`: the same as the command `graph-memory`."""
 
-from service.command import main
+from service.commands.main import main
 
 main()

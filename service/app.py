@@ -8,30 +8,28 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from service import health
-from service.agents import DEFAULT_AGENT
 from service.concepts import route as concepts
 from service.consolidate import route as consolidate
-from service.dependencies import Parts
 from service.documents import route as documents
 from service.errors import ServiceError
-from service.flushing import keep_flushing
 from service.graph import route as graph
 from service.hooks import route as hooks
-from service.index import route as index
 from service.ingest import route as ingest
-from service.ingest.declared import declare_concepts
-from service.ingest.pending import keep_embedding
-from service.ingest.sync import read_ahead
-from service.layers import RequestNames, RequestSizeLimit
 from service.memories import route as memories
 from service.opening import open_parts
-from service.problems import PROBLEM_RESPONSES, install_problems
+from service.operate import health, index, stats
 from service.recall import route as recall
 from service.search import route as search
 from service.settings import Settings
-from service.stats import route as stats
+from service.store.agents import DEFAULT_AGENT
+from service.store.flushing import keep_flushing
 from service.version import VERSION
+from service.web.layers import RequestNames, RequestSizeLimit
+from service.web.parts import Parts
+from service.web.problems import PROBLEM_RESPONSES, install_problems
+from service.writing.concepts_file import declare_concepts
+from service.writing.embed_later import keep_embedding
+from service.writing.pipeline import read_ahead
 
 log = logging.getLogger(__name__)
 

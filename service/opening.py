@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from service.database import Database
-from service.dependencies import Parts
-from service.embedder import Embedder, EmbedderAddress
-from service.index.engine import ResidentEngine
-from service.index.residency import Residency
+from service.index.database.engine import DatabaseEngine
+from service.index.resident.engine import ResidentEngine
+from service.index.resident.residency import Residency
+from service.inference.embedder import Embedder, EmbedderAddress
+from service.inference.reranker import Reranker, RerankerAddress
+from service.inference.vectors import Vectors
 from service.ingest.jobs import JobRunner
-from service.ingest.sync import Pipeline
-from service.reranker import Reranker, RerankerAddress
-from service.search.database_engine import DatabaseEngine
 from service.settings import Settings
-from service.store_address import StoreAddress
-from service.text_index import fit_text_index
-from service.vector_forms import FORM_OF_ENGINE
-from service.vectors import Vectors
+from service.store.address import StoreAddress
+from service.store.database import Database
+from service.store.text_index import fit_text_index
+from service.store.vector_forms import FORM_OF_ENGINE
+from service.web.parts import Parts
+from service.writing.pipeline import Pipeline
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck
 
 from service.settings import Settings
-from tests.services import RunningService, embedding_server, running_service
+from tests.servers.running import RunningService, embedding_server, running_service
 
 # torch's threads else spin while they wait, which on two cores takes them from the servers here.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

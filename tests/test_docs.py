@@ -21,8 +21,8 @@ from embedding_server.app import create_app as create_embedding_app
 from embedding_server.settings import Settings as EmbeddingSettings
 from service.app import create_app
 from service.errors import CannotStart, NotFound, Refused, ServiceError, Unavailable, VectorsUnfit
-from service.problems import problem
 from service.settings import Settings
+from service.web.problems import problem
 from tests.conftest import Start
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from service.concepts.variants import Variants, find_variants
-from service.database import Database
 from service.errors import InvalidRequest
-from service.ingest import stored
-from service.ingest.linking import Change
-from service.ingest.merges import Merged, Regroup
-from service.ingest.sync import Pipeline, commit
-from service.ingest.writing import Attached
-from service.queries import load_query
+from service.names.variants import Variants, find_variants
+from service.store.database import Database
+from service.store.queries import load_query
+from service.writing import stored
+from service.writing.links import Change
+from service.writing.merges import Merged, Regroup
+from service.writing.pipeline import Pipeline, commit
+from service.writing.transaction import Attached
 
 MERGED: Final = load_query(__package__, "merged")
 

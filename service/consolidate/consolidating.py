@@ -14,9 +14,9 @@ from service.consolidate.planning import (
     save_plan,
 )
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
-from service.cursors import cursor_number, decode_cursor, encode_cursor
-from service.fields import title_of
-from service.ingest.sync import Pipeline
+from service.web.cursors import cursor_number, decode_cursor, encode_cursor
+from service.web.fields import title_of
+from service.writing.pipeline import Pipeline
 
 # More names at once than these nobody reads; the counts tell of all.
 _MOST_CONCEPTS: Final = 1000

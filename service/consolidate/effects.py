@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from service.database import record
+from service.store.database import record
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,17 @@ from service.concepts.merging import merge_concepts
 from service.consolidate import reading
 from service.consolidate.effects import Effects, Joining
 from service.consolidate.grouping import batches
-from service.consolidate.originals import Original, original_of
 from service.consolidate.planning import Group, Plan, settled_key, settled_now
 from service.consolidate.revising import edges_of, kept, sources_of
-from service.consolidate.summaries import Summary, summarise
-from service.embedder import Vector
+from service.consolidate.summary.originals import Original, original_of
+from service.consolidate.summary.summaries import Summary, summarise
 from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
-from service.ingest import stored
-from service.ingest.linking import Change
-from service.ingest.stored import StoredMemory
-from service.ingest.sync import Pipeline, write_change
-from service.ingest.writing import Attached
+from service.inference.embedder import Vector
+from service.writing import stored
+from service.writing.links import Change
+from service.writing.pipeline import Pipeline, write_change
+from service.writing.stored import StoredMemory
+from service.writing.transaction import Attached
 
 T = TypeVar("T")
 Report = Callable[[int, int], None]

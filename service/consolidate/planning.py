@@ -10,7 +10,6 @@ from typing import Any, Final
 import orjson
 
 from service.concepts.merging import variants_of
-from service.concepts.variants import Variants
 from service.consolidate import reading
 from service.consolidate.grouping import (
     Old,
@@ -22,10 +21,11 @@ from service.consolidate.grouping import (
     week_place,
 )
 from service.consolidate.revising import sources_of
-from service.database import Database, record
 from service.errors import FieldError, PlanNotFound, PlanStale
-from service.ingest.drafts import digest
-from service.queries import load_query
+from service.names.variants import Variants
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.writing.drafts import digest
 
 SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")

@@ -11,12 +11,12 @@ import orjson
 
 from service.consolidate.grouping import Old, Place, Room, Wall, summary_key
 from service.consolidate.likeness import Matrix, find_leaders
-from service.database import Database, record
 from service.graph.reading import pages_of_vectors
-from service.ingest import stored
-from service.ingest.drafts import digest
-from service.queries import load_query
 from service.records import CONSOLIDATION
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.writing import stored
+from service.writing.drafts import digest
 
 OLD_MEMORIES: Final = load_query(__package__, "old_memories")
 MEMBERS: Final = load_query(__package__, "members")

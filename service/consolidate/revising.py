@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from service.consolidate.effects import Derived, Effects
 from service.consolidate.grouping import Wall
-from service.consolidate.originals import Original, original_of, original_of_draft
-from service.consolidate.summaries import Summary, summarise
-from service.database import Database, record
-from service.ingest import stored
-from service.ingest.drafts import Draft
-from service.ingest.linking import Change
-from service.ingest.stored import StoredMemory
-from service.queries import load_query
+from service.consolidate.summary.originals import Original, original_of, original_of_draft
+from service.consolidate.summary.summaries import Summary, summarise
 from service.records import CONSOLIDATION
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.writing import stored
+from service.writing.drafts import Draft
+from service.writing.links import Change
+from service.writing.stored import StoredMemory
 
 SOURCES: Final = load_query(__package__, "sources")
 

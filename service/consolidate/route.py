@@ -8,13 +8,13 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter
 from pydantic import Field, model_validator
 
-from service.agents import refuse_unknown
 from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.shapes import Consolidated, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
-from service.dependencies import TheParts
-from service.fields import AgentName, Label, Reference, Strict, body_example
+from service.store.agents import refuse_unknown
+from service.web.fields import AgentName, Label, Reference, Strict, body_example
+from service.web.parts import TheParts
 
 router = APIRouter(prefix="/consolidate", tags=["operations"])
 

@@ -8,12 +8,12 @@ from service.concepts.merging import part_concepts
 from service.consolidate.grouping import batches
 from service.consolidate.revising import sources_of, without
 from service.errors import ConceptNotFound, MemoryNotFound, RunNotFound
-from service.ingest import stored
-from service.ingest.linking import Change
-from service.ingest.sync import Pipeline, write_change
-from service.ingest.writing import Attached
-from service.queries import load_query
 from service.records import CONSOLIDATION
+from service.store.queries import load_query
+from service.writing import stored
+from service.writing.links import Change
+from service.writing.pipeline import Pipeline, write_change
+from service.writing.transaction import Attached
 
 DERIVED_BY_RUN: Final = load_query(__package__, "derived_by_run")
 

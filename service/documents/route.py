@@ -7,12 +7,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from service.agents import readable_agents
-from service.database import record
-from service.dependencies import TheParts
 from service.errors import DocumentNotFound
-from service.fields import AgentName
-from service.queries import load_query
+from service.store.agents import readable_agents
+from service.store.database import record
+from service.store.queries import load_query
+from service.web.fields import AgentName
+from service.web.parts import TheParts
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 

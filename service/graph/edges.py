@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from service.concepts.shares import LEAST_SHARE, share_of
 from service.graph.pairs import Pair, across, couples, distinct, draw, within
+from service.names.shares import LEAST_SHARE, share_of
 
 # The order in which kinds of concepts are told; others come behind.
 _KINDS: Final = ("declared", "title", "heading", "tag", "link", "given", "proper")

@@ -6,11 +6,11 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from service.database import Database, record
 from service.graph.edges import Beside, ConceptSize, Ties
 from service.graph.measures import Floats, unit
-from service.queries import Query, load_query
-from service.vector_forms import FLOAT_BYTES, read_vector
+from service.store.database import Database, record
+from service.store.queries import Query, load_query
+from service.store.vector_forms import FLOAT_BYTES, read_vector
 
 NEWEST_KEYS: Final = load_query(__package__, "newest_keys")
 WAITING_COUNT: Final = load_query(__package__, "waiting_count")

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from service.agents import hub_caps, refuse_unknown
-from service.database import Database
 from service.graph import measures, reading
 from service.graph.edges import MOST_PAIRS, Drawn, Edges, Graph, drawn_from, edges_of
 from service.graph.measures import Band, Counts, Floats, Measured
 from service.graph.pairs import Pair, couple, couples, draw, some_of
-from service.search.receipts import Stages
 from service.settings import Settings
+from service.stages import Stages
+from service.store.agents import hub_caps, refuse_unknown
+from service.store.database import Database
 
 # Samples are drawn from the newest: to list every id takes a second for some 20,000.
 _NEWEST: Final = 50_000

@@ -4,9 +4,9 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from service.dependencies import TheParts
-from service.fields import AgentName
 from service.graph.report import GraphReport, report_on
+from service.web.fields import AgentName
+from service.web.parts import TheParts
 
 router = APIRouter(prefix="/graph", tags=["operations"])
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from service.dependencies import Parts, TheParts
 from service.errors import ServiceError
-from service.ingest.accepted import JobAccepted, accepted
+from service.web.accepted import JobAccepted, accepted
+from service.web.parts import Parts, TheParts
 
 log = logging.getLogger(__name__)
 

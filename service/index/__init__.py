@@ -1,1 +1,1 @@
-"""The resident index: what one service holds in RAM of the store, and how it stays true."""
+"""What ranks: the seam between a search and the engines that answer it."""

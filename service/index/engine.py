@@ -1,211 +1,123 @@
-"""The resident engine: every signal answered from RAM, in threads beside the event loop."""
+"""What ranks: the one seam between a search and whichever indexes answer it."""
 
-import asyncio
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import chain
-from typing import Final, TypeVar
+from typing import Protocol
 
-from service.embedder import Vector
-from service.index.agent_index import AgentIndex
-from service.index.neighbours import (
-    before_and_after,
-    concepts_of,
-    linked,
-    memories_of,
-    related,
-    summaries_of,
-)
-from service.index.residency import Residency
-from service.index.weighing import newest, weigh
+from service.index.evidence import Evidence, Question
+from service.inference.embedder import Vector
 from service.records import Concept, ConceptId, Filters, Related, Scored
-from service.search.evidence import Evidence, Question, join
-from service.words import query_words
-
-Answer = TypeVar("Answer")
-
-# Texts are read from the store: 100 by id take about 4 ms.
-_SLICE: Final = 100
-_MOST_PHRASE_TEXTS: Final = 1000
 
 
-class ResidentEngine:
-    """Ranks by the indexes in RAM; its answers are merged over the agents that may be read."""
+class Engine(Protocol):
+    """Ranks memory ids by one signal each and knows the graph's edges; texts it never gives.
 
-    name = "resident"
+    An index may lag behind the store, so what it ranks is looked at once more when it is fetched.
+    The graph's methods take the agents whose graphs may be read; memories and concepts of others
+    are as unknown as none, and unknown keys are absent from the answers. Edges never lead from
+    one agent's graph to another's. Any method may raise StoreUnavailable.
+    """
 
-    def __init__(self, residency: Residency, threads: int) -> None:
-        self.residency = residency
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="index")
+    @property
+    def name(self) -> str:
+        """Its name in receipts: `database` or `resident`."""
 
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return the memories whose words match best (BM25 over each agent's own memories)."""
-        words = query_words(text)
-        found = await self._ask(filters.agents, lambda i: i.by_text(words, filters, limit))
-        return _best(found, limit)
+        """Return the memories that hold any of the text's words, by BM25.
+
+        Best first, ties by id; empty for a text without words. The filters apply before the limit.
+        """
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return memories that hold a phrase: all its words by the index, their order by the store.
+        """Return memories that hold the words of a phrase one after the other, unstemmed.
 
-        Of very many that hold all the words only the first are looked through.
+        `phrase` is as `words.quoted_phrases` gives it. By BM25 of its words, ties by id; the
+        filters apply before the limit.
         """
-        most = max(_MOST_PHRASE_TEXTS, limit)
-        found = await self._ask(filters.agents, lambda i: i.by_all_words(phrase, filters, most))
-        ranking = _best(found, most)
-        kept: list[Scored] = []
-        for start in range(0, len(ranking), _SLICE):
-            part = ranking[start : start + _SLICE]
-            holders = await self.residency.holders([hit.id for hit in part], phrase)
-            kept += [hit for hit in part if hit.id in holders]
-            if len(kept) >= limit:
-                break
-        return kept[:limit]
 
     async def by_vector(
         self, vector: Vector, filters: Filters, limit: int
     ) -> tuple[list[Scored], int]:
-        """Return the memories nearest in meaning, by comparing every one that passes."""
-        found = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
-        return _best([near for near, _ in found], limit), sum(filtered for _, filtered in found)
+        """Return the memories nearest in meaning, and how many near ones were filtered out.
+
+        By cosine (-1 to 1), best first, ties by id; the filters apply before the limit. The count
+        is of those that this search came across, not of all there are.
+        """
 
     async def weigh(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
     ) -> Evidence:
-        """Count in the indexes of all agents, each of which knows its own memories only."""
-        wanted = list(dict.fromkeys(keys))
-        parts = await self._ask(
-            filters.agents, lambda i: weigh(i, question, filters, wanted, reach)
-        )
-        return join(parts)
+        """Return what stands in those of the memories that pass the filters, and how near they are.
+
+        With them come the memories up to `reach` steps before and after each, as far as those
+        pass the filters too: a chain ends at one that does not.
+        """
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
     ) -> dict[str, list[tuple[Concept, list[str]]]]:
-        """Follow concepts from memories to others."""
-        wanted = list(keys)
-        found = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
-        return dict(chain.from_iterable(part.items() for part in found))
+        """Return the memories one step beside each one, by the concept that leads there.
+
+        A concept links a memory that mentions it with the memory it is the subject of, both ways;
+        one in at most FEW_MEMORIES memories links any two of them. `caps` as in
+        concepts_of_memories. Concepts that lead nowhere are left out.
+        """
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
-        """Ask the agent's index, once everything is in it that anyone has written."""
-        await self.residency.catch_up(agent)
-        wanted = list(phrases)
-        [found] = await self._ask([agent], lambda i: i.holding(wanted, limit))
-        return found
+        """Return the ids of an agent's memories that hold all words of a phrase; no filters.
+
+        At most `limit` for each phrase, whose words are stemmed and as `words.index_words` gives
+        them. Every memory that is stored now is looked at, unless `reservation` tells of some that
+        are left out.
+        """
 
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int
     ) -> list[Scored]:
         """Return the first `limit` of a ranking that pass the filters, in its order."""
-        keys = [hit.id for hit in ranking]
-        found = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
-        visible = set().union(*found)
-        return [hit for hit in ranking if hit.id in visible][:limit]
 
     async def summaries_of(self, agents: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
-        """Look up what each memory's row says."""
-        wanted = list(keys)
-        found = await self._look_up(agents, lambda i: summaries_of(i, wanted))
-        return dict(chain.from_iterable(part.items() for part in found))
+        """Return the id of the summary that each memory is part of; those of none are absent."""
 
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
-        """Look through the moments of all that passes."""
-        found = await self._look_up(filters.agents, lambda i: newest(i, filters, among))
-        moments = [moment for moment in found if moment is not None]
-        return max(moments, default=None)
+        """Return when the newest memory that passes the filters happened; None without any.
+
+        Of the memories named in `among` alone, if it is given.
+        """
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
-        """Return the number of memories of each agent."""
-        found = await self._look_up(agents, lambda i: i.memories)
-        return dict(zip(agents, found, strict=True))
+        """Return the number of memories of each agent; one without any counts 0."""
 
     async def concepts_of_memories(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
     ) -> dict[str, tuple[Concept, ...]]:
-        """Return the concepts that each memory can link by."""
-        wanted = list(keys)
-        found = await self._look_up(agents, lambda i: concepts_of(i, wanted, caps.get(i.agent, 0)))
-        return dict(chain.from_iterable(part.items() for part in found))
+        """Return the concepts that each memory can link by, in any order.
+
+        `caps` gives for each agent the number of memories above which a concept links nothing; one
+        that stands in a single memory links nothing either. A memory without any has ().
+        """
 
     async def memories_of_concepts(
         self, agents: Sequence[str], concepts: Iterable[ConceptId]
     ) -> dict[ConceptId, list[str]]:
         """Return the ids of the memories that reference each concept, in ascending order."""
-        slugs = _slugs(concepts)
-        found = await self._look_up(agents, lambda i: memories_of(i, slugs[i.agent]))
-        return dict(chain.from_iterable(part.items() for part in found))
 
     async def related_concepts(
         self, agents: Sequence[str], concepts: Sequence[Concept], edges: Iterable[str]
     ) -> dict[ConceptId, list[Related]]:
-        """Return the concepts beside each one, the tightest first."""
-        slugs, allowed = _slugs(concept.id for concept in concepts), set(edges)
-        found = await self._look_up(agents, lambda i: related(i, slugs[i.agent], allowed))
-        return dict(chain.from_iterable(part.items() for part in found))
+        """Return the concepts beside each one, along those of `related_to` and `is_a` in `edges`.
+
+        The tightest share first (see concepts/shares.py), ties by id. Of `related_to` only the 20
+        heaviest edges of either direction count, ties by the other end's id; `is_a` both ways.
+        """
 
     async def before_and_after(
         self, agents: Sequence[str], keys: Iterable[str]
     ) -> dict[str, tuple[list[str], list[str]]]:
-        """Return the ids of the memories just before and just after each one."""
-        wanted = list(keys)
-        found = await self._look_up(agents, lambda i: before_and_after(i, wanted))
-        return dict(chain.from_iterable(part.items() for part in found))
+        """Return the ids of the memories just before and just after each one, ascending."""
 
     def indexed_through(self, agents: Sequence[str], /) -> datetime:
-        """Return when the change feed was last read to its end."""
-        del agents  # one feed carries them all
-        return self.residency.follower.through
+        """Return up to when every change to these agents' memories is surely searched now."""
 
     def reservation(self, agents: Sequence[str], /) -> str | None:
-        """Return what the indexes of these agents leave out, or that they may lag behind."""
-        told = [reason for agent in agents if (reason := self.residency.reservation(agent))]
-        return " ".join(told) or None
-
-    def close(self) -> None:
-        """Let the threads go."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-    async def _ask(
-        self, agents: Sequence[str], question: Callable[[AgentIndex], Answer]
-    ) -> list[Answer]:
-        """Ask the index of each agent, in their order; loads those that are not in RAM."""
-        indexes = [await self.residency.index_of(agent) for agent in agents]
-        loop = asyncio.get_running_loop()
-        return await asyncio.gather(
-            *[loop.run_in_executor(self._threads, question, index) for index in indexes]
-        )
-
-    async def _look_up(
-        self, agents: Sequence[str], question: Callable[[AgentIndex], Answer]
-    ) -> list[Answer]:
-        """Ask for what a few look-ups answer: here and now, unless a thread holds the index.
-
-        A walk asks a dozen times, and the way to a thread and back costs more than most answers.
-        """
-        answers = []
-        for agent in agents:
-            index = await self.residency.index_of(agent)
-            if index.lock.acquire(blocking=False):
-                try:
-                    answers.append(question(index))
-                finally:
-                    index.lock.release()
-            else:
-                answers += await self._ask([agent], question)
-        return answers
-
-
-def _best(rankings: Sequence[Sequence[Scored]], limit: int) -> list[Scored]:
-    if len(rankings) == 1:
-        return list(rankings[0])
-    every = chain.from_iterable(rankings)
-    return sorted(every, key=lambda hit: (-hit.score, hit.id))[:limit]
-
-
-def _slugs(concepts: Iterable[ConceptId]) -> defaultdict[str, list[str]]:
-    by_agent: defaultdict[str, list[str]] = defaultdict(list)
-    for agent, slug in concepts:
-        by_agent[agent].append(slug)
-    return by_agent
+        """Return why answers about these agents may be incomplete now; None if they are not."""

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-from service.database import Database, record
 from service.errors import (
     InvalidRequest,
     JobNotFound,
@@ -18,9 +17,10 @@ from service.errors import (
     Unavailable,
 )
 from service.ingest.scan import Failure, ScanCounts, scan, scan_request
-from service.ingest.sync import Pipeline
-from service.queries import load_query
 from service.settings import Settings
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.writing.pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
-from service.dependencies import TheParts
 from service.errors import SourceTooLarge
-from service.fields import (
+from service.ingest.scan import Failure, ScanCounts
+from service.web.accepted import JobAccepted, accepted
+from service.web.fields import (
     AgentName,
     Kind,
     Label,
@@ -21,10 +22,9 @@ from service.fields import (
     Text,
     body_example,
 )
-from service.ingest.accepted import JobAccepted, accepted
-from service.ingest.drafts import DocumentText
-from service.ingest.scan import Failure, ScanCounts
-from service.ingest.sync import sync_documents
+from service.web.parts import TheParts
+from service.writing.drafts import DocumentText
+from service.writing.pipeline import sync_documents
 
 router = APIRouter(prefix="/ingest", tags=["ingest"])
 

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from service.errors import InvalidRequest, NoSources, ServiceError, Unavailable
-from service.ingest import stored
-from service.ingest.declared import declare_concepts
-from service.ingest.drafts import DocumentText
 from service.ingest.folders import (
     Folder,
     Found,
@@ -21,8 +18,11 @@ from service.ingest.folders import (
     paths_inside,
     read_text,
 )
-from service.ingest.sync import Pipeline, Synced, remove_documents, sync_documents
 from service.settings import Settings
+from service.writing import stored
+from service.writing.concepts_file import declare_concepts
+from service.writing.drafts import DocumentText
+from service.writing.pipeline import Pipeline, Synced, remove_documents, sync_documents
 
 # One transaction for this much: a commit costs 5–10 ms, but its time grows with the square of its
 # size (docs/decisions/0009).

@@ -5,11 +5,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, ValidationError
 
-from service.agents import readable_agents, refuse_unknown
-from service.cursors import cursor_moment, decode_cursor, encode_cursor
-from service.database import record
-from service.dependencies import TheParts
-from service.fields import (
+from service.memories.shapes import (
+    BatchError,
+    BatchStored,
+    ConceptMention,
+    HistoryEntry,
+    MemoryDetail,
+    MemoryPage,
+    Neighbour,
+    SourceMemory,
+    Stored,
+)
+from service.memories.storing import Pushed, change, find, remove, store
+from service.records import Memory
+from service.store.agents import readable_agents, refuse_unknown
+from service.store.database import record
+from service.store.queries import load_query
+from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
+from service.web.fields import (
     AgentName,
     EndMoment,
     FilterFields,
@@ -28,21 +41,8 @@ from service.fields import (
     memory_fields,
     title_of,
 )
-from service.memories.shapes import (
-    BatchError,
-    BatchStored,
-    ConceptMention,
-    HistoryEntry,
-    MemoryDetail,
-    MemoryPage,
-    Neighbour,
-    SourceMemory,
-    Stored,
-)
-from service.memories.storing import Pushed, change, find, remove, store
-from service.problems import advice
-from service.queries import load_query
-from service.records import Memory
+from service.web.parts import TheParts
+from service.web.problems import advice
 
 router = APIRouter(prefix="/memories", tags=["memories"])
 

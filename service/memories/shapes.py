@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from service.fields import MemoryFields
+from service.web.fields import MemoryFields
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.consolidate.undoing import undo_one
-from service.database import Database, record
 from service.errors import InvalidRequest, MemoryNotFound
-from service.ingest.drafts import Draft, digest
-from service.ingest.linking import Change
-from service.ingest.places import type_of
-from service.ingest.stored import StoredMemory, memories_by_id
-from service.ingest.sync import Pipeline, Synced, commit, remove_memories, store_drafts
-from service.memories.fetching import fetch
-from service.queries import load_query
 from service.records import CONSOLIDATION, Memory, Source
+from service.store.database import Database, record
+from service.store.fetching import fetch
+from service.store.queries import load_query
+from service.writing.drafts import Draft, digest
+from service.writing.kinds import type_of
+from service.writing.links import Change
+from service.writing.pipeline import Pipeline, Synced, commit, remove_memories, store_drafts
+from service.writing.stored import StoredMemory, memories_by_id
 
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
 _TRANSACTION_MEMORIES: Final = 64

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final, Literal
 
-from service.agents import refuse_unknown
-from service.memories.fetching import Wanted, fetch_first
+from service.index.engine import Engine
 from service.memories.storing import find
 from service.recall.walk import (
     DECAY,
@@ -19,12 +18,14 @@ from service.recall.walk import (
     memories_from,
 )
 from service.records import Concept, ConceptId, Filters, Memory, Scored
-from service.search.engine import Engine
-from service.search.fusion import Fused
+from service.search.fusion.paths import path_seeds, with_titles
+from service.search.fusion.rrf import Fused
 from service.search.hybrid import receipt_of
-from service.search.paths import path_seeds, with_titles
 from service.search.ranking import Ranking, Searcher, SearchQuery, caps_of, rank
-from service.search.receipts import Receipt, Stages
+from service.search.receipts import Receipt
+from service.stages import Stages
+from service.store.agents import refuse_unknown
+from service.store.fetching import Wanted, fetch_first
 
 Edge = Literal["references", "related_to", "is_a", "follows"]
 EDGES: Final[tuple[Edge, ...]] = ("references", "related_to", "is_a", "follows")

@@ -7,9 +7,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field, model_validator
 
-from service.agents import readable_agents
-from service.dependencies import Parts, TheParts
-from service.fields import FilterFields, Label, Question, body_example, memory_fields, title_of
 from service.memories.shapes import Neighbour
 from service.recall.expansion import (
     EDGES,
@@ -22,10 +19,13 @@ from service.recall.expansion import (
 )
 from service.recall.walk import Path, Step
 from service.records import Memory
-from service.search.answers import snippet_of
 from service.search.ranking import Searcher, SearchQuery
 from service.search.receipts import Receipt
 from service.search.shapes import HitFields, signal_fields
+from service.store.agents import readable_agents
+from service.text.snippets import snippet_of
+from service.web.fields import FilterFields, Label, Question, body_example, memory_fields, title_of
+from service.web.parts import Parts, TheParts
 
 router = APIRouter(tags=["search"])
 

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.concepts.shares import LEAST_SHARE
+from service.names.shares import LEAST_SHARE
 from service.records import Concept, ConceptId, Related
 
 # What is left of a score after one hop: two hops away counts a third of the seed.

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from service.index.engine import Engine
 from service.records import Filters, Scored
 from service.search.concept_votes import Seed, vote
-from service.search.engine import Engine
-from service.words import quoted_phrases
+from service.text.words import quoted_phrases
 
 # More than BM25 gives a note for any few words: one that holds what was quoted comes first.
 _PHRASE_SCORE: Final = 100.0

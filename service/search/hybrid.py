@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 
-from service.agents import refuse_unknown
 from service.records import Memory
-from service.search.answers import pack, snippet_of
-from service.search.fusion import Fused
-from service.search.paths import with_titles
-from service.search.ranked import Ranked
+from service.search.fusion.paths import with_titles
+from service.search.fusion.ranked import Ranked
+from service.search.fusion.rrf import Fused
+from service.search.packing import pack
 from service.search.ranking import Ranking, Searcher, SearchQuery, rank
-from service.search.receipts import Receipt, Stages, skipped, without_rerank
-from service.search.refining import Refiner
+from service.search.receipts import Receipt, skipped, without_rerank
+from service.search.refine.refining import Refiner
 from service.search.small_talk import is_small_talk
+from service.stages import Stages
+from service.store.agents import refuse_unknown
+from service.text.snippets import snippet_of
 
 
 @dataclass(frozen=True, slots=True)

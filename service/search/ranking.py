@@ -6,24 +6,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from service.agents import hub_caps
-from service.database import Database
-from service.embedder import Vector
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
+from service.index.engine import Engine
+from service.index.evidence import Question
+from service.inference.embedder import Vector
+from service.inference.reranker import Reranker
+from service.inference.vectors import Vectors
 from service.records import Filters, Scored
-from service.reranker import Reranker
 from service.search.candidates import by_concepts, by_words
-from service.search.certainty import Certainty
-from service.search.engine import Engine
-from service.search.evidence import Question
-from service.search.fusion import Fused, fuse
-from service.search.paths import of_summary, path_seeds
-from service.search.receipts import Stages
-from service.search.refining import Choices
-from service.search.score_fusion import Candidates, certainty_of_ranks, fuse_by_score
-from service.search.when import Moments, moments_named
+from service.search.fusion.confidence import Certainty
+from service.search.fusion.paths import of_summary, path_seeds
+from service.search.fusion.rrf import Fused, fuse
+from service.search.fusion.score_fusion import Candidates, certainty_of_ranks, fuse_by_score
+from service.search.refine.refining import Choices
+from service.search.times.time_filters import Moments, moments_named
 from service.settings import Settings
-from service.vectors import Vectors
+from service.stages import Stages
+from service.store.agents import hub_caps
+from service.store.database import Database
 
 # The seed's recipe: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
 _DIRECT: Final = 20

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from service.fields import MemoryFields, memory_fields
-from service.search.fusion import Fused
+from service.search.fusion.rrf import Fused
 from service.search.hybrid import Hit
+from service.web.fields import MemoryFields, memory_fields
 
 
 @dataclass(frozen=True, slots=True)

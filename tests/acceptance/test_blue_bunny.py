@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from tests.conftest import REPOSITORY, Start
-from tests.services import RunningService
+from tests.servers.running import RunningService
 
 QUESTION = "what is JR's code phrase?"
 

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from tests.conftest import REPOSITORY, Start
-from tests.services import embedding_server, free_port, service_process, wait_for
+from tests.servers.running import embedding_server, free_port, service_process, wait_for
 
 Json = dict[str, Any]
 NOBODY = "http://127.0.0.1:9"
@@ -302,7 +302,8 @@ def test_a_consolidation_from_a_shell_goes_through_the_running_service(
 
 def test_a_command_ends_before_the_interpreter_does() -> None:
     code = (
-        "import atexit, sys; from service.command import main; atexit.register(print, 'late');"
+        "import atexit, sys; from service.commands.main import main;"
+        "atexit.register(print, 'late');"
         "sys.argv = ['graph-memory', *sys.argv[1:]]; main()"
     )
     for words, status, said in ((["--help"], 0, "consolidate"), (["dance"], 2, "")):

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.conftest import Start
-from tests.outer_embeddings import Answer, outer_embeddings
+from tests.servers.outer_embeddings import Answer, outer_embeddings
 
 ENGINES = ("resident", "database")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.services import RunningService, running_service
+from tests.servers.running import RunningService, running_service
 
 # The same answers from RAM and from SurrealDB's own indexes.
 ENGINES = ("resident", "database")

@@ -10,9 +10,9 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from service.terms import TERMS
-from service.words import query_words
-from tests.services import running_service
+from service.text.terms import TERMS
+from service.text.words import query_words
+from tests.servers.running import running_service
 
 # The same answers from RAM and from SurrealDB's own indexes.
 ENGINES = ("resident", "database")

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.conftest import REPOSITORY, Start
-from tests.services import RunningService, free_port
+from tests.servers.running import RunningService, free_port
 
 ENGINES = ("resident", "database")
 Json = dict[str, Any]

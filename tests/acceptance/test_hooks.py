@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.conftest import Start
-from tests.services import RunningService
+from tests.servers.running import RunningService
 
 BODIES = [
     b"", b"null", b"[]", b'"text"', b"{not json", b"\xff\xfe", b'{"agent_id": []}',

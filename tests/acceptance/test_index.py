@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.conftest import Start
-from tests.services import RunningService
+from tests.servers.running import RunningService
 
 Json = dict[str, Any]
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from scripts.consolidation_store import Store
-from scripts.consolidation_trials import measure_size
-from scripts.generated_logs import Logs
-from tests.services import RunningService
+from scripts.consolidation.store import Store
+from scripts.consolidation.trials import measure_size
+from scripts.generated.logs import Logs
+from tests.servers.running import RunningService
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "notes" / "memory"
 

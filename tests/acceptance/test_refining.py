@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tests.conftest import Start
-from tests.outer_embeddings import Answer, outer_embeddings
-from tests.outer_reranker import OuterReranker, outer_reranker
+from tests.servers.outer_embeddings import Answer, outer_embeddings
+from tests.servers.outer_reranker import OuterReranker, outer_reranker
 
 # The same answers from RAM and from SurrealDB's own indexes.
 ENGINES = ("resident", "database")

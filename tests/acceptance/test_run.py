@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.services import free_port
+from tests.servers.running import free_port
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

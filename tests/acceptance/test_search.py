@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.services import RunningService
+from tests.servers.running import RunningService
 
 # The same answers from RAM and from SurrealDB's own indexes.
 ENGINES = ("resident", "database")

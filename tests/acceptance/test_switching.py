@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import REPOSITORY
-from tests.open_store import open_store
-from tests.outer_embeddings import outer_embeddings
-from tests.services import free_port, running_service
+from tests.servers.outer_embeddings import outer_embeddings
+from tests.servers.running import free_port, running_service
+from tests.stores.open_store import open_store
 
 WAY_OUT = "run `graph-memory switch-engine` while the service is stopped"
 

@@ -20,7 +20,7 @@ from embedding_server.encoders.hashing import NAME
 from embedding_server.settings import Settings
 from tests.embedding_server.edge import read_metrics, wait_until
 from tests.embedding_server.running import wait_until_ready
-from tests.services import free_port
+from tests.servers.running import free_port
 
 COMMAND = [sys.executable, "-m", "embedding_server"]
 REPOSITORY = Path(__file__).resolve().parents[2]

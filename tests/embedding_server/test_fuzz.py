@@ -27,7 +27,7 @@ from embedding_server.encoders import hashing
 from tests.embedding_server.garbage import Sent, bad_bodies, damage, draw, requests
 from tests.embedding_server.running import wait_until_ready
 from tests.embedding_server.storm import Answer, Storm, find_fault
-from tests.services import free_port
+from tests.servers.running import free_port
 
 SEED = int(os.environ.get("GRAPH_MEMORY_FUZZ_SEED", "20261122"))
 REPOSITORY = Path(__file__).resolve().parents[2]

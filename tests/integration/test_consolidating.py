@@ -12,9 +12,9 @@ from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run
 from service.errors import StaleRead
 from service.memories.storing import Pushed, change, find, store
-from service.queries import Query
-from service.vector_forms import VectorForm
-from tests.open_store import START, OpenStore, open_store
+from service.store.queries import Query
+from service.store.vector_forms import VectorForm
+from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 WISH = Wish("main", None, START + timedelta(days=900))

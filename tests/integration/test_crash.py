@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from service.database import Database
-from service.store_address import StoreAddress
-from tests.graph_check import Store, check, read_store
-from tests.services import free_port, service_process, wait_for
+from service.store.address import StoreAddress
+from service.store.database import Database
+from tests.servers.running import free_port, service_process, wait_for
+from tests.stores.graph_check import Store, check, read_store
 
 pytestmark = pytest.mark.slow
 

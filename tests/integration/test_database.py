@@ -11,7 +11,6 @@ import orjson
 import pytest
 from surrealdb import RecordID
 
-from service.database import SCHEMA_VERSION, Database, plain, record
 from service.errors import (
     InvalidRequest,
     QueryFailed,
@@ -21,10 +20,11 @@ from service.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from service.queries import Query
-from service.store_address import StoreAddress
-from tests.open_store import SCHEMA
-from tests.surreal_server import SurrealServer
+from service.store.address import StoreAddress
+from service.store.database import SCHEMA_VERSION, Database, plain, record
+from service.store.queries import Query
+from tests.servers.surreal_server import SurrealServer
+from tests.stores.open_store import SCHEMA
 
 pytestmark = pytest.mark.anyio
 

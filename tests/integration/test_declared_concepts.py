@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from service.errors import InvalidRequest
-from service.ingest.declared import declare_concepts, parse_concepts
 from service.memories.storing import Pushed, store
-from tests.open_store import OpenStore, open_store
+from service.writing.concepts_file import declare_concepts, parse_concepts
+from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

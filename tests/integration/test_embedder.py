@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.embedder import Embedder, EmbedderAddress, Vector
 from service.errors import EmbedderRefused, EmbedderUnavailable
-from tests.outer_embeddings import Answer, OuterEmbeddings, encoded, outer_embeddings, vector_of
-from tests.services import free_port
+from service.inference.embedder import Embedder, EmbedderAddress, Vector
+from tests.servers.outer_embeddings import (
+    Answer,
+    OuterEmbeddings,
+    encoded,
+    outer_embeddings,
+    vector_of,
+)
+from tests.servers.running import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +43,7 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
             seconds.append(wanted)
         await go_on(0 if is_ours else wanted)
 
-    monkeypatch.setattr("service.embedder.asyncio.sleep", rest)
+    monkeypatch.setattr("service.inference.embedder.asyncio.sleep", rest)
     return seconds
 
 
@@ -200,7 +206,7 @@ async def test_a_server_that_stays_busy_is_unavailable(outer: OuterEmbeddings) -
 async def test_after_a_refused_connection_nobody_is_asked_for_a_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("service.embedder._REST_SECONDS", 60)
+    monkeypatch.setattr("service.inference.embedder._REST_SECONDS", 60)
     port = free_port()
     async with client_of(f"http://127.0.0.1:{port}") as embedder:
         with pytest.raises(EmbedderUnavailable, match="No embedding server answers at http"):

@@ -17,20 +17,20 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
-from service.database import record
-from service.index.engine import ResidentEngine
-from service.memories.fetching import fetch
+from service.index.database.engine import DatabaseEngine
+from service.index.engine import Engine
+from service.index.evidence import Evidence
+from service.index.evidence import Question as Read
+from service.index.resident.engine import ResidentEngine
 from service.memories.storing import Pushed, change, remove, store
 from service.records import KINDS, TRUST_TIERS, TYPES, Concept, Filters, Scored
-from service.search.database_engine import DatabaseEngine
-from service.search.engine import Engine
-from service.search.evidence import Evidence
-from service.search.evidence import Question as Read
-from service.search.scoring import REACH, Parts
-from service.words import query_words
-from tests.open_store import OpenStore, open_store
-from tests.outer_embeddings import vector_of
-from tests.resident_index import resident_engine, run, told
+from service.search.fusion.scoring import REACH, Parts
+from service.store.database import record
+from service.store.fetching import fetch
+from service.text.words import query_words
+from tests.servers.outer_embeddings import vector_of
+from tests.stores.open_store import OpenStore, open_store
+from tests.stores.resident_index import resident_engine, run, told
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from service.memories.storing import remove
-from service.vector_forms import VectorForm
-from tests.open_store import OpenStore, open_store
+from service.store.vector_forms import VectorForm
+from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

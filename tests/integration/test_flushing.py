@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from service import flushing, store_address
-from service.database import Database
-from service.flushing import keep_flushing
-from service.queries import Query
-from service.store_address import StoreAddress
+from service.store import address as store_address
+from service.store import flushing
+from service.store.address import StoreAddress
+from service.store.database import Database
+from service.store.flushing import keep_flushing
+from service.store.queries import Query
 
 pytestmark = pytest.mark.anyio
 

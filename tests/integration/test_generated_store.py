@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from scripts.generated_notes import SESSION_NOTES
+from scripts.generated.notes import SESSION_NOTES
 from scripts.generated_store import StoreOrder, build, is_built
-from scripts.watched_service import fake_embedding_server
-from service.database import Database
+from scripts.servers.watched_service import fake_embedding_server
 from service.memories.storing import store
-from service.queries import Query
-from service.store_address import StoreAddress
-from service.vector_forms import VectorForm
-from tests.graph_check import violations
-from tests.open_store import SCHEMA, open_store
-from tests.services import running_service
+from service.store.address import StoreAddress
+from service.store.database import Database
+from service.store.queries import Query
+from service.store.vector_forms import VectorForm
+from tests.servers.running import running_service
+from tests.stores.graph_check import violations
+from tests.stores.open_store import SCHEMA, open_store
 
 ORDER = StoreOrder(memories=300, dimensions=32, form="array")
 QUERIES = {

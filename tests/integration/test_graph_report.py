@@ -8,8 +8,8 @@ import pytest
 from service.graph import edges, report
 from service.graph.report import report_on
 from service.settings import Settings
-from service.vector_forms import VectorForm
-from tests.open_store import open_store
+from service.store.vector_forms import VectorForm
+from tests.stores.open_store import open_store
 
 pytestmark = pytest.mark.anyio
 SETTINGS = Settings(_env_file=None)

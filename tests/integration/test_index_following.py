@@ -15,23 +15,24 @@ import httpx
 import numpy as np
 import pytest
 
-from service import database
-from service.database import Database
 from service.errors import ServiceError
-from service.index import follow
-from service.index import residency as residencies
-from service.index.agent_index import AgentIndex
-from service.index.neighbours import before_and_after, memories_of, related
-from service.index.residency import Residency
-from service.ingest.pending import embed_pending
-from service.memories.fetching import fetch
+from service.index.resident import follow
+from service.index.resident import residency as residencies
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.neighbours import before_and_after, memories_of, related
+from service.index.resident.residency import Residency
 from service.memories.storing import change, remove
 from service.records import Commit, Filters
-from service.store_address import StoreAddress
+from service.store import database
+from service.store.address import StoreAddress
+from service.store.database import Database
+from service.store.fetching import fetch
+from service.writing.embed_later import embed_pending
 from tests.conftest import Start
-from tests.open_store import SCHEMA, OpenStore, open_store
-from tests.outer_embeddings import Answer, outer_embeddings
-from tests.resident_index import (
+from tests.servers.outer_embeddings import Answer, outer_embeddings
+from tests.servers.surreal_server import Credentials, SurrealProcess, SurrealServer
+from tests.stores.open_store import SCHEMA, OpenStore, open_store
+from tests.stores.resident_index import (
     EVERYTHING,
     PLENTY_BYTES,
     memory_row,
@@ -41,7 +42,6 @@ from tests.resident_index import (
     write_memories,
     write_vector,
 )
-from tests.surreal_server import Credentials, SurrealProcess, SurrealServer
 
 pytestmark = pytest.mark.anyio
 

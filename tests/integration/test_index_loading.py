@@ -10,19 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.database import Database
-from service.index import adding, follow, loading
-from service.index.adding import Loading
-from service.index.agent_index import BEYOND_BUDGET, CORRUPT
-from service.index.engine import ResidentEngine
-from service.index.residency import Residency
-from service.index.taking import OTHER_MODEL
+from service.index.resident import follow, loading
+from service.index.resident import load_pages as adding
+from service.index.resident.agent_index import BEYOND_BUDGET, CORRUPT
+from service.index.resident.apply_change import OTHER_MODEL
+from service.index.resident.engine import ResidentEngine
+from service.index.resident.load_pages import Loading
+from service.index.resident.residency import Residency
 from service.memories.storing import Pushed, store
 from service.records import Filters
-from service.store_address import StoreAddress
-from tests.open_store import OpenStore, open_store
-from tests.outer_embeddings import vector_of
-from tests.resident_index import (
+from service.store.address import StoreAddress
+from service.store.database import Database
+from tests.servers.outer_embeddings import vector_of
+from tests.servers.running import running_service
+from tests.stores.open_store import OpenStore, open_store
+from tests.stores.resident_index import (
     AT,
     EVERYTHING,
     PLENTY_BYTES,
@@ -34,7 +36,6 @@ from tests.resident_index import (
     write_memories,
     write_vector,
 )
-from tests.services import running_service
 
 pytestmark = pytest.mark.anyio
 
@@ -479,7 +480,7 @@ async def test_a_slow_load_of_one_agent_holds_up_no_other(
             await may_go_on.wait()
         await load(db, now)
 
-    monkeypatch.setattr("service.index.residency.load", load_slowly)
+    monkeypatch.setattr("service.index.resident.residency.load", load_slowly)
     async with resident_engine(opened.db) as resident:
         assert await found(resident, "bunny", agents=("first",)) == {"first"}
         waiting = [

@@ -19,14 +19,14 @@ from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.undoing import undo_run
 from service.errors import RunNotFound
-from service.ingest import stored
-from service.ingest.drafts import DocumentText
-from service.ingest.sync import remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
 from service.records import CONSOLIDATION
-from service.vector_forms import VectorForm
-from tests.open_store import START, OpenStore
-from tests.outer_embeddings import outer_embeddings
+from service.store.vector_forms import VectorForm
+from service.writing import stored
+from service.writing.drafts import DocumentText
+from service.writing.pipeline import remove_documents, sync_documents
+from tests.servers.outer_embeddings import outer_embeddings
+from tests.stores.open_store import START, OpenStore
 
 T = TypeVar("T")
 AGENTS = ("main", "scout")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from service.ingest.drafts import DocumentText
-from service.ingest.sync import read_ahead, remove_documents, sync_documents
 from service.memories.storing import Pushed, change, find, remove, store
-from tests.open_store import START, OpenStore, open_store
+from service.writing.drafts import DocumentText
+from service.writing.pipeline import read_ahead, remove_documents, sync_documents
+from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

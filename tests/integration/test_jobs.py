@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from service.database import record
 from service.errors import JobNotFound, NoSources, PathOutsideSources, ServiceError
 from service.ingest.jobs import CREATE_JOB, UPDATE_JOB, Job, JobRunner
 from service.settings import Settings
-from tests.open_store import OpenStore, open_store
+from service.store.database import record
+from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from service.embedder import Vector
 from service.errors import EmbedderUnavailable
+from service.index.database.engine import DatabaseEngine
+from service.index.engine import Engine
+from service.index.evidence import Evidence, Question
+from service.inference.embedder import Vector
 from service.memories.storing import Pushed, change, find, remove, store
 from service.recall.expansion import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored
-from service.search.database_engine import DatabaseEngine
-from service.search.engine import Engine
-from service.search.evidence import Evidence, Question
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import Searcher, SearchQuery
 from service.settings import Settings
-from tests.open_store import START, OpenStore, open_store
+from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

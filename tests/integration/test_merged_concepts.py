@@ -8,17 +8,17 @@ import pytest
 
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.concepts.route import get_concept, get_concepts
-from service.concepts.variants import Variants
-from service.database import record
 from service.errors import ConceptNotFound, InvalidRequest, StoreUnavailable
-from service.ingest import sync
-from service.ingest.merges import Merged
-from service.queries import Query
+from service.index.evidence import Question
+from service.names.variants import Variants
 from service.records import Filters
-from service.search.evidence import Question
-from service.vector_forms import VectorForm
-from tests.open_store import OpenStore, open_store
-from tests.resident_index import resident_engine
+from service.store.database import record
+from service.store.queries import Query
+from service.store.vector_forms import VectorForm
+from service.writing import pipeline as sync
+from service.writing.merges import Merged
+from tests.stores.open_store import OpenStore, open_store
+from tests.stores.resident_index import resident_engine
 
 pytestmark = pytest.mark.anyio
 

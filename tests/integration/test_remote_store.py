@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from service.store_address import StoreAddress
-from tests.open_store import OpenStore
-from tests.outer_embeddings import outer_embeddings
-from tests.services import RunningService, free_port, running_service, service_process
-from tests.surreal_server import Credentials, SurrealProcess
+from service.store.address import StoreAddress
+from tests.servers.outer_embeddings import outer_embeddings
+from tests.servers.running import RunningService, free_port, running_service, service_process
+from tests.servers.surreal_server import Credentials, SurrealProcess
+from tests.stores.open_store import OpenStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from service.reranker import Reranker, RerankerAddress, RerankFailed
-from tests.outer_embeddings import Answer
-from tests.outer_reranker import OuterReranker, outer_reranker
-from tests.services import free_port
+from service.inference.reranker import Reranker, RerankerAddress, RerankFailed
+from tests.servers.outer_embeddings import Answer
+from tests.servers.outer_reranker import OuterReranker, outer_reranker
+from tests.servers.running import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -170,7 +170,7 @@ async def test_a_server_that_dies_amid_its_answers_keeps_no_connection(
     outer: OuterReranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More often than a client may have connections: one that was kept would be missing."""
-    monkeypatch.setattr("service.reranker._REST_SECONDS", 0)
+    monkeypatch.setattr("service.inference.reranker._REST_SECONDS", 0)
     dying = [Answer({"results": _ranks(0.1, 0.2, 0.3)}, breaks_off=True) for _ in range(101)]
     outer.next_answers.extend(dying)
     async with client_of(outer.url) as reranker:
@@ -190,7 +190,7 @@ async def test_after_a_failure_it_is_left_alone(
         for _ in range(20):
             assert await _failure(reranker) == f"{first} It is left alone for 30 s."
     assert len(outer.requests) == 1
-    monkeypatch.setattr("service.reranker._REST_SECONDS", 0.3)
+    monkeypatch.setattr("service.inference.reranker._REST_SECONDS", 0.3)
     outer.next_answers.append(Answer(b"", 500))
     async with client_of(outer.url) as reranker:
         await _failure(reranker)

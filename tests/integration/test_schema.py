@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from service.errors import InvalidRequest, QueryFailed
-from service.words import query_words
-from tests.open_store import OpenStore, open_store
+from service.text.words import query_words
+from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

@@ -20,7 +20,7 @@ from surrealdb import (
 from surrealdb.connections.async_ws import AsyncWsSurrealConnection
 from surrealdb.data.cbor import decode, encode
 
-from tests.surreal_server import Credentials, SurrealProcess, SurrealServer
+from tests.servers.surreal_server import Credentials, SurrealProcess, SurrealServer
 
 pytestmark = pytest.mark.anyio
 

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from service import switching
-from service.embedder import Embedder, EmbedderAddress
+from service.commands import switch_engine as switching
+from service.commands.reembed import FORGET_VECTORS, reembed
+from service.commands.switch_engine import switch_engine, switch_store
 from service.errors import QueryFailed, TextIndexMissing, VectorFormMismatch
-from service.ingest.pending import embed_pending, keep_embedding
+from service.inference.embedder import Embedder, EmbedderAddress
+from service.inference.vectors import Vectors
 from service.records import Filters
-from service.reembed import FORGET_VECTORS, reembed
 from service.settings import Settings
-from service.switching import switch_engine, switch_store
-from service.text_index import switch_text_index
-from service.vector_forms import VectorForm, read_vector
-from service.vectors import Vectors
-from tests.open_store import SCHEMA, OpenStore, open_store
-from tests.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
-from tests.services import free_port
+from service.store.text_index import switch_text_index
+from service.store.vector_forms import VectorForm, read_vector
+from service.writing.embed_later import embed_pending, keep_embedding
+from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
+from tests.servers.running import free_port
+from tests.stores.open_store import SCHEMA, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from service.commands.reembed import reembed
 from service.errors import (
     EmbedderRefused,
     EmbedderUnavailable,
     FingerprintMismatch,
 )
-from service.ingest.pending import embed_pending, keep_embedding
-from service.reembed import reembed
 from service.settings import Settings
-from tests.open_store import OpenStore, open_store
-from tests.outer_embeddings import Answer, outer_embeddings
-from tests.services import free_port
+from service.writing.embed_later import embed_pending, keep_embedding
+from tests.servers.outer_embeddings import Answer, outer_embeddings
+from tests.servers.running import free_port
+from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,166 @@
+"""Ask the service and its peer the same questions in turn, one at a time, and time the answers."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
+from scripts.generated.notes import HALF_OF_THE_YEAR, RARE_KINDS, Note
+
+WARM_UP_QUESTIONS: Final = 20
+
+Body = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Answers:
+    """One contender's times in milliseconds, and how often the asked note was among the ten.
+
+    `without_embedding` is the client's time less the receipt's stage `embed`. Where that stage
+    runs beside another, the difference flatters: so both are told.
+    """
+
+    whole: list[float] = field(default_factory=list)
+    without_embedding: list[float] = field(default_factory=list)
+    stages: list[Mapping[str, float]] = field(default_factory=list)
+    found: int = 0
+    wrong: int = 0
+
+    @property
+    def p50(self) -> float:
+        """The median without embedding."""
+        return statistics.median(self.without_embedding)
+
+    @property
+    def p95(self) -> float:
+        """The 95th percentile without embedding."""
+        return percentile(self.without_embedding, 0.95)
+
+    def with_embedding(self) -> tuple[float, float]:
+        """Return p50 and p95 of the whole time."""
+        return statistics.median(self.whole), percentile(self.whole, 0.95)
+
+    def stage_medians(self) -> dict[str, float]:
+        """Return the median of every stage, 0 for answers without it."""
+        names = sorted({name for stage in self.stages for name in stage})
+        return {n: statistics.median(s.get(n, 0.0) for s in self.stages) for n in names}
+
+
+class Contender(Protocol):
+    """Whoever answers questions."""
+
+    def answer(self, note: Note, answers: Answers) -> None:
+        """Answer the note's question and write down what that took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One kind of request: where it goes, what it filters by, what every hit must satisfy."""
+
+    path: str
+    options: Callable[[Note], Body]
+    is_right: Callable[[Note, Body], bool] = lambda _note, _hit: True
+    budgets: Mapping[int, tuple[float, float | None]] = field(default_factory=dict)
+
+
+SEARCH_BUDGETS: Final = {100_000: (10.0, 25.0), 1_000_000: (60.0, None)}
+RECALL_BUDGETS: Final[Mapping[int, tuple[float, float | None]]] = {100_000: (15.0, None)}
+PLAIN, SCOPED, RECALL = "/search", "/search, a scope of a tenth", "/graph-recall, 2 hops"
+# What /search was before its default read memories in their context: fusion by rank.
+BY_RANK: Final = "/search, fusion rrf"
+# Names of requests in which the budget asks for no more time than PLAIN takes.
+FILTERED: Final = (SCOPED, "/search, a tag", "/search, kinds and since")
+
+REQUESTS: Final[Mapping[str, Request]] = {
+    PLAIN: Request("/search", lambda _: {}, budgets=SEARCH_BUDGETS),
+    FILTERED[0]: Request(
+        "/search",
+        lambda note: {"scope": note.draft.scope},
+        lambda note, hit: hit["scope"] == note.draft.scope,
+    ),
+    FILTERED[1]: Request(
+        "/search",
+        lambda note: {"tags": list(note.draft.tags)},
+        lambda note, hit: set(note.draft.tags) <= set(hit["tags"]),
+    ),
+    FILTERED[2]: Request(
+        "/search",
+        lambda _: {"kinds": list(RARE_KINDS), "since": HALF_OF_THE_YEAR.isoformat()},
+        lambda _, hit: hit["kind"] in RARE_KINDS,
+    ),
+    BY_RANK: Request("/search", lambda _: {"fusion": "rrf"}),
+    "/search, words only": Request("/search", lambda _: {"weights": {"vector": 0, "graph": 0}}),
+    RECALL: Request("/graph-recall", lambda _: {"hops": 2}, budgets=RECALL_BUDGETS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OverHttp:
+    """The service, asked one kind of request over HTTP."""
+
+    client: httpx.Client
+    request: Request
+
+    def answer(self, note: Note, answers: Answers) -> None:
+        """Ask, time, and look at every hit."""
+        body = {"query": note.question, "limit": 10} | self.request.options(note)
+        started = time.perf_counter()
+        response = self.client.post(self.request.path, json=body)
+        milliseconds = (time.perf_counter() - started) * 1000
+        response.raise_for_status()
+        told = response.json()
+        stages = told["receipt"]["stages_ms"]
+        answers.whole.append(milliseconds)
+        answers.without_embedding.append(milliseconds - stages.get("embed", 0.0))
+        answers.stages.append(stages)
+        hits = told["results"]
+        answers.found += note.draft.key in [*(h["id"] for h in hits), *told.get("seeds", [])]
+        is_right = all(self.request.is_right(note, hit) for hit in hits)
+        answers.wrong += not is_right or bool(told["receipt"]["missing_signals"])
+
+
+AskPeer = Callable[[str, NDArray[np.float32], str | None], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """The peer, called in this process with the question's vector at hand."""
+
+    ask: AskPeer
+    embed: Callable[[str], NDArray[np.float32]]
+    is_scoped: bool
+
+    def answer(self, note: Note, answers: Answers) -> None:
+        """Ask and time; the vector is made before the clock runs."""
+        vector = self.embed(note.question)
+        scope = note.draft.scope if self.is_scoped else None
+        started = time.perf_counter()
+        ids = self.ask(note.question, vector, scope)
+        milliseconds = (time.perf_counter() - started) * 1000
+        answers.whole.append(milliseconds)
+        answers.without_embedding.append(milliseconds)
+        answers.found += note.draft.key in ids
+
+
+def take_turns(contenders: Mapping[str, Contender], notes: Sequence[Note]) -> dict[str, Answers]:
+    """Ask everybody every question, in an order that rotates; the first questions warm up."""
+    answers = {name: Answers() for name in contenders}
+    names = list(contenders)
+    for place, note in enumerate(track(notes, "questions", transient=True)):
+        first = place % len(names)
+        for name in names[first:] + names[:first]:
+            is_warm = place >= WARM_UP_QUESTIONS
+            contenders[name].answer(note, answers[name] if is_warm else Answers())
+    return answers
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """Return the value below which `share` of the values lie; 0.0 for none."""
+    ordered = sorted(values)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0

@@ -1,0 +1,154 @@
+"""The service as a process of its own, watched from outside: start, memory, sudden death."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from scripts.servers.own_servers import REPOSITORY, free_port
+
+_PATIENCE_SECONDS = 1800
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """What a process holds in RAM now, and the most it ever held, in bytes.
+
+    `anonymous` is what is left of `now` without pages of files, which it would give back.
+    """
+
+    now: int
+    peak: int
+    anonymous: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How services are started: the store's folder, the embedder, the engine, MEMORY_… besides."""
+
+    folder: Path
+    embedding_url: str
+    engine: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def environment(self, port: int) -> Mapping[str, str]:
+        """Return the whole environment of a service; nobody's own settings leak in."""
+        inherited = {n: v for n, v in os.environ.items() if not n.startswith("MEMORY_")}
+        given = {
+            "MEMORY_PORT": str(port), "MEMORY_DATA_DIR": str(self.folder),
+            "MEMORY_EMBEDDING_URL": self.embedding_url, "MEMORY_SEARCH_ENGINE": self.engine,
+            "MEMORY_LOG_LEVEL": "warning", "MEMORY_SOURCES": "", "MEMORY_CONCEPTS_FILE": "",
+            # Counting all rows of a large store for /stats is not what is measured here.
+            "MEMORY_DATABASE_TIMEOUT_SECONDS": "600",
+        }  # fmt: skip
+        return {**inherited, **given, **self.settings}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedService:
+    """A service that is ready, and how long that took from its spawning."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    ready_seconds: float
+
+    def resident(self) -> Resident:
+        """Return the memory of the service's process."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        facts = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+        names = ("VmRSS", "VmHWM", "RssAnon")
+        return Resident(*(int(facts[name].split()[0]) * 1024 for name in names))
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=30)
+
+    def stop(self) -> None:
+        """Ask it to end, and wait; a dead one is no fault."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=120)
+
+
+def start_service(setup: Setup) -> WatchedService:
+    """Start a service and wait until it is ready; raises SystemExit when it ends before that."""
+    port = free_port()
+    url, started = f"http://127.0.0.1:{port}", time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service", "serve"], env=setup.environment(port), cwd=REPOSITORY
+    )
+    try:
+        wait_until_answered(f"{url}/health/ready", process)
+    except BaseException:
+        process.kill()
+        raise
+    return WatchedService(process, url, time.perf_counter() - started)
+
+
+@contextmanager
+def watched_service(setup: Setup) -> Iterator[WatchedService]:
+    """Start a service, stop it at the end."""
+    service = start_service(setup)
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+@contextmanager
+def fake_embedding_server(dimensions: int) -> Iterator[str]:
+    """Run the fake embedding server; yields its base URL."""
+    port = free_port()
+    script = Path(__file__).with_name("fake_embedding_server.py")
+    command = [sys.executable, str(script), "--port", str(port), "--dimensions", str(dimensions)]
+    process = subprocess.Popen(command, cwd=REPOSITORY)
+    try:
+        wait_until_answered(f"http://127.0.0.1:{port}/v1/models", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def wait_until_answered(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Poll until a URL answers 200; raises SystemExit when its server ends or takes too long."""
+    end, last = time.monotonic() + _PATIENCE_SECONDS, "no answer"
+    with httpx.Client(timeout=30) as client:
+        while time.monotonic() < end and process.poll() is None:
+            try:
+                answer = client.get(url)
+                if answer.status_code == 200:
+                    return
+                last = answer.text
+            except httpx.TransportError as error:
+                last = repr(error)
+            time.sleep(_POLL_SECONDS)
+    sys.exit(f"{url} was never ready: {last}")
+
+
+def index_state(client: httpx.Client) -> dict[str, Any] | None:
+    """Return what GET /index says of agent main; None of an engine that holds nothing in RAM."""
+    answer = client.get("/index")
+    return answer.json() if answer.status_code == 200 else None
+
+
+def empty_resident(setup: Setup) -> Resident:
+    """Return the memory of a service that holds one memory and has answered for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = replace(setup, folder=Path(folder))
+        with watched_service(empty) as service, httpx.Client(base_url=service.url) as client:
+            client.post("/memories", json={"text": "The one memory here"}).raise_for_status()
+            for path in ("/search", "/graph-recall") * 5:
+                client.post(path, json={"query": "one memory"}).raise_for_status()
+            return service.resident()

@@ -1,0 +1,1 @@
+"""The text of a summary: passages, their density and novelty; pure."""

@@ -1,0 +1,49 @@
+"""What a summary takes from a memory it is made of, stored or about to be; pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from service.writing.drafts import Draft
+from service.writing.stored import StoredMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A memory that a summary is made of."""
+
+    id: str
+    agent: str
+    scope: str | None
+    trust_tier: str
+    sensitivity: str
+    title: str
+    content: str
+    content_hash: str
+    tags: tuple[str, ...]
+    importance: float
+    occurred_at: datetime
+    session: str | None
+    uri: str
+    line_start: int
+
+    @property
+    def order(self) -> tuple[datetime, str, int, str]:
+        """Where a summary tells it: by time, then as its document does."""
+        return (self.occurred_at, self.uri, self.line_start, self.id)
+
+
+def original_of(memory: StoredMemory) -> Original:
+    """Return a stored memory as a summary sees it."""
+    same = {name: getattr(memory, name) for name in _SAME}
+    return Original(id=memory.id, uri=memory.uri, line_start=memory.lines[0] or 0, **same)
+
+
+def original_of_draft(draft: Draft) -> Original:
+    """Return a memory that is about to be written as a summary will see it."""
+    same = {name: getattr(draft, name) for name in _SAME}
+    source = draft.source
+    return Original(id=draft.key, uri=source.uri or "", line_start=source.line_start or 0, **same)
+
+
+_SAME: Final = frozenset(Original.__dataclass_fields__) - {"id", "uri", "line_start"}

@@ -1,0 +1,56 @@
+"""The words of a passage, so that two of them can be compared and telling ones be found."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from service.consolidate.summary.passages import Passage
+from service.text.cjk import WIDE
+
+_RUN: Final = re.compile(rf"[{WIDE}]+|[^{WIDE}]+")
+_WIDE_LETTER: Final = re.compile(f"[{WIDE}]")
+# Not the question mark, nor what stands in figures: a question is no answer, <5 is not >5.
+_MARKS: Final = "*_`~'\"()[]{}.,;:!|…“”‘’「」『』《》。，！、：；"
+# They say nothing of their own. Prepositions do: from A to B is not from B to A.
+_FILLERS: Final = frozenset(("a", "also", "an", "i", "it", "just", "that", "the", "this", "we"))
+_NEGATIONS: Final = frozenset(("not", "no", "never", "without", "cannot", "nor"))
+_NEGATING_ENDS: Final = ("n't", "n’t")
+_NEGATING_LETTERS: Final = frozenset("不没沒无無未안못")
+
+
+def words_of(passage: Passage) -> tuple[str, ...]:
+    """Return the folded words in their order, without marks around them and without fillers.
+
+    Korean, Chinese and Japanese come as pairs of letters. Code is one word: its text.
+    """
+    text = passage.text
+    if passage.is_code:
+        return (text,)
+    if text.isascii():
+        stripped = [chunk.strip(_MARKS) for chunk in text.lower().split()]
+    else:
+        stripped = list(_wide_words(unicodedata.normalize("NFKC", text).casefold()))
+    return tuple([word for word in stripped if word and word not in _FILLERS])
+
+
+def _wide_words(text: str) -> Iterator[str]:
+    for chunk in text.split():
+        for run in _RUN.findall(chunk):
+            if len(run) > 1 and is_wide_word(run):
+                yield from map("".join, pairwise(run))
+            else:
+                yield run.strip(_MARKS)
+
+
+def is_wide_word(word: str) -> bool:
+    """Say whether a word is one of the pairs of letters."""
+    return not word.isascii() and _WIDE_LETTER.match(word) is not None
+
+
+def negates(word: str) -> bool:
+    """Say whether a word turns the others round."""
+    if word.isascii():
+        return word in _NEGATIONS or word.endswith(_NEGATING_ENDS)
+    return word.endswith(_NEGATING_ENDS) or not _NEGATING_LETTERS.isdisjoint(word)

@@ -1,0 +1,1 @@
+"""The engine over SurrealDB's own indexes."""

@@ -1,0 +1,226 @@
+"""The engine that needs no memory of its own: SurrealDB's indexes and edges, asked every time."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from service.index.database import evidence as stored_evidence
+from service.index.evidence import Evidence, Question
+from service.inference.embedder import Vector
+from service.names.shares import DECLARED_SHARE, share_of
+from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.text.words import query_words
+
+BY_TEXT: Final = load_query(__package__, "by_text")
+BY_PHRASE: Final = load_query(__package__, "by_phrase")
+HOLDING: Final = load_query(__package__, "holding")
+BY_VECTOR: Final = load_query(__package__, "by_vector")
+BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
+VISIBLE: Final = load_query(__package__, "visible")
+SIZES: Final = load_query(__package__, "sizes")
+CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
+MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
+RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
+NEWEST: Final = load_query(__package__, "newest")
+SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
+NEWEST_OF: Final = load_query(__package__, "newest_of")
+BEFORE_AND_AFTER: Final = load_query(__package__, "before_and_after")
+
+# Every memory that is filtered is read: taken in slices from the top until enough have passed.
+_SLICE: Final = 100
+# The store answers a few questions faster at once than in turn; more only wait.
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True)
+class DatabaseEngine:
+    """Ranks by what the store itself holds, so it is never behind; see Engine for each method."""
+
+    db: Database
+    name: ClassVar[str] = "database"
+
+    async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
+        """Rank by the store's full-text index."""
+        words = query_words(text)
+        if not words:
+            return []
+        rows = await self.db.run(BY_TEXT, words=words, limit=limit, **filters.params())
+        return [Scored(row["id"], row["score"]) for row in rows]
+
+    async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
+        """Look through the texts that hold all of its words."""
+        rows = await self.db.run(
+            BY_PHRASE, words=phrase, phrase=f" {phrase} ", limit=limit, **filters.params()
+        )
+        return [Scored(row["id"], row["score"]) for row in rows]
+
+    async def by_vector(
+        self, vector: Vector, filters: Filters, limit: int
+    ) -> tuple[list[Scored], int]:
+        """Rank by the store's HNSW index, exactly where filters leave too few of its nearest."""
+        numbers = vector.tolist()
+        found = await self.db.run(BY_VECTOR, vector=numbers, **filters.params())
+        visible = set(found["visible"])
+        filtered = len(found["near"]) - len(visible)
+        if len(visible) < min(limit, len(found["near"])):
+            # The index knows no filters: every memory that passes is compared, so that a rare
+            # scope loses nothing.
+            rows = await self.db.run(
+                BY_VECTOR_EXACTLY, vector=numbers, limit=limit, **filters.params()
+            )
+            return [Scored(row["id"], row["score"]) for row in rows], filtered
+        near = sorted((row["distance"], row["id"]) for row in found["near"] if row["id"] in visible)
+        return [Scored(key, 1.0 - distance) for distance, key in near[:limit]], filtered
+
+    async def weigh(
+        self, question: Question, filters: Filters, keys: Iterable[str], reach: int
+    ) -> Evidence:
+        """Read the texts and count; how long an average text is, is told by those read."""
+        told = await stored_evidence.weigh(self.db, question, filters, keys, reach)
+        holders = await stored_evidence.holders(
+            self.db, filters.agents, question.words, asyncio.Semaphore(_AT_ONCE)
+        )
+        documents = sum((await self.sizes(filters.agents)).values())
+        words = documents * float(told.lengths.mean()) if len(told.lengths) else 0.0
+        return replace(
+            told, holders=np.array(holders, np.float32), documents=documents, words=words
+        )
+
+    async def linked(
+        self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
+    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+        """Follow `references` to concepts and back."""
+        concepts_of = await self.concepts_of_memories(agents, keys, caps)
+        return await stored_evidence.linked(self.db, agents, concepts_of)
+
+    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
+        """Ask the store's full-text index, about a few phrases at once."""
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(words: str) -> list[str]:
+            async with turns:
+                found: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
+            return found
+
+        return set(chain.from_iterable(await asyncio.gather(*map(one, phrases))))
+
+    async def keep_visible(
+        self, ranking: Sequence[Scored], filters: Filters, limit: int
+    ) -> list[Scored]:
+        """Ask the store about one slice after the other, until enough have passed."""
+        kept: list[Scored] = []
+        for start in range(0, len(ranking), _SLICE):
+            part = ranking[start : start + _SLICE]
+            ids = [record("memory", hit.id) for hit in part]
+            visible = set(await self.db.run(VISIBLE, ids=ids, **filters.params()))
+            kept += [hit for hit in part if hit.id in visible]
+            if len(kept) >= limit:
+                break
+        return kept[:limit]
+
+    async def summaries_of(self, agents: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
+        """Read what each memory's row says."""
+        ids = [record("memory", key) for key in keys]
+        rows = await self.db.run(SUMMARIES_OF, ids=ids, agents=list(agents)) if ids else []
+        return {row["id"]: row["consolidated_into"] for row in rows}
+
+    async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
+        """Ask the store's index of moments, or look at the memories named."""
+        if among is None:
+            found = await self.db.run(NEWEST, **filters.params())
+        else:
+            ids = [record("memory", key) for key in among]
+            found = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
+        return found[0] if found else None
+
+    async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
+        """Read the counts that every write keeps up to date."""
+        ids = [record("meta", ["dictionary", agent]) for agent in agents]
+        rows = await self.db.run(SIZES, ids=ids)
+        sizes = {row["id"][1]: row["memories"] for row in rows}
+        return {agent: sizes.get(agent, 0) for agent in agents}
+
+    async def concepts_of_memories(
+        self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
+    ) -> dict[str, tuple[Concept, ...]]:
+        """Follow `references` from memories."""
+        ids = [record("memory", key) for key in keys]
+        rows = await self.db.run(CONCEPTS_OF_MEMORIES, agents=list(agents), ids=ids)
+        return {
+            row["id"]: tuple(
+                concept
+                for concept in map(_concept, row["concepts"])
+                if 1 < concept.memories <= caps.get(concept.id[0], 0)
+            )
+            for row in rows
+        }
+
+    async def memories_of_concepts(
+        self, agents: Sequence[str], concepts: Iterable[ConceptId]
+    ) -> dict[ConceptId, list[str]]:
+        """Follow `references` back to memories."""
+        ids = [record("concept", list(key)) for key in concepts]
+        if not ids:
+            return {}
+        rows = await self.db.run(MEMORIES_OF_CONCEPTS, agents=list(agents), ids=ids)
+        return {_concept_id(row): sorted(row["memories"]) for row in rows}
+
+    async def related_concepts(
+        self, agents: Sequence[str], concepts: Sequence[Concept], edges: Iterable[str]
+    ) -> dict[ConceptId, list[Related]]:
+        """Follow `related_to` and `is_a`."""
+        allowed, by_id = set(edges), {concept.id: concept for concept in concepts}
+        if not by_id or not allowed & {"related_to", "is_a"}:
+            return {}
+        ids = [record("concept", list(key)) for key in by_id]
+        rows = await self.db.run(RELATED_CONCEPTS, agents=list(agents), ids=ids)
+        return {_concept_id(row): _beside(row, by_id[_concept_id(row)], allowed) for row in rows}
+
+    async def before_and_after(
+        self, agents: Sequence[str], keys: Iterable[str]
+    ) -> dict[str, tuple[list[str], list[str]]]:
+        """Follow `follows` both ways."""
+        ids = [record("memory", key) for key in keys]
+        if not ids:
+            return {}
+        rows = await self.db.run(BEFORE_AND_AFTER, agents=list(agents), ids=ids)
+        return {row["id"]: (sorted(row["before"]), sorted(row["after"])) for row in rows}
+
+    def indexed_through(self, _agents: Sequence[str]) -> datetime:
+        """Return this moment: what is stored now is what is searched."""
+        return datetime.now(UTC)
+
+    def reservation(self, _agents: Sequence[str]) -> str | None:
+        """Return None: nothing stored is left out."""
+        return None
+
+
+def _beside(row: Mapping[str, Any], here: Concept, allowed: set[str]) -> list[Related]:
+    near: list[Related] = []
+    if "related_to" in allowed:
+        near += [Related(_concept(r), "related_to", _share(r, here)) for r in row["related"]]
+    if "is_a" in allowed:
+        near += [Related(_concept(r), "is_a", DECLARED_SHARE) for r in row["isa"]]
+    return sorted(near, key=lambda r: (-r.share, r.concept.id))
+
+
+def _share(row: Mapping[str, Any], here: Concept) -> float:
+    if row["is_declared"]:
+        return DECLARED_SHARE
+    return share_of(row["weight"], row["memories"], here.memories)
+
+
+def _concept(row: Mapping[str, Any]) -> Concept:
+    return Concept(_concept_id(row), row["name"], row["memories"])
+
+
+def _concept_id(row: Mapping[str, Any]) -> ConceptId:
+    agent, slug = row["id"]
+    return agent, slug

@@ -1,0 +1,263 @@
+"""Everything the service holds in RAM of one agent: rows, filters, words, vectors and edges.
+
+A memory keeps its row for as long as the index lives; a deleted one leaves it empty, so that
+changes may come in any order. `lock` guards it all: what is asked takes it, what changes expects
+its caller to hold it. Any thread may call.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.resident.columns import Columns, Mask
+from service.index.resident.facts import Facts
+from service.index.resident.graph import EdgeTable, Graph
+from service.index.resident.text import TextIndex
+from service.index.resident.vectors import (
+    NO_DIRECTION,
+    Floats,
+    UnfitVector,
+    VectorIndex,
+    has_direction,
+)
+from service.records import Filters, Scored
+
+# A key of 64 characters, its places in a dict and in a list.
+_KEY_BYTES: Final = 230
+CORRUPT: Final = "a corrupt row"
+BEYOND_BUDGET: Final = "does not fit in MEMORY_INDEX_MEMORY_MB"
+
+
+class AgentIndex:
+    """What one service knows of one agent's memories.
+
+    `corrupt` names rows of the store that make no sense, by table and key; `beyond_budget` counts
+    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id.
+    """
+
+    def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
+        self.agent = agent
+        self.lock = threading.RLock()
+        self.columns = Columns()
+        self.text = TextIndex()
+        self.vectors = vectors
+        self.graph = Graph(agent)
+        self.corrupt: set[tuple[str, str]] = set()
+        self.beyond_budget = 0
+        # Edges written by hand: their ids do not tell their ends.
+        self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
+        self.keys: list[str] = []
+        self.rows: dict[str, int] = {}
+        # Memories whose vector cannot stand among the others, and why.
+        self._unfit: dict[str, str] = {}
+
+    @property
+    def bytes(self) -> int:
+        """An estimate of the memory held."""
+        vectors = self.vectors.bytes if self.vectors else 0
+        names = len(self.keys) * _KEY_BYTES
+        return names + self.columns.bytes + self.text.bytes + vectors + self.graph.bytes
+
+    @property
+    def memories(self) -> int:
+        """The number of memories."""
+        return int(np.count_nonzero(self.columns.present))
+
+    @property
+    def wasted_rows(self) -> int:
+        """The number of places that no memory stands in any more."""
+        return len(self.keys) - self.memories
+
+    def counts(self) -> dict[str, int]:
+        """Return how much there is of everything, by the names of the store's tables."""
+        with self.lock:
+            vectors = self.vectors.count if self.vectors else 0
+            return {"memory": self.memories, "embedding": vectors, **self.graph.counts()}
+
+    @property
+    def unfit_vectors(self) -> int:
+        """The number of memories whose vector is left out."""
+        return len(self._unfit)
+
+    def left_out(self) -> dict[str, int]:
+        """Return how much of the store is not in here, by reason; without the lock."""
+        reasons = Counter(list(self._unfit.values()))
+        reasons[CORRUPT] += len(self.corrupt)
+        reasons[BEYOND_BUDGET] += self.beyond_budget
+        return dict(+reasons)
+
+    def leave_out(self, table: str, key: Any) -> None:
+        """Forget what stands under a key whose row makes no sense, and remember that."""
+        if table == "memory" and isinstance(key, str):
+            self.remove_memory(key)
+        elif table == "concept" and isinstance(key, list) and isinstance(key[-1], str):
+            self.graph.remove_concept(key[-1])
+        self.corrupt.add((table, str(key)))
+
+    def admit(self, table: str, key: Any) -> None:
+        """Forget that a row made no sense: it does now, or is gone."""
+        self.corrupt.discard((table, str(key)))
+
+    def holds(self, key: object) -> bool:
+        """Return whether a memory stands in a row; without the lock, as changes ask it."""
+        row = self.rows.get(key) if isinstance(key, str) else None
+        if row is None or row >= len(self.columns.present):
+            return False
+        return bool(self.columns.present[row])
+
+    def reserve(self, memories: int) -> None:
+        """Make room for so many memories at once."""
+        self.columns.reserve(memories)
+        if self.vectors:
+            self.vectors.reserve(memories)
+
+    def finish(self) -> None:
+        """Bring what was loaded in pages into its final form."""
+        with self.lock:
+            self.text.finish()
+
+    def knows(self, key: object) -> bool:
+        """Return whether a memory stands or once stood here; without the lock too."""
+        return isinstance(key, str) and key in self.rows
+
+    # What changes it.
+
+    def put_memories(self, facts: Sequence[Facts]) -> None:
+        """Take in memories, or what they are now."""
+        rows = [self._row_of(one.key) for one in facts]
+        self.columns.put(rows, facts)
+        self.text.put(rows, [one.words for one in facts])
+
+    def remove_memory(self, key: str) -> None:
+        """Forget a memory and its vector; its edges are taken away by themselves."""
+        if self.holds(key):
+            self.columns.remove(self.rows[key])
+            self.text.remove(self.rows[key])
+            self.remove_vector(key)
+
+    def put_vectors(self, keys: Sequence[str], vectors: Sequence[Floats]) -> None:
+        """Take in vectors; one that cannot stand among the others is left out and counted."""
+        rows, fit = [], []
+        for key, vector in zip(keys, vectors, strict=True):
+            self.vectors = self.vectors or VectorIndex(len(vector))
+            try:
+                self.vectors.check(vector)
+            except UnfitVector as error:
+                self.leave_out_vector(key, str(error))
+                continue
+            self._unfit.pop(key, None)
+            rows.append(self._row_of(key))
+            fit.append(vector)
+        if self.vectors and fit:
+            self.vectors.put(rows, np.stack(fit))
+
+    def put_matrix(self, keys: Sequence[str], vectors: Floats) -> None:
+        """Take in many vectors of the right length, a row for each key, as `put_vectors` does."""
+        if self.vectors is None or not keys:
+            return
+        passes = has_direction(vectors)
+        for place in np.flatnonzero(~passes).tolist():
+            self.leave_out_vector(keys[place], NO_DIRECTION)
+        fit = np.flatnonzero(passes).tolist()
+        self.vectors.put([self._row_of(keys[place]) for place in fit], vectors[fit])
+
+    def leave_out_vector(self, key: str, reason: str) -> None:
+        """Leave a memory without a vector, and remember why."""
+        self.remove_vector(key)
+        self._unfit[key] = reason
+
+    def remove_vector(self, key: str) -> None:
+        """Forget a memory's vector."""
+        self._unfit.pop(key, None)
+        if self.vectors and key in self.rows:
+            self.vectors.remove(self.rows[key])
+
+    def put_edge(
+        self, table: EdgeTable, ends: tuple[str, str], weight: int = 0, *, is_declared: bool = False
+    ) -> None:
+        """Take in an edge between memories (by key) or concepts (by slug), or what it is now."""
+        source, target = self._ends(table, ends)
+        self.graph.edges[table].put(source, target, weight)
+        if table == "related_to":
+            self.graph.declare(source, target, is_declared=is_declared)
+
+    def remove_edge(self, table: EdgeTable, ends: tuple[str, str]) -> None:
+        """Forget an edge."""
+        source, target = self._ends(table, ends)
+        self.graph.edges[table].remove(source, target)
+        if table == "related_to":
+            self.graph.declare(source, target, is_declared=False)
+
+    def _ends(self, table: EdgeTable, ends: tuple[str, str]) -> tuple[int, int]:
+        source = self._row_of if table in {"references", "follows"} else self.graph.number_of
+        target = self._row_of if table == "follows" else self.graph.number_of
+        return source(ends[0]), target(ends[1])
+
+    def _row_of(self, key: str) -> int:
+        """Return a memory's row, a new empty one if need be."""
+        row = self.rows.setdefault(key, len(self.keys))
+        if row == len(self.keys):
+            self.keys.append(key)
+        return row
+
+    # What is asked of it.
+
+    def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
+        """Return the memories that hold any of the words, best first (BM25), ties by id."""
+        with self.lock:
+            return self._best(*self.text.search(words, self.mask(filters)), limit)
+
+    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
+        """Return the memories that hold all of the words, best first (BM25), ties by id."""
+        with self.lock:
+            return self._best(*self.text.search_all(words, self.mask(filters)), limit)
+
+    def holding(self, phrases: Iterable[str], limit: int) -> set[str]:
+        """Return the ids of the memories that hold all words of a phrase, whatever their filters.
+
+        The lock is let go between two phrases: a document may name thousands.
+        """
+        held: set[str] = set()
+        for words in phrases:
+            with self.lock:
+                found = self.text.search_all(words, self.columns.present)
+                held.update(hit.id for hit in self._best(*found, limit))
+        return held
+
+    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
+        """Return the memories nearest by cosine, ties by id, and how many were filtered out."""
+        with self.lock:
+            vectors = self.vectors
+            if vectors is None or vectors.dimensions != len(vector):
+                return [], 0
+            mask = self.mask(filters)
+            filtered = self.memories - int(np.count_nonzero(mask))
+        # The long part, without the lock: what changes meanwhile is seen after it.
+        rows = vectors.candidates(vector, mask, limit)
+        with self.lock:
+            nearest = vectors.compare(rows, vector, self.mask(filters), limit)
+            return self._best(*nearest, limit), filtered
+
+    def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
+        """Return those of the memories that pass the filters."""
+        with self.lock:
+            mask = self.mask(filters)
+            return {key for key in keys if self.holds(key) and mask[self.rows[key]]}
+
+    def mask(self, filters: Filters) -> Mask:
+        """Return which rows pass the filters now; not to be changed."""
+        return self.columns.mask(filters, time.time_ns() // 1000)
+
+    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
+        """Return the `limit` best, best first, ties by id."""
+        if len(rows) > limit:
+            kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+            rows, scores = rows[scores >= kth], scores[scores >= kth]
+        named = zip(rows.tolist(), scores.tolist(), strict=True)
+        ordered = sorted((-score, self.keys[row]) for row, score in named)
+        return [Scored(key, -score) for score, key in ordered[:limit]]

@@ -1,0 +1,210 @@
+"""The fields that memories are filtered by, as arrays by row: a filter is a mask over them."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.resident.facts import Facts, microseconds
+from service.records import Filters
+
+Mask = NDArray[np.bool_]
+
+_FOREVER: Final = np.iinfo(np.int64).max
+# A full array grows by a quarter: doubling would hold three times a large one while it copies.
+_GROWTH: Final = 1.25
+# One search asks for the same mask four times; an agent asks again and again with the same filters.
+_MOST_MASKS: Final = 8
+_NOTHING: Final = np.zeros(0, np.bool_)
+_CODED: Final = ("scope", "kind", "type", "session", "trust_tier")
+
+
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return the array with room for `size` rows; new room is zero."""
+    if size <= len(array):
+        return array
+    room = max(size, int(len(array) * _GROWTH), 64)
+    larger = np.zeros((room, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+class Labels:
+    """Different values of one field, numbered in the order of their arrival."""
+
+    def __init__(self) -> None:
+        self.codes: dict[Hashable, int] = {}
+
+    def code(self, value: Hashable) -> int:
+        """Return the number of a value, a new one if need be."""
+        return self.codes.setdefault(value, len(self.codes))
+
+    def chosen(self, codes: Sequence[int]) -> Mask:
+        """Return, by code, which of them are among `codes`."""
+        table = np.zeros(len(self.codes), np.bool_)
+        table[list(codes)] = True
+        return table
+
+
+class Columns:
+    """Filter fields by row, and which rows hold a memory at all."""
+
+    def __init__(self) -> None:
+        self._labels = {name: Labels() for name in _CODED}
+        self._codes = {name: np.zeros(0, np.int32) for name in _CODED}
+        # Memories with the same tags share one code: a filter by tags is a table over codes too.
+        self._tag_sets = Labels()
+        self._with_tag: dict[str, list[int]] = {}
+        self._tags = np.zeros(0, np.int32)
+        self._times = {
+            name: np.zeros(0, np.int64) for name in ("occurred_at", "valid_from", "valid_until")
+        }
+        # Python's hash of a subject, salted anew in each process; 0 for none.
+        self.subjects = np.zeros(0, np.int64)
+        self._is_archived = np.zeros(0, np.bool_)
+        self._is_source = np.zeros(0, np.bool_)
+        # The summary that a memory is part of.
+        self.summaries: dict[int, str] = {}
+        self._is_present = np.zeros(0, np.bool_)
+        self._size = 0
+        # Masks of the filters asked last, until something is put or a memory's time is over.
+        self._masks: dict[Filters, tuple[int, Mask]] = {}
+
+    @property
+    def present(self) -> Mask:
+        """Which rows hold a memory; a view."""
+        return self._is_present[: self._size]
+
+    @property
+    def in_session(self) -> Mask:
+        """Which rows hold a memory of a session."""
+        outside = self._labels["session"].codes.get(None, -1)
+        mask: Mask = self._codes["session"][: self._size] != outside
+        return mask
+
+    @property
+    def occurred_at(self) -> NDArray[np.int64]:
+        """When each memory happened, in microseconds since 1970; a view."""
+        return self._times["occurred_at"][: self._size]
+
+    @property
+    def bytes(self) -> int:
+        """The memory held, without the labels."""
+        columns: list[NDArray[Any]] = [*self._codes.values(), *self._times.values()]
+        columns += [self._tags, self.subjects, self._is_archived, self._is_source]
+        columns += [self._is_present]
+        return sum(column.nbytes for column in columns)
+
+    def reserve(self, size: int) -> None:
+        """Make room for rows below `size`."""
+        self._codes = {name: grown(column, size) for name, column in self._codes.items()}
+        self._times = {name: grown(column, size) for name, column in self._times.items()}
+        self._tags = grown(self._tags, size)
+        self.subjects = grown(self.subjects, size)
+        self._is_archived = grown(self._is_archived, size)
+        self._is_source = grown(self._is_source, size)
+        self._is_present = grown(self._is_present, size)
+
+    def put(self, rows: Sequence[int], facts: Sequence[Facts]) -> None:
+        """Write what is known of memories into their rows."""
+        if not rows:
+            return
+        self._masks.clear()
+        self._size = max(self._size, max(rows) + 1)
+        self.reserve(self._size)
+        places = np.array(rows)
+        for name, column in self._codes.items():
+            code = self._labels[name].code
+            column[places] = [code(getattr(one, name)) for one in facts]
+        self._tags[places] = [self._tag_code(one.tags) for one in facts]
+        self._times["occurred_at"][places] = [one.occurred_at for one in facts]
+        self._times["valid_from"][places] = [
+            one.occurred_at if one.valid_from is None else one.valid_from for one in facts
+        ]
+        self._times["valid_until"][places] = [
+            _FOREVER if one.valid_until is None else one.valid_until for one in facts
+        ]
+        self.subjects[places] = [hash(one.subject) if one.subject else 0 for one in facts]
+        self._is_archived[places] = [one.is_archived for one in facts]
+        self._is_source[places] = [one.consolidated_into is not None for one in facts]
+        for row, one in zip(rows, facts, strict=True):
+            self.summaries.pop(row, None)
+            if one.consolidated_into is not None:
+                self.summaries[row] = one.consolidated_into
+        self._is_present[places] = True
+
+    def remove(self, row: int) -> None:
+        """Let a row hold no memory any more."""
+        self._masks.clear()
+        self._is_present[row] = False
+        self.summaries.pop(row, None)
+
+    def mask(self, filters: Filters, now: int) -> Mask:
+        """Return which rows pass, as filters.surql says; not to be changed. `now` in microseconds.
+
+        The wall between agents is not checked here: these rows are one agent's.
+        """
+        until, mask = self._masks.get(filters, (now, _NOTHING))
+        if until <= now:
+            until, mask = self._until(filters, now), self._make_mask(filters, now)
+            if len(self._masks) >= _MOST_MASKS:
+                del self._masks[next(iter(self._masks))]
+            self._masks[filters] = until, mask
+        return mask
+
+    def _until(self, filters: Filters, now: int) -> int:
+        """Return when the next memory's time is over, in microseconds."""
+        ends = self._times["valid_until"][: self._size]
+        return _FOREVER if filters.as_of else int(ends[ends > now].min(initial=_FOREVER))
+
+    def _make_mask(self, filters: Filters, now: int) -> Mask:
+        size = self._size
+        mask = self._is_present[:size].copy()
+        self._keep_labels(mask, filters)
+        times = {name: column[:size] for name, column in self._times.items()}
+        if filters.since is not None:
+            mask &= times["occurred_at"] >= microseconds(filters.since)
+        if filters.until is not None:
+            mask &= times["occurred_at"] <= microseconds(filters.until)
+        moment = now if filters.as_of is None else microseconds(filters.as_of)
+        mask &= times["valid_until"] > moment
+        if filters.as_of is not None:
+            mask &= times["valid_from"] <= moment
+        if not filters.include_archived:
+            hidden = self._is_archived[:size]
+            mask &= ~(hidden & ~self._is_source[:size]) if filters.with_sources else ~hidden
+        return mask
+
+    def _keep_labels(self, mask: Mask, filters: Filters) -> None:
+        """Clear the rows whose labels are not among those asked for."""
+        asked = {
+            "scope": None if filters.scope is None else (filters.scope,),
+            "kind": filters.kinds,
+            "type": filters.types,
+            "session": None if filters.session is None else (filters.session,),
+            "trust_tier": filters.trust,
+        }
+        for name, values in asked.items():
+            if values is not None:
+                labels = self._labels[name]
+                codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]
+                self._keep(mask, self._codes[name], labels, codes)
+        if filters.tags:
+            sets = [set(self._with_tag.get(tag, ())) for tag in filters.tags]
+            self._keep(mask, self._tags, self._tag_sets, list(set.intersection(*sets)))
+
+    @staticmethod
+    def _keep(mask: Mask, column: NDArray[np.int32], labels: Labels, codes: list[int]) -> None:
+        if len(codes) == 1:
+            mask &= column[: len(mask)] == codes[0]
+        elif len(codes) < len(labels.codes):
+            mask &= labels.chosen(codes)[column[: len(mask)]] if codes else False
+
+    def _tag_code(self, tags: tuple[str, ...]) -> int:
+        known = len(self._tag_sets.codes)
+        code = self._tag_sets.code(tuple(sorted(set(tags))))
+        if code == known:
+            for tag in set(tags):
+                self._with_tag.setdefault(tag, []).append(code)
+        return code

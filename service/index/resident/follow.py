@@ -1,0 +1,225 @@
+"""Following the change feed: every commit of any writer, taken into the indexes in its order."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from service.errors import QueryFailed, ServiceError
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.apply_change import take
+from service.index.resident.facts import CorruptRow
+from service.index.resident.graph import EDGE_TABLES
+from service.records import Commit
+from service.store.database import Database
+from service.store.queries import load_query
+
+log = logging.getLogger(__name__)
+
+CLOCK: Final = load_query(__package__, "clock")
+
+# Another writer's commit is seen within a second, at 0.5 ms a look.
+POLL_SECONDS: Final = 0.25
+_LONGEST_REST_SECONDS: Final = 5.0
+# A version stamp is the database's time in milliseconds, shifted, and a counter.
+_STAMP_BITS: Final = 16
+# Two writers' commits may become visible in another order than their stamps: looked at again.
+_OVERLAP_MS: Final = 2000
+# A gap is looked for this often: the newest commit, which may be a large one, is read again then.
+_CHECK_SECONDS: Final = 60.0
+# How far the clocks of several database nodes may differ.
+_MARGIN_MS: Final = 10_000
+_ORDER: Final = {name: place for place, name in enumerate(("memory", "concept", "embedding"))}
+# Tables with a change feed that no index holds anything of.
+_WITHOUT_INDEX: Final = frozenset({"derived_from", "supersedes"})
+# What a row written by hand may raise where a field is missing or of another type.
+_MISSHAPEN: Final = (CorruptRow, KeyError, TypeError, ValueError, IndexError, AttributeError)
+_TABLES: Final = frozenset({*_ORDER, *EDGE_TABLES})
+
+
+class Follower:
+    """Reads the change feed of one store for all resident indexes.
+
+    `through` is the moment up to which every commit is in them; `on_doubt` is called with the
+    agents whose index may have missed something and must be loaded again.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        residents: dict[str, AgentIndex],
+        on_doubt: Callable[[Iterable[str]], None],
+    ) -> None:
+        self.through = datetime.now(UTC)
+        self.unknown_tables: Counter[str] = Counter()
+        self._db = db
+        self._residents = residents
+        self._on_doubt = on_doubt
+        self._reading = asyncio.Lock()
+        self._tickets = 0
+        self._served = 0
+        self._cursor: int | None = None
+        # The newest commit that was read: the feed must still begin with it, or it has a gap.
+        self._newest: int | None = None
+        self._seen: set[int] = set()
+        # When, by time.monotonic, something new was read last, and a gap was looked for.
+        self._moved_at = self._checked_at = time.monotonic()
+        self._fingerprint: str | None = None
+
+    async def catch_up(self) -> None:
+        """Take in everything that was committed before this call; raises StoreUnavailable.
+
+        Callers that wait together are served by one look at the feed.
+        """
+        self._tickets += 1
+        ticket = self._tickets
+        async with self._reading:
+            if self._served < ticket:
+                newest = self._tickets
+                await self._read()
+                self._served = newest
+
+    async def after_write(self) -> None:
+        """Take in a write of our own. It is stored: a failure here only lets the index lag."""
+        try:
+            await self.catch_up()
+        except ServiceError as error:
+            log.warning("the index lags behind a write: %s", error.detail)
+
+    async def run(self) -> None:
+        """Look at the feed again and again; a database that is away is waited for."""
+        rest = POLL_SECONDS
+        while True:
+            try:
+                async with self._reading:
+                    await self._read()
+                rest = POLL_SECONDS
+            except QueryFailed as error:
+                # A row that the driver cannot read, such as a date past the year 9999.
+                log.error("the change feed cannot be read: %s", error.detail)  # noqa: TRY400
+                self._cursor, self._newest = None, None
+                self._on_doubt(list(self._residents))
+                rest = _MARGIN_MS / 1000
+            except ServiceError as error:
+                log.warning("the index cannot be kept current: %s", error.detail)
+                rest = min(rest * 2, _LONGEST_REST_SECONDS)
+            await asyncio.sleep(rest)
+
+    async def admit(self, index: AgentIndex, since: int) -> None:
+        """Let a loaded index join, with all that was committed while it was being loaded."""
+        async with self._reading:
+            async for commits in self._pages(since):
+                model = await self._model_of(commits)
+                if await asyncio.to_thread(apply, index, commits, model):
+                    self._on_doubt([index.agent])
+            self._residents[index.agent] = index
+
+    async def stamp(self) -> int:
+        """Return a version stamp that lies surely before every commit from now on."""
+        return (int(await self._db.run(CLOCK)) - _MARGIN_MS) << _STAMP_BITS
+
+    async def _read(self) -> None:
+        begun, now = datetime.now(UTC), time.monotonic()
+        if self._cursor is None:
+            self._cursor = await self.stamp()
+        since = self._since(self._cursor, now)
+        stamps: set[int] = set()
+        async for commits in self._pages(since):
+            stamps |= {commit.stamp for commit in commits}
+            await self._take([commit for commit in commits if commit.stamp not in self._seen])
+        if self._newest is not None and since <= self._cursor:
+            self._checked_at = now
+            if self._newest not in stamps:
+                self._begin_anew()
+                stamps.clear()
+        if stamps and max(stamps) > self._cursor:
+            self._moved_at = now
+        if stamps:
+            self._newest = self._cursor = max(stamps)
+        horizon = self._cursor - (_OVERLAP_MS << _STAMP_BITS)
+        self._seen = {stamp for stamp in self._seen | stamps if stamp >= horizon}
+        self.through = begun
+
+    def _since(self, cursor: int, now: float) -> int:
+        """Return the stamp to read from: as a rule the first that was not read yet.
+
+        A server has other writers too, whose commits may become visible out of order for a while.
+        """
+        is_shared = self._db.address.folder is None
+        if is_shared and now - self._moved_at < _OVERLAP_MS / 1000:
+            return cursor - (_OVERLAP_MS << _STAMP_BITS)
+        is_due = self._newest is None or now - self._checked_at >= _CHECK_SECONDS
+        return cursor if is_due else cursor + 1
+
+    def _begin_anew(self) -> None:
+        log.error("the change feed has a gap: every index is loaded again")
+        self._newest = None
+        self._on_doubt(list(self._residents))
+
+    async def _pages(self, since: int) -> AsyncIterator[list[Commit]]:
+        """Yield the commits since a stamp, that one included, page by page."""
+        has_more = True
+        while has_more:
+            commits, has_more = await self._db.changes(since)
+            if commits:
+                yield commits
+                since = commits[-1].stamp
+
+    async def _take(self, commits: Sequence[Commit]) -> None:
+        if not commits:
+            return
+        self._count_unknown(commits)
+        model = await self._model_of(commits)
+        for index in list(self._residents.values()):
+            if await asyncio.to_thread(apply, index, commits, model):
+                self._on_doubt([index.agent])
+
+    async def _model_of(self, commits: Sequence[Commit]) -> str | None:
+        """Return the fingerprint that the store's vectors carry, asked where vectors are new."""
+        if any(change.table == "embedding" for commit in commits for change in commit.changes):
+            stored = (await self._db.meta("embedding")).get("fingerprint")
+            if self._fingerprint not in {None, stored}:
+                log.warning("the store's vectors are of another model now: %s", stored)
+                self._on_doubt(list(self._residents))
+            self._fingerprint = stored
+        return self._fingerprint
+
+    def _count_unknown(self, commits: Iterable[Commit]) -> None:
+        for commit in commits:
+            for change in commit.changes:
+                if change.table not in _TABLES | _WITHOUT_INDEX:
+                    if change.table not in self.unknown_tables:
+                        log.warning("the change feed tells of an unknown table %r", change.table)
+                    self.unknown_tables[change.table] += 1
+
+
+def apply(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> bool:
+    """Take what commits say of one agent into its index.
+
+    Returns whether a memory came from another agent by hand: its vector and edges were told before
+    it was ours, so that only loading anew brings them.
+    """
+    has_immigrants = False
+    with index.lock:
+        for commit in commits:
+            embedded = [change.key for change in commit.changes if change.table == "embedding"]
+            # Within a commit: memories first, then what hangs on them.
+            for change in sorted(commit.changes, key=lambda c: _ORDER.get(c.table, len(_ORDER))):
+                is_new = change.table == "memory" and not index.holds(change.key)
+                try:
+                    take(index, change, fingerprint)
+                except _MISSHAPEN as error:
+                    log.warning(
+                        "index of agent %s: left out %s %s, a corrupt row (%r)",
+                        index.agent, change.table, change.key, error,
+                    )  # fmt: skip
+                    index.leave_out(change.table, change.key)
+                    continue
+                is_alone = is_new and index.holds(change.key) and change.key not in embedded
+                if is_alone and change.row and change.row.get("is_embedded"):
+                    has_immigrants = True
+    # What did not fit may be told of again and again.
+    return has_immigrants and not index.beyond_budget

@@ -1,0 +1,146 @@
+"""Adding pages of rows, as the store gives them, to an index that is being loaded."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.apply_change import OTHER_MODEL, take_concept, take_edge, take_vector
+from service.index.resident.facts import CorruptRow, Facts, facts_of
+from service.index.resident.graph import EdgeTable
+from service.store.vector_forms import FLOAT_BYTES
+
+log = logging.getLogger(__name__)
+
+# How many values of a row are facts; what follows them is told by memory_values.surql.
+FACTS: Final = 14
+# Key, filters and a text of some sixty words; a vector is kept as int8 and as float16.
+_MEMORY_BYTES: Final = 700
+_BYTES_PER_DIMENSION: Final = 3
+
+Row = Sequence[Any]
+Page = Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store says of its vectors, and how much of one agent there is to expect."""
+
+    fingerprint: str | None
+    dimensions: int | None
+    memories: int
+
+
+@dataclass(slots=True)
+class Loading:
+    """One agent's index on its way into RAM; `loaded` of `expected` memories are there."""
+
+    index: AgentIndex
+    stored: Stored
+    budget_bytes: int
+    loaded: int = 0
+
+    @property
+    def most_memories(self) -> int:
+        """About as many fit."""
+        dimensions = self.stored.dimensions or 0
+        return self.budget_bytes // (_MEMORY_BYTES + _BYTES_PER_DIMENSION * dimensions)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more fits."""
+        return self.index.bytes > self.budget_bytes
+
+
+def add_picked(loading: Loading, page: Page) -> None:
+    """Add rows of page.surql: facts, place, vector and earlier memories in one."""
+    add_memories(loading, [row[:FACTS] for row in page])
+    stored = [(row[0], row[FACTS + 1]) for row in page if row[FACTS + 1]]
+    add_vectors(loading, [(key, e.get("vector"), e.get("fingerprint")) for key, e in stored])
+    edges = [(row[0], earlier) for row in page for earlier in row[-1] or ()]
+    add_memory_edges(loading.index, "follows", edges)
+
+
+def add_memories(loading: Loading, page: Page) -> None:
+    """Add memories given as the values of their facts."""
+    index = loading.index
+    facts: list[Facts] = []
+    with index.lock:
+        for row in page:
+            try:
+                facts.append(facts_of(row))
+            except CorruptRow as error:
+                _leave_out(index, "memory", row[0], error)
+        index.put_memories(facts)
+    loading.loaded += len(page)
+
+
+def add_vectors(loading: Loading, page: Iterable[Row]) -> None:
+    """Add vectors given as (key, stored vector, fingerprint); those of others are passed over."""
+    index, stored = loading.index, loading.stored
+    size = FLOAT_BYTES * (stored.dimensions or 0)
+    with index.lock:
+        ours = [row for row in page if row[1] is not None and index.holds(row[0])]
+        alike = [
+            (key, vector)
+            for key, vector, fingerprint in ours
+            if fingerprint == stored.fingerprint and type(vector) is bytes and len(vector) == size
+        ]
+        whole = np.frombuffer(b"".join(vector for _, vector in alike), "<f4")
+        if alike:
+            index.put_matrix([key for key, _ in alike], whole.reshape(len(alike), -1))
+        for key, vector, fingerprint in ours:
+            if fingerprint != stored.fingerprint:
+                index.leave_out_vector(key, OTHER_MODEL)
+            elif type(vector) is not bytes or len(vector) != size:
+                take_vector(index, key, vector)
+
+
+def add_memory_edges(index: AgentIndex, table: EdgeTable, page: Iterable[Row]) -> None:
+    """Add edges given as (key of a memory, key or slug); those of others are passed over."""
+    with index.lock:
+        for ends in page:
+            if len(ends) == 2 and index.holds(ends[0]) and isinstance(ends[1], str):
+                index.put_edge(table, (ends[0], ends[1]))
+
+
+def add_concepts(index: AgentIndex, page: Iterable[Row]) -> None:
+    """Add concepts given as (id, name, number of memories, slugs merged into it)."""
+    with index.lock:
+        for key, name, memories, merged in page:
+            try:
+                take_concept(index, key, (name, memories, merged))
+            except CorruptRow as error:
+                _leave_out(index, "concept", key, error)
+
+
+def add_concept_edges(index: AgentIndex, table: EdgeTable, page: Iterable[Row]) -> None:
+    """Add edges given as (id, weight, is_declared), the last two where there; the id has ends."""
+    with index.lock:
+        for key, *more in page:
+            if len(key) != 3:
+                continue
+            weight, is_declared = more or (0, False)
+            try:
+                index.put_edge(table, (key[1], key[2]), weight or 0, is_declared=bool(is_declared))
+            except CorruptRow as error:
+                _leave_out(index, table, key, error)
+
+
+def add_edges(index: AgentIndex, page: Iterable[Row]) -> None:
+    """Add edges given as (table, id, in, out, weight, is_declared), the last two where there."""
+    with index.lock:
+        for table, key, source, target, *weight in page:
+            row = {"in": source, "out": target, "weight": (*weight, None)[0]}
+            try:
+                take_edge(index, table, key, {**row, "is_declared": any(weight[1:])})
+            except CorruptRow as error:
+                _leave_out(index, table, key, error)
+
+
+def _leave_out(index: AgentIndex, table: str, key: Any, error: CorruptRow) -> None:
+    log.warning("index of agent %s: left out %s, a corrupt row of %s", index.agent, error, table)
+    index.leave_out(table, key)

@@ -1,0 +1,213 @@
+"""Reading one agent's memories, vectors and edges from the store, page by page.
+
+An agent that owns much of the store is read by scanning its tables in the order of their keys,
+three times faster than by the agent's indexes; a small one, and one that does not fit, by these,
+newest first.
+"""
+
+import asyncio
+import ctypes
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.graph import EdgeTable
+from service.index.resident.load_pages import (
+    FACTS,
+    Loading,
+    Page,
+    Stored,
+    add_concept_edges,
+    add_concepts,
+    add_edges,
+    add_memories,
+    add_memory_edges,
+    add_picked,
+    add_vectors,
+)
+from service.index.resident.vectors import VectorIndex
+from service.store.database import Database, record
+from service.store.queries import Query, load_query
+
+MEMORY_COUNT: Final = load_query(__package__, "memory_count")
+PAGE: Final = load_query(__package__, "page")
+SAME_MOMENT: Final = load_query(__package__, "same_moment")
+SCAN_MEMORIES: Final = load_query(__package__, "scan_memories")
+SCAN_EMBEDDINGS: Final = load_query(__package__, "scan_embeddings")
+SCAN_REFERENCES: Final = load_query(__package__, "scan_references")
+SCAN_FOLLOWS: Final = load_query(__package__, "scan_follows")
+CONCEPT_PAGE: Final = load_query(__package__, "concept_page")
+REFERENCING_PAGE: Final = load_query(__package__, "referencing_page")
+RELATED_PAGE: Final = load_query(__package__, "related_page")
+ISA_PAGE: Final = load_query(__package__, "isa_page")
+STRANGE_EDGES: Final = load_query(__package__, "strange_edges")
+CONCEPT_EDGES: Final[tuple[tuple[Query, EdgeTable], ...]] = (
+    (RELATED_PAGE, "related_to"),
+    (ISA_PAGE, "is_a"),
+)
+
+# 5,000 memories with vectors of 384 dimensions are 10 MB on their way.
+_PAGE_MEMORIES: Final = 5000
+_PAGE_CONCEPTS: Final = 5000
+_PAGE_EDGES: Final = 20_000
+# Nothing that Python can say is later.
+_LAST_MOMENT: Final = "9999-12-31T23:59:59.999999999Z"
+# From this share of the store on, scanning it whole is faster than picking.
+_SCAN_SHARE: Final = 0.25
+
+
+async def stored_facts(db: Database, agent: str) -> Stored:
+    """Return what the store says before anything is read; raises StoreUnavailable."""
+    embedding = await db.meta("embedding")
+    dictionary = await db.meta(["dictionary", agent])
+    return Stored(
+        embedding.get("fingerprint"), embedding.get("dimensions"), dictionary.get("memories", 0)
+    )
+
+
+def empty_index(agent: str, stored: Stored, scanned: int | None) -> AgentIndex:
+    """Return the index that loading begins with."""
+    dimensions = stored.dimensions
+    return AgentIndex(agent, VectorIndex(dimensions, scanned) if dimensions else None)
+
+
+async def load(db: Database, loading: Loading) -> None:
+    """Fill the index; raises StoreUnavailable. What does not fit or make sense is counted in it."""
+    loading.index.reserve(min(loading.stored.memories, loading.most_memories))
+    if await _is_much_of_the_store(db, loading):
+        await _scan(db, loading)
+    else:
+        await _pick(db, loading)
+    index = loading.index
+    for query, table in CONCEPT_EDGES:
+        pages = _concept_pages(db, query, index.agent, _PAGE_EDGES)
+        await _add_all(pages, partial(add_concept_edges, index, table))
+    await asyncio.to_thread(add_edges, index, await db.run(STRANGE_EDGES))
+    await asyncio.to_thread(index.finish)
+    await asyncio.to_thread(_give_back)
+
+
+def _give_back() -> None:
+    """Return to the system what reading has freed; glibc keeps it, other libraries do not."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:
+    expected = loading.stored.memories
+    fits = expected <= loading.most_memories
+    return fits and expected >= _SCAN_SHARE * await db.run(MEMORY_COUNT)
+
+
+async def _scan(db: Database, loading: Loading) -> None:
+    index = loading.index
+    await _add_all(_scanned_memories(db, index.agent), partial(add_memories, loading))
+    references = _scanned_edges(db, SCAN_REFERENCES)
+    follows = _scanned_edges(db, SCAN_FOLLOWS)
+    await asyncio.gather(
+        _add_all(_scanned_vectors(db), partial(add_vectors, loading)),
+        _add_all(references, partial(add_memory_edges, index, "references")),
+        _add_all(follows, partial(add_memory_edges, index, "follows")),
+        _load_concepts(db, index),
+    )
+
+
+async def _add_all(pages: AsyncIterator[Page], add: Callable[[Page], None]) -> None:
+    """Add page after page, each while the next one is read."""
+    adding: asyncio.Task[None] | None = None
+    async for page in pages:
+        if adding:
+            await adding
+        adding = asyncio.create_task(asyncio.to_thread(add, page))
+    if adding:
+        await adding
+
+
+async def _scanned_memories(db: Database, agent: str) -> AsyncIterator[Page]:
+    after: Any = ""
+    while isinstance(after, str):
+        page = orjson.loads(
+            await db.run(SCAN_MEMORIES, after=after, agent=agent, limit=_PAGE_MEMORIES)
+        )
+        yield page
+        # Keys that are no texts stand behind all that are.
+        after = page[-1][0] if len(page) == _PAGE_MEMORIES else None
+
+
+async def _scanned_vectors(db: Database) -> AsyncIterator[Page]:
+    after: Any = ""
+    while isinstance(after, str):
+        page: Page = await db.run(SCAN_EMBEDDINGS, after=after, limit=_PAGE_MEMORIES)
+        yield page
+        after = page[-1][0] if len(page) == _PAGE_MEMORIES else None
+
+
+async def _scanned_edges(db: Database, query: Query) -> AsyncIterator[Page]:
+    after: list[str] = []
+    while True:
+        text: str = await db.run(query, after=after, limit=_PAGE_EDGES)
+        if not text:
+            return
+        page = [line.split("\t") for line in text.split("\n")]
+        yield page
+        if len(page) < _PAGE_EDGES or page[-1] == after:
+            return
+        after = page[-1]
+
+
+async def _pick(db: Database, loading: Loading) -> None:
+    adding: asyncio.Task[None] | None = None
+    async for page in _picked_pages(db, loading.index.agent):
+        if adding:
+            await adding
+        if loading.is_full:
+            left = loading.stored.memories - loading.loaded
+            loading.index.beyond_budget = max(len(page), left)
+            break
+        # Adding and the reading of the next page go on beside each other.
+        adding = asyncio.create_task(asyncio.to_thread(add_picked, loading, page))
+    if adding:
+        await adding
+    await _load_concepts(db, loading.index)
+    async for page in _concept_pages(db, REFERENCING_PAGE, loading.index.agent, _PAGE_CONCEPTS):
+        edges = [(key, slug) for (_, slug, *_), keys in page for key in keys]
+        await asyncio.to_thread(add_memory_edges, loading.index, "references", edges)
+
+
+async def _picked_pages(db: Database, agent: str) -> AsyncIterator[Page]:
+    """Read pages by (occurred_at, id), downwards; what comes or goes meanwhile moves no page."""
+    until = _LAST_MOMENT
+    while True:
+        page: Page = await db.run(PAGE, agent=agent, until=until, limit=_PAGE_MEMORIES)
+        yield page
+        # Below the first row without a moment there are only such rows: all corrupt.
+        if len(page) < _PAGE_MEMORIES or page[-1][FACTS] is None:
+            return
+        until, rest = page[-1][FACTS], page
+        while len(rest) == _PAGE_MEMORIES:
+            rest = await db.run(
+                SAME_MOMENT, agent=agent, moment=until, id=record("memory", rest[-1][0]),
+                limit=_PAGE_MEMORIES,
+            )  # fmt: skip
+            yield rest
+
+
+async def _load_concepts(db: Database, index: AgentIndex) -> None:
+    pages = _concept_pages(db, CONCEPT_PAGE, index.agent, _PAGE_CONCEPTS)
+    await _add_all(pages, partial(add_concepts, index))
+
+
+async def _concept_pages(db: Database, query: Query, agent: str, size: int) -> AsyncIterator[Page]:
+    """Read pages of rows whose ids begin with the agent, in the order of their ids."""
+    after, end = [agent], [f"{agent}\x00"]
+    while True:
+        found = await db.run(query, after=after, end=end, limit=size)
+        page: Page = orjson.loads(found) if isinstance(found, str) else found
+        yield page
+        if len(page) < size:
+            return
+        after = page[-1][0]

@@ -1,0 +1,89 @@
+"""What lies beside memories and concepts in one agent's index; see Engine for each of them."""
+
+from collections.abc import Iterable
+
+from service.index.resident.agent_index import AgentIndex
+from service.records import Concept, ConceptId, Related
+
+
+def concepts_of(
+    index: AgentIndex, keys: Iterable[str], most_memories: int
+) -> dict[str, tuple[Concept, ...]]:
+    """Return each memory's concepts that stand in two to `most_memories` memories, by id."""
+    with index.lock:
+        return {
+            key: index.graph.concepts_of(index.rows[key], most_memories)
+            for key in keys
+            if index.holds(key)
+        }
+
+
+def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list[str]]:
+    """Return the ids of the memories that reference each concept, in ascending order."""
+    with index.lock:
+        return {
+            (index.agent, slug): _named(index, index.graph.rows_of(slug))
+            for slug in slugs
+            if index.graph.knows(slug)
+        }
+
+
+def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:
+    """Return the id of the summary that each memory is part of; those of none are absent."""
+    summaries = index.columns.summaries
+    if not summaries:
+        return {}
+    with index.lock:
+        return {
+            key: summaries[index.rows[key]]
+            for key in keys
+            if index.holds(key) and index.rows[key] in summaries
+        }
+
+
+def linked(
+    index: AgentIndex, keys: Iterable[str], most_memories: int
+) -> dict[str, list[tuple[Concept, list[str]]]]:
+    """Return the memories beside each one, in ascending order, by the concept that leads there."""
+    with index.lock:
+        subjects = index.columns.subjects
+        return {
+            key: [
+                (concept, beside)
+                for concept, rows in index.graph.links_of(row, most_memories, subjects)
+                if (beside := _named(index, (end for end in rows.tolist() if end != row)))
+            ]
+            for key in keys
+            if index.holds(key)
+            for row in (index.rows[key],)
+        }
+
+
+def related(
+    index: AgentIndex, slugs: Iterable[str], edges: set[str]
+) -> dict[ConceptId, list[Related]]:
+    """Return the concepts beside each one along `related_to` and `is_a`, tightest first."""
+    with index.lock:
+        return {
+            (index.agent, slug): index.graph.related(slug, edges)
+            for slug in slugs
+            if index.graph.knows(slug)
+        }
+
+
+def before_and_after(
+    index: AgentIndex, keys: Iterable[str]
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the ids of the memories just before and just after each one."""
+    follows = index.graph.edges["follows"]
+    with index.lock:
+        return {
+            key: (_named(index, follows.ahead(row)), _named(index, follows.behind(row)))
+            for key in keys
+            if index.holds(key)
+            for row in (index.rows[key],)
+        }
+
+
+def _named(index: AgentIndex, rows: Iterable[int]) -> list[str]:
+    return sorted(index.keys[row] for row in rows)

@@ -1,0 +1,208 @@
+"""Where each term stands: documents that are sorted in for good, and the newest before that."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.resident.batches import Batch, Counts, Floats, Places, Terms, join
+
+# From this share on, a byte for each document is as small as a list of documents and faster.
+_COMMON: Final = 0.25
+K1: Final = 1.2
+_B: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where one term stands in a part: in `documents`, or if None, counts has one for each."""
+
+    documents: Places | None
+    counts: Counts
+    living: int
+
+    def count(self, documents: Places) -> Counts:
+        """Return how often the term stands in each of these documents."""
+        if self.documents is None:
+            return self.counts.take(documents)
+        places = np.minimum(self.documents.searchsorted(documents), len(self.documents) - 1)
+        held = self.documents.take(places) == documents
+        return np.where(held, self.counts.take(places), 0)
+
+
+class Part(ABC):
+    """Documents numbered from 0; a dead one has no end, which makes its scores 0."""
+
+    def __init__(self, lengths: Floats, rows: NDArray[np.int32]) -> None:
+        self.lengths, self.rows = lengths, rows
+        self.dead = 0
+        self._norms: tuple[float, Floats] = (0.0, lengths[:0])
+
+    @property
+    def living(self) -> int:
+        """How many documents are not dead."""
+        return len(self.rows) - self.dead
+
+    @property
+    def bytes(self) -> int:
+        """The memory held."""
+        return self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
+
+    def kill(self, documents: Places) -> int:
+        """Take living documents out of every search; returns the sum of their lengths."""
+        length = int(self.lengths[documents].sum(dtype=np.float64))
+        self.lengths[documents] = np.inf
+        self.dead += len(documents)
+        self._norms = (0.0, self.lengths[:0])
+        return length
+
+    def norms(self, average: float) -> Floats:
+        """Return what the length of each document adds to a count, kept until it changes."""
+        known, norms = self._norms
+        if known != average or len(norms) != len(self.lengths):
+            norms = self.lengths * np.float32(K1 * _B / average)
+            norms += np.float32(K1 * (1 - _B))
+            self._norms = (average, norms)
+        return norms
+
+    @abstractmethod
+    def find(self, terms: Terms) -> list[Found | None]:
+        """Return where each of the terms stands, None for nowhere."""
+
+    @abstractmethod
+    def take_apart(self) -> Batch:
+        """Return all that is held, dead documents too, with terms in any order."""
+
+    def _found(self, documents: Places, counts: NDArray[Any]) -> Found | None:
+        living = len(documents)
+        if self.dead:
+            living = int(np.count_nonzero(self.lengths.take(documents) < np.inf))
+        return Found(documents, counts, living) if living else None
+
+
+class Segment(Part):
+    """Documents sorted in: for each term a list of documents, or a column when it is common."""
+
+    def __init__(self, batch: Batch) -> None:
+        """Build from living documents with each term once, in ascending order."""
+        super().__init__(batch.lengths, batch.rows)
+        terms, sizes, most = batch.terms, batch.sizes, batch.counts.max(initial=0)
+        counts = batch.counts.astype(np.uint8 if most < 256 else np.uint16)
+        common = sizes > _COMMON * len(batch.rows)
+        is_common = np.repeat(common, sizes)
+        self._common = terms[common]
+        self._columns = np.zeros((len(self._common), len(batch.rows)), counts.dtype)
+        column = np.repeat(np.arange(len(self._common)), sizes[common])
+        self._columns[column, batch.documents[is_common]] = counts[is_common]
+        self._terms = terms[~common]
+        self._ends = np.cumsum(sizes[~common], dtype=np.int32)
+        self._documents, self._counts = batch.documents[~is_common], counts[~is_common]
+
+    @property
+    def bytes(self) -> int:
+        """The memory held."""
+        held = (self._common, self._columns, self._terms, self._ends, self._documents, self._counts)
+        return super().bytes + sum(array.nbytes for array in held)
+
+    def kill(self, documents: Places) -> int:
+        """Take living documents out of every search; returns the sum of their lengths."""
+        self._columns[:, documents] = 0
+        return super().kill(documents)
+
+    def find(self, terms: Terms) -> list[Found | None]:
+        """Return where each of the terms stands."""
+        columns, lists = _locate(self._common, terms), _locate(self._terms, terms)
+        return [self._read(*places) for places in zip(columns, lists, strict=True)]
+
+    def _read(self, column: int, place: int) -> Found | None:
+        if column >= 0:
+            counts = self._columns[column]
+            living = int(np.count_nonzero(counts != 0))
+            return Found(None, counts, living) if living else None
+        if place < 0:
+            return None
+        start, end = self._ends[place - 1] if place else 0, self._ends[place]
+        return self._found(self._documents[start:end].astype(np.intp), self._counts[start:end])
+
+    def take_apart(self) -> Batch:
+        """Return all that is held, dead documents too, with terms in any order."""
+        column, documents = np.nonzero(self._columns)
+        sizes = np.bincount(column, minlength=len(self._common))
+        return Batch(
+            np.concatenate((self._common, self._terms)),
+            np.concatenate((sizes, np.diff(self._ends, prepend=0))),
+            np.concatenate((documents.astype(np.uint16), self._documents)),
+            np.concatenate((self._columns[column, documents], self._counts)),
+            self.lengths,
+            self.rows,
+        )
+
+
+class Tail(Part):
+    """The newest documents as they came, looked through from end to end."""
+
+    def __init__(self) -> None:
+        super().__init__(np.empty(0, np.float32), np.empty(0, np.int32))
+        self._terms = np.empty(256, np.int64)
+        self._documents = np.empty(256, np.uint16)
+        self._counts = np.empty(256, np.uint16)
+        self.postings = 0
+
+    @property
+    def bytes(self) -> int:
+        """The memory held."""
+        held = (self._terms, self._documents, self._counts)
+        return super().bytes + sum(array.nbytes for array in held)
+
+    def append(self, batch: Batch) -> None:
+        """Add documents; their numbers follow those before."""
+        start, self.postings = self.postings, self.postings + len(batch.documents)
+        if self.postings > len(self._terms):
+            size = max(self.postings, 2 * len(self._terms))
+            self._terms = np.resize(self._terms, size)
+            self._documents = np.resize(self._documents, size)
+            self._counts = np.resize(self._counts, size)
+        self._terms[start : self.postings] = np.repeat(batch.terms, batch.sizes)
+        np.add(batch.documents, len(self.rows), out=self._documents[start : self.postings])
+        self._counts[start : self.postings] = batch.counts
+        self.lengths = np.concatenate((self.lengths, batch.lengths))
+        self.rows = np.concatenate((self.rows, batch.rows))
+
+    def find(self, terms: Terms) -> list[Found | None]:
+        """Return where each of the terms stands."""
+        held = self._terms[: self.postings]
+        return [self._read(np.flatnonzero(held == term)) for term in terms]
+
+    def _read(self, places: Places) -> Found | None:
+        if not len(places):
+            return None
+        documents = self._documents.take(places).astype(np.intp)
+        return self._found(documents, self._counts.take(places))
+
+    def take_apart(self) -> Batch:
+        """Return all that is held, dead documents too, with terms in any order."""
+        return Batch(
+            self._terms[: self.postings],
+            np.ones(self.postings, np.intp),
+            self._documents[: self.postings],
+            self._counts[: self.postings],
+            self.lengths,
+            self.rows,
+        )
+
+
+def merge(parts: Sequence[Part]) -> Segment:
+    """Return one segment of all living documents, of which there are at most MOST_DOCUMENTS."""
+    return Segment(join([part.take_apart() for part in parts]))
+
+
+def _locate(held: Terms, terms: Terms) -> list[int]:
+    """Return the place of each term among the sorted ones, -1 where it is not."""
+    if not len(held):
+        return [-1] * len(terms)
+    places = np.minimum(held.searchsorted(terms), len(held) - 1)
+    found: list[int] = np.where(held[places] == terms, places, -1).tolist()
+    return found

@@ -1,0 +1,175 @@
+"""Vectors of one agent by row: an exact nearest-neighbour scan that reads a quarter of the bytes.
+
+Each unit vector is kept twice: as int8 with its own scale, scanned whole, and as float16, read
+only for the rows that the scan cannot rule out. By Cauchy and Schwarz the int8 cosine is off by
+no more than the lengths of what rounding cut away; every row within twice that of the k-th best
+is compared again, so that the answer is exact up to float16 (about 1e-5 of a cosine).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.resident.columns import Mask, grown
+from service.index.resident.scanning import dots
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+# Below this share of rows the ones that pass are gathered first; above it the whole is scanned.
+_GATHER_SHARE: Final = 1 / 8
+# When only the first dimensions are scanned no bound holds: so many candidates are compared again.
+_CANDIDATES: Final = 1000
+_CANDIDATES_PER_HIT: Final = 20
+_QUANTISE_ROWS: Final = 4096
+
+NO_DIRECTION: Final = "numbers that are no direction (NaN, infinite or all zero)"
+
+
+class UnfitVector(Exception):
+    """A vector that cannot stand among the others."""
+
+
+def has_direction(vectors: Floats) -> Mask:
+    """Return which rows point anywhere: all finite, not all zero."""
+    return np.logical_and(np.isfinite(vectors).all(axis=1), vectors.any(axis=1))
+
+
+class VectorIndex:
+    """The vectors of one agent; `scanned` says how many of the first dimensions the scan reads."""
+
+    def __init__(self, dimensions: int, scanned: int | None = None) -> None:
+        self.dimensions = dimensions
+        self.scanned = min(scanned or dimensions, dimensions)
+        self._coarse = np.zeros((0, self.scanned), np.int8)
+        self._scales = np.zeros(0, np.float32)
+        self._fine = np.zeros((0, dimensions), np.float16)
+        self._is_present = np.zeros(0, np.bool_)
+        # The longest of what rounding to int8 cut away from a row.
+        self._most_cut = 0.0
+
+    @property
+    def count(self) -> int:
+        """The number of vectors."""
+        return int(self._is_present.sum())
+
+    @property
+    def bytes(self) -> int:
+        """The memory held."""
+        return sum(
+            array.nbytes for array in (self._coarse, self._scales, self._fine, self._is_present)
+        )
+
+    def reserve(self, size: int) -> None:
+        """Make room for rows below `size`."""
+        self._coarse = grown(self._coarse, size)
+        self._scales = grown(self._scales, size)
+        self._fine = grown(self._fine, size)
+        self._is_present = grown(self._is_present, size)
+
+    def check(self, vector: Floats) -> None:
+        """Raise UnfitVector for a vector of another length, or without a direction."""
+        if vector.shape != (self.dimensions,):
+            raise UnfitVector(f"{len(vector)} dimensions in place of {self.dimensions}")
+        if not has_direction(vector[None])[0]:
+            raise UnfitVector(NO_DIRECTION)
+
+    def put(self, rows: Sequence[int], vectors: Floats) -> None:
+        """Keep vectors that `check` has passed, one for each row."""
+        if not rows:
+            return
+        self.reserve(max(rows) + 1)
+        places = np.array(rows)
+        unit = _unit(vectors)
+        self._fine[places] = unit
+        self._is_present[places] = True
+        for start in range(0, len(rows), _QUANTISE_ROWS):
+            part = slice(start, start + _QUANTISE_ROWS)
+            self._scan_later(places[part], unit[part, : self.scanned])
+
+    def remove(self, row: int) -> None:
+        """Let a row have no vector any more."""
+        if row < len(self._is_present):
+            self._is_present[row] = False
+
+    def search(self, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
+        """Return the `limit` rows under the mask nearest by cosine, and all that tie with the last.
+
+        They come in no particular order, with their cosines.
+        """
+        return self.compare(self.candidates(vector, mask, limit), vector, mask, limit)
+
+    def candidates(self, vector: Floats, mask: Mask, limit: int) -> Rows:
+        """Return the rows under the mask that may be among the nearest, in ascending order.
+
+        Vectors may be put and removed meanwhile: of such a row nothing is promised, of others all.
+        """
+        wanted = mask[: len(self._is_present)] & self._is_present[: len(mask)]
+        count = int(np.count_nonzero(wanted))
+        if count <= max(limit, _CANDIDATES):
+            return np.flatnonzero(wanted)
+        return self._scan(_unit(vector[None])[0], wanted, count, limit)
+
+    def compare(self, rows: Rows, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
+        """Return those of the rows that `search` would return."""
+        rows = rows[mask[rows] & self._is_present[rows]]
+        # Row by row: a matrix product gives equal rows sums that differ in the last bit.
+        cosines = np.vecdot(self._fine[rows].astype(np.float32), _unit(vector[None])[0])
+        if len(rows) > limit:
+            kth = np.partition(cosines, len(rows) - limit)[len(rows) - limit]
+            kept = cosines >= kth
+            rows, cosines = rows[kept], cosines[kept]
+        return rows, cosines
+
+    def cosines(self, vector: Floats, rows: Rows) -> Floats:
+        """Return the cosine of each row, NaN where there is no vector."""
+        found = np.full(len(rows), np.nan, np.float32)
+        known = np.flatnonzero(rows < len(self._is_present))
+        known = known[self._is_present[rows[known]]]
+        wide = self._fine[rows[known]].astype(np.float32)
+        found[known] = np.vecdot(wide, _unit(vector[None])[0])
+        return found
+
+    def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
+        asked, scale, cut = _quantise(unit[None, : self.scanned])
+        if count < len(wanted) * _GATHER_SHARE:
+            rows = np.flatnonzero(wanted)
+            near = dots(asked, self._coarse[rows]) * (self._scales[rows] * scale[0])
+        else:
+            rows = None
+            near = dots(asked, self._coarse[: len(wanted)])
+            near *= self._scales[: len(wanted)] * scale[0]
+            near[~wanted] = -np.inf
+        if self.scanned < self.dimensions:
+            most = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit))
+            slack = 0.0
+        else:
+            most = limit
+            slack = 2 * (self._most_cut + float(cut[0]) * (1 + self._most_cut))
+        kth = np.partition(near, len(near) - most)[len(near) - most]
+        found = np.flatnonzero(near >= kth - slack)
+        return found if rows is None else rows[found]
+
+    def _scan_later(self, places: Rows, unit: Floats) -> None:
+        coarse, scales, cut = _quantise(unit)
+        self._coarse[places] = coarse
+        self._scales[places] = scales
+        self._most_cut = max(self._most_cut, float(cut.max()))
+
+
+def _unit(vectors: Floats) -> Floats:
+    """Return the rows at length 1; the square of a very long or short one is no float32."""
+    scaled = vectors / np.abs(vectors).max(axis=1, keepdims=True)
+    unit: Floats = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    return unit
+
+
+def _quantise(unit: Floats) -> tuple[NDArray[np.int8], Floats, Floats]:
+    """Round each row to int8; returns the rows, their scales and the lengths of what was cut."""
+    scales = (np.abs(unit).max(axis=1) / 127).astype(np.float32)
+    scales[scales == 0] = 1.0
+    coarse = np.rint(unit / scales[:, None]).astype(np.int8)
+    cut = np.linalg.norm(unit - coarse * scales[:, None], axis=1).astype(np.float32)
+    return coarse, scales, cut

@@ -1,0 +1,146 @@
+"""Client of a rerank server that speaks Cohere's shape (Jina, vLLM, LiteLLM, llama.cpp) or TEI's.
+
+A search goes on without it, so it is asked once, within a time limit, and left alone for a while
+after a failure.
+"""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+import orjson
+
+from service.inference.embedder import refusal_of
+
+log = logging.getLogger(__name__)
+
+# After a failure it is not asked for this long: searches must not queue up behind a sick server.
+_REST_SECONDS: Final = 30.0
+_JSON: Final = {"Content-Type": "application/json"}
+# What a server answers that knows another path (404) or other fields (422).
+_ANOTHER_SHAPE: Final = frozenset({404, 422})
+
+
+class RerankFailed(Exception):
+    """The rerank server gave no order to use; the text says why. Never an answer's error."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerAddress:
+    """Where the rerank server is: a base URL, or the whole address that ends in `/rerank`."""
+
+    url: str
+    model: str | None = None
+    api_key: str | None = None
+    timeout_seconds: float = 5.0
+
+
+class Reranker:
+    """Scores documents for a question; every answer is checked before it is believed."""
+
+    def __init__(self, address: RerankerAddress) -> None:
+        headers = {"Authorization": f"Bearer {address.api_key}"} if address.api_key else {}
+        self.address = address
+        self._client = httpx.AsyncClient(headers=_JSON | headers, timeout=address.timeout_seconds)
+        self._speaks_tei = False
+        self._resting_until = 0.0
+        self._failure = ""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def score(self, question: str, documents: Sequence[str]) -> list[float]:
+        """Return one score for each document, in their order: the larger, the more relevant.
+
+        Probabilities or logits, whichever the server gives. Raises RerankFailed, and again for
+        30 s after a failure without asking.
+        """
+        if time.monotonic() < self._resting_until:
+            msg = f"{self._failure} It is left alone for {_REST_SECONDS:.0f} s."
+            raise RerankFailed(msg)
+        try:
+            async with asyncio.timeout(self.address.timeout_seconds):
+                return await self._scores(question, documents)
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+            raise self._failed(f"The rerank server {self._silence(error)}.") from error
+        except RerankFailed as error:
+            raise self._failed(str(error)) from error
+
+    def _silence(self, error: Exception) -> str:
+        if isinstance(error, TimeoutError | httpx.TimeoutException):
+            return f"did not answer within {self.address.timeout_seconds:g} s"
+        if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
+            return f"broke off ({error!r})"
+        return f"at {self.address.url} cannot be reached ({error!r})"
+
+    def _failed(self, reason: str) -> RerankFailed:
+        self._resting_until, self._failure = time.monotonic() + _REST_SECONDS, reason
+        log.warning("%s Searches go without it for %.0f s.", reason, _REST_SECONDS)
+        return RerankFailed(reason)
+
+    async def _scores(self, question: str, documents: Sequence[str]) -> list[float]:
+        """Ask in the shape that was understood last; where it no longer is, in the other one."""
+        first = await self._ask(question, documents, speaks_tei=self._speaks_tei)
+        if first.status_code not in _ANOTHER_SHAPE:
+            return _read(first, len(documents))
+        second = await self._ask(question, documents, speaks_tei=not self._speaks_tei)
+        if second.status_code != 200:
+            told = " and ".join(
+                f"{refusal_of(answer)} ({answer.url})" for answer in (first, second)
+            )
+            msg = f"The rerank server answered {told}"
+            raise RerankFailed(msg)
+        scores = _read(second, len(documents))
+        self._speaks_tei = not self._speaks_tei
+        return scores
+
+    async def _ask(
+        self, question: str, documents: Sequence[str], *, speaks_tei: bool
+    ) -> httpx.Response:
+        if speaks_tei:
+            body: dict[str, Any] = {"query": question, "texts": documents, "truncate": True}
+            return await self._post("/rerank", body)
+        # Only the fields that every server takes; all documents are to come back.
+        body = {"query": question, "documents": documents, "top_n": len(documents)}
+        if self.address.model:
+            body["model"] = self.address.model
+        return await self._post("/v1/rerank", body)
+
+    async def _post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        url = self.address.url
+        whole = url if url.endswith("/rerank") else f"{url}{path}"
+        return await self._client.post(whole, content=orjson.dumps(body))
+
+
+def _read(response: httpx.Response, count: int) -> list[float]:
+    """Return the scores of an answer in the documents' order."""
+    if response.status_code != 200:
+        msg = f"The rerank server answered {refusal_of(response)}"
+        raise RerankFailed(msg)
+    try:
+        answer = orjson.loads(response.content)
+    except orjson.JSONDecodeError as error:
+        msg = "The rerank server answered something that is not JSON."
+        raise RerankFailed(msg) from error
+    return _in_order(answer.get("results") if isinstance(answer, dict) else answer, count)
+
+
+def _in_order(items: object, count: int) -> list[float]:
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise RerankFailed("The rerank server's answer has no list of objects in `results`.")
+    scores: dict[int, float] = {}
+    for item in items:
+        index, score = item.get("index"), item.get("relevance_score", item.get("score"))
+        if type(index) is not int or type(score) not in {int, float} or not math.isfinite(score):
+            raise RerankFailed("The rerank server's answer has an `index` or score of no use.")
+        scores[index] = float(score)
+    if len(items) != count or set(scores) != set(range(count)):
+        msg = f"The rerank server's answer does not have each `index` of {count} texts once."
+        raise RerankFailed(msg)
+    return [scores[place] for place in range(count)]

@@ -1,0 +1,200 @@
+"""The concept dictionary: which known names a text mentions, longest first.
+
+A name stands on whole tokens; in Korean with particles behind it, in Chinese and Japanese anywhere
+in a run of letters.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from service.names.names import Name, key_of, tokens_of
+from service.text.cjk import is_hangul, is_wide, may_part, stems
+
+# No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
+_PIECES: Final = re.compile(r"(?<!\b\w)(?<!\b\w\w)[.]\s|[!?]\s|\n\s*\n|\|")
+# A memory that names more than this is a list of everything; its rarest links would be accidents.
+_MOST_CONCEPTS: Final = 64
+# "rag" and "Rag" are words of their own.
+_CAPITALS_OF_SHORT: Final = 2
+# One letter of Han is a part of too many words.
+_FEWEST_LETTERS: Final = 2
+
+
+@dataclass(slots=True)
+class Dictionary:
+    """The names of one agent, kept in RAM and rebuilt from table `concept` at will.
+
+    `version` is the stored version it was read at. Every spelling (name or alias) leads to one
+    slug; n-grams are looked up as strings, so one pass costs a few dictionary look-ups a token.
+    Some spellings need capitals: the first letter's (Rush) or the first two's (RAG). What was
+    merged into a concept leads there unless the user declares it or memories abbreviate by it.
+    """
+
+    version: int = -1
+    _slug_of_key: dict[str, str] = field(default_factory=dict)
+    _capitals: dict[str, int] = field(default_factory=dict)
+    _expansions: dict[str, str] = field(default_factory=dict)
+    _merged: dict[str, str] = field(default_factory=dict)
+    _declared: set[str] = field(default_factory=set)
+    _longest_by_first: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _longest_by_letter: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    def __contains__(self, slug: str) -> bool:
+        return slug in self._slug_of_key
+
+    def add(self, name: Name, aliases: Iterable[str] = (), *, is_declared: bool = False) -> None:
+        """Add a name and its other spellings; an earlier owner of a spelling keeps it.
+
+        To a name that the user declares the spellings change hands.
+        """
+        spellings = {key_of(tokens_of(alias)): False for alias in aliases}
+        spellings[name.slug] = name.is_cased
+        for key, is_cased in spellings.items():
+            if key and (is_declared or key not in self._slug_of_key):
+                self._expansions.pop(key, None)
+                self._merged.pop(key, None)
+                self._lead(key, name.slug, int(is_cased))
+        if is_declared:
+            self._declared.add(name.slug)
+
+    def _lead(self, key: str, slug: str, capitals: int) -> None:
+        self._slug_of_key[key] = slug
+        self._capitals.pop(key, None)
+        if capitals:
+            self._capitals[key] = capitals
+        first, length = key.split("_", 1)[0], key.count("_") + 1
+        self._longest_by_first[first] = max(self._longest_by_first[first], length)
+        if length == 1 and is_wide(key) and not is_hangul(key[0]):
+            letters = max(self._longest_by_letter[key[0]], len(key))
+            self._longest_by_letter[key[0]] = letters
+
+    def remove(self, slug: str) -> None:
+        """Forget a concept and every spelling that leads to it."""
+        self._declared.discard(slug)
+        self._merged = {key: into for key, into in self._merged.items() if into != slug}
+        for key in [k for k, s in self._slug_of_key.items() if s == slug]:
+            self._forget(key)
+
+    def _forget(self, key: str) -> None:
+        self._slug_of_key.pop(key, None)
+        self._capitals.pop(key, None)
+        self._expansions.pop(key, None)
+        if key in self._merged:
+            self._lead(key, self._merged[key], 0)
+
+    def merge(self, key: str, slug: str) -> None:
+        """Lead the spelling of a former concept to another, whoever it led to before.
+
+        One that the user declares stays where it is; one that is an abbreviation now comes after.
+        """
+        owner, before = self._slug_of_key.get(key), self._merged.get(key)
+        if owner in self._declared and owner != before:
+            return
+        self._merged[key] = slug
+        if key not in self._expansions and owner in {None, key, before}:
+            self._lead(key, slug, 0)
+
+    def part(self, name: Name, keys: Iterable[str]) -> None:
+        """Make a merged spelling a name of its own again; `keys` lead to it as they once did."""
+        into = self._merged.pop(name.slug, None)
+        if self._slug_of_key.get(name.slug) == into:
+            self._forget(name.slug)
+        self.add(name)
+        for key in keys:
+            self.merge(key, name.slug)
+
+    def merged_into(self, slug: str) -> tuple[str, ...]:
+        """Return the spellings that were merged into a concept, in order."""
+        return tuple(sorted(key for key, into in self._merged.items() if into == slug))
+
+    def stands_for(self, slug: str) -> str:
+        """Return the concept that a slug was merged into, else the slug itself."""
+        return self._merged.get(slug, slug)
+
+    def expansion_of(self, short: str) -> str | None:
+        """Return the slug that an abbreviation leads to because memories explain it so."""
+        return self._expansions.get(short)
+
+    def abbreviations_of(self, slug: str) -> tuple[str, ...]:
+        """Return the learned abbreviations of a concept as they are written, in order."""
+        return tuple(sorted(k.upper() for k, s in self._expansions.items() if s == slug))
+
+    def may_abbreviate(self, short: str, name: Name) -> bool:
+        """Say whether neither spelling is one that the user declares."""
+        owners = {self._slug_of_key.get(short), self._slug_of_key.get(name.slug, name.slug)}
+        return not owners & self._declared
+
+    def abbreviate(self, short: str, slug: str | None) -> None:
+        """Lead an abbreviation to a concept, whoever it led to before; None takes it back."""
+        self._forget(short)
+        if slug is not None:
+            self._lead(short, slug, _CAPITALS_OF_SHORT)
+            self._expansions[short] = slug
+
+    def resolve(self, name: Name) -> str | None:
+        """Return the slug that a name's spelling leads to, if it is known."""
+        return self._slug_of_key.get(name.slug)
+
+    def mentions(self, text: str) -> set[str]:
+        """Return the slugs of the known names in `text`.
+
+        The longest name wins at each place: "New York Times" is not also "New York".
+        """
+        found: set[str] = set()
+        for piece in _PIECES.split(text):
+            self._scan(tokens_of(piece), found)
+            if len(found) >= _MOST_CONCEPTS:
+                break
+        return set(sorted(found)[:_MOST_CONCEPTS])
+
+    def _scan(self, tokens: list[str], found: set[str]) -> None:
+        keys = [key_of([token]) for token in tokens]
+        at = 0
+        while at < len(keys):
+            longest = self._longest_by_first.get(keys[at], 0)
+            if not keys[at].isascii():
+                longest = max(
+                    [longest, *(self._longest_by_first.get(s, 0) for s in stems(keys[at]))]
+                )
+            length = self._match(tokens, keys, at, min(longest, len(keys) - at), found)
+            if not length and not keys[at].isascii():
+                self._scan_letters(keys[at], found)
+            at += length or 1
+
+    def _match(
+        self, tokens: list[str], keys: list[str], at: int, longest: int, found: set[str]
+    ) -> int:
+        for length in range(longest, 0, -1):
+            last = keys[at + length - 1]
+            for end in (last,) if last.isascii() else (last, *stems(last)):
+                key = "_".join([*keys[at : at + length - 1], end])
+                slug = self._slug_of_key.get(key)
+                if slug is None or not self._has_capitals(tokens[at], key):
+                    continue
+                found.add(slug)
+                return length
+        return 0
+
+    def _has_capitals(self, token: str, key: str) -> bool:
+        needed = self._capitals.get(key)
+        return needed is None or token[:needed].isupper()
+
+    def _scan_letters(self, run: str, found: set[str]) -> None:
+        """Find names inside a run of Han and Kana, where no blank parts words."""
+        at = 0
+        while at < len(run):
+            longest = min(self._longest_by_letter.get(run[at], 0), len(run) - at)
+            at += self._match_letters(run, at, longest, found) or 1
+
+    def _match_letters(self, run: str, at: int, longest: int, found: set[str]) -> int:
+        if not may_part(run, at):
+            return 0
+        for length in range(longest, _FEWEST_LETTERS - 1, -1):
+            slug = self._slug_of_key.get(run[at : at + length])
+            if slug is not None and may_part(run, at + length):
+                found.add(slug)
+                return length
+        return 0

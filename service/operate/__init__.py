@@ -1,0 +1,1 @@
+"""The doors of those who run the service: health, index, stats."""

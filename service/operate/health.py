@@ -1,0 +1,132 @@
+"""The doors of /health: is the process alive, and can it do its work."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from fastapi import APIRouter, Response
+
+from service.errors import (
+    EmbedderRefused,
+    EmbedderUnavailable,
+    ServiceError,
+    VectorFormMismatch,
+)
+from service.index.resident.residency import IndexState
+from service.store.agents import DEFAULT_AGENT
+from service.store.database import SCHEMA_VERSION
+from service.web.parts import Parts, TheParts
+
+# Whoever asks must hear which part is stuck before giving up himself.
+PATIENCE_SECONDS = 3
+# The change feed is read every 250 ms; a flush or a large load may hold it up for some seconds.
+MOST_LAG_SECONDS = 30
+
+router = APIRouter(prefix="/health", tags=["operations"])
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The process answers."""
+
+    status: Literal["alive"] = "alive"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the service needs; `detail` says what is there, or what to do."""
+
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """`degraded`: words and graph answer, meaning does not; `unavailable`: nothing does.
+
+    `index` is what is held in RAM, with what is left out and how it differs from the store; null
+    for the database engine.
+    """
+
+    status: Literal["ready", "degraded", "unavailable"]
+    checks: dict[str, Check]
+    reasons: list[str]
+    index: IndexState | None
+
+
+@router.get("/live", operation_id="live")
+async def get_live() -> Alive:
+    """Say that the process answers."""
+    return Alive()
+
+
+@router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
+async def get_ready(parts: TheParts, response: Response) -> Readiness:
+    """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
+    checks = {
+        "database": await _database(parts),
+        "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
+        "embedder": await _embedder(parts),
+        "fingerprint": _fingerprint(parts),
+        "engine": _engine(parts),
+    }
+    index = await asyncio.to_thread(parts.residency.state) if parts.residency else None
+    reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
+    if not reasons:
+        return Readiness("ready", checks, [], index)
+    response.status_code = 503
+    response.headers["Retry-After"] = "2"
+    status: Literal["degraded", "unavailable"] = (
+        "degraded" if checks["database"].ok else "unavailable"
+    )
+    return Readiness(status, checks, reasons, index)
+
+
+async def _database(parts: Parts) -> Check:
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await parts.db.ping()
+    except ServiceError as error:
+        return Check(ok=False, detail=error.detail)
+    except TimeoutError:
+        return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
+    return Check(ok=True, detail=parts.db.address.url)
+
+
+async def _embedder(parts: Parts) -> Check:
+    """Ask the embedding server itself: what it said at start may no longer be true."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            model = await parts.vectors.check()
+    except TimeoutError:
+        return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
+    except ServiceError as error:
+        is_ours = isinstance(error, EmbedderUnavailable | EmbedderRefused)
+        return Check(ok=not is_ours, detail=error.detail if is_ours else "not asked")
+    return Check(ok=True, detail=f"{model.name}, {model.dimensions} dimensions")
+
+
+def _fingerprint(parts: Parts) -> Check:
+    problem = parts.vectors.problem
+    if problem is None:
+        return Check(ok=True, detail=parts.vectors.fingerprint)
+    is_mismatch = not isinstance(
+        problem, EmbedderUnavailable | EmbedderRefused | VectorFormMismatch
+    )
+    return Check(ok=not is_mismatch, detail=problem.detail if is_mismatch else "not known yet")
+
+
+def _engine(parts: Parts) -> Check:
+    problem = parts.vectors.problem
+    if isinstance(problem, VectorFormMismatch):
+        return Check(ok=False, detail=problem.detail)
+    if parts.residency:
+        agents = {parts.settings.agent, DEFAULT_AGENT}
+        waiting = [told for agent in sorted(agents) if (told := parts.residency.waiting(agent))]
+        if waiting:
+            return Check(ok=False, detail=" ".join(waiting))
+        lag = (datetime.now(UTC) - parts.residency.follower.through).total_seconds()
+        if lag > MOST_LAG_SECONDS:
+            return Check(ok=False, detail=f"the index lags {lag:.0f} s behind the store")
+    return Check(ok=True, detail=parts.engine.name)

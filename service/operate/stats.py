@@ -1,0 +1,42 @@
+"""The door of /stats."""
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+
+from service.store.agents import refuse_unknown
+from service.store.queries import load_query
+from service.web.fields import AgentName
+from service.web.parts import TheParts
+
+router = APIRouter(prefix="/stats", tags=["operations"])
+
+STATS = load_query(__package__, "stats")
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much an agent remembers; `jobs_waiting` is of the whole service."""
+
+    agent: str
+    memories: int
+    kinds: dict[str, int]
+    archived: int
+    without_vector: int
+    documents: int
+    concepts: int
+    references: int
+    related_to: int
+    is_a: int
+    follows: int
+    jobs_waiting: int
+
+
+@router.get("", operation_id="stats")
+async def get_stats(parts: TheParts, agent: AgentName = "main") -> Stats:
+    """Count what an agent remembers. Counts every row: for people and checks, not for polling."""
+    row = await parts.db.run(STATS, agent=agent)
+    if not row["memories"]:
+        await refuse_unknown(parts.db, agent)
+    kinds = {kind["kind"]: kind["memories"] for kind in row["kinds"]}
+    return Stats(agent=agent, **row | {"kinds": kinds})

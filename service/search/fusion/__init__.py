@@ -1,0 +1,1 @@
+"""From signals to one ranking: rank fusion, scores, confidence."""

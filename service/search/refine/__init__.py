@@ -1,0 +1,1 @@
+"""What happens to a ranking once its memories are fetched."""

@@ -1,0 +1,75 @@
+"""Near-duplicates: of several hits that say the same, only the best one is an answer; pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from service.records import Memory
+from service.search.fusion.ranked import Ranked
+
+# A name or number, from its first capital or digit on. Where a script has no capitals, any word.
+_MARK: Final = re.compile(r"[^\Wa-z_]\w*")
+# Of a hit's shingles this share must stand in one better hit. A word changed in the middle of a
+# text changes three of them, so 0.9 forgives one in thirty words.
+_SHARE: Final = 0.9
+# "Thanks, that helps!" in two conversations is no repetition unless it is word for word.
+_FEWEST_WORDS: Final = 8
+
+Shingle = tuple[tuple[str, str], tuple[str, str]]
+
+
+@dataclass(slots=True)
+class _Text:
+    """A memory's text for comparison: its words in lower case, its names and numbers as written."""
+
+    words: tuple[str, ...]
+    marks: frozenset[str]
+    _shingles: frozenset[Shingle] | None = None
+
+    @property
+    def shingles(self) -> frozenset[Shingle]:
+        """All runs of three words; built when first needed, which is seldom."""
+        if self._shingles is None:
+            self._shingles = frozenset(pairwise(pairwise(self.words)))
+        return self._shingles
+
+
+def without_duplicates(hits: Sequence[Ranked]) -> list[Ranked]:
+    """Return the hits that say something new, in their order.
+
+    A hit is left out if its title and text equal those of a better one but for case and blanks,
+    or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
+    Broder's containment (1997) over runs of three words. So a copy with another date, port or
+    name stays, and a text of fewer than eight words goes only when it is equal. A summary hides
+    none of its sources: whoever asks for archived memories wants these.
+    """
+    kept: list[Ranked] = []
+    texts: dict[str, _Text] = {}
+    seen: set[tuple[str, ...]] = set()
+    for hit in hits:
+        memory, text = hit.memory, _text_of(hit.memory)
+        others = (one for key, one in texts.items() if key != memory.consolidated_into)
+        if text.words in seen or _is_said(text, others):
+            continue
+        seen.add(text.words)
+        texts[memory.id] = text
+        kept.append(hit)
+    return kept
+
+
+def _text_of(memory: Memory) -> _Text:
+    told = f"{memory.title}\n{memory.content}"
+    return _Text(tuple(told.lower().split()), frozenset(_MARK.findall(told)))
+
+
+def _is_said(text: _Text, better: Iterable[_Text]) -> bool:
+    if len(text.words) < _FEWEST_WORDS:
+        return False
+    # Names and numbers differ between nearly all texts, and comparing them first is cheap.
+    return any(_holds(other, text) for other in better if text.marks <= other.marks)
+
+
+def _holds(other: _Text, text: _Text) -> bool:
+    return len(text.shingles & other.shingles) >= _SHARE * len(text.shingles)

@@ -1,0 +1,114 @@
+"""After fusion: the fetched hits without repetitions, by recency, reranked and diverse."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from service.inference.reranker import Reranker, RerankFailed
+from service.records import Filters, Memory
+from service.search.fusion.paths import path_seeds
+from service.search.fusion.ranked import Ranked
+from service.search.fusion.rrf import Fused
+from service.search.refine.duplicates import without_duplicates
+from service.search.refine.mmr import diversified
+from service.search.refine.recency import by_recency
+from service.search.refine.rerank import blended, clipped, document_of
+from service.stages import Stages
+from service.store.database import Database
+from service.store.fetching import Wanted, fetch_first
+
+# What is reordered is chosen from this many. TEI takes 32 texts in one request.
+_POOL: Final = 30
+# Fetched beyond the limit, for the places of duplicates; if there are more, more is fetched.
+_SPARE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a caller may choose of it; `diversity` and `recency` are 0 to 1."""
+
+    duplicates: Literal["hide", "show"] = "hide"
+    diversity: float = 0.0
+    recency: float = 0.0
+    rerank: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The answers, best first, all that was fetched by id, and why there was no reranking."""
+
+    hits: list[Ranked]
+    memories: Mapping[str, Memory]
+    rerank_failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refiner:
+    """What refining one question's hits needs; `reranker` is None where none is asked."""
+
+    db: Database
+    reranker: Reranker | None
+    text: str
+    filters: Filters
+    limit: int
+    choices: Choices
+    stages: Stages
+
+    async def refine(self, ranking: Sequence[Fused]) -> Refined:
+        """Return the first `limit` hits of a ranking, refined; raises StoreUnavailable.
+
+        In this order: recency, so that the younger of two duplicates is the better; duplicates,
+        so that none is reranked in vain; the reranker; diversity, which has the last word.
+        """
+        hits, memories = await self._distinct(ranking)
+        hits, failure = await self._reranked(hits)
+        with self.stages.measured("refine"):
+            return Refined(diversified(hits, self.choices.diversity, self.limit), memories, failure)
+
+    async def _distinct(
+        self, ranking: Sequence[Fused]
+    ) -> tuple[list[Ranked], Mapping[str, Memory]]:
+        """Fetch until there are enough hits that say different things, or no more."""
+        wanted = [Wanted(hit.id, beside=path_seeds(hit)) for hit in ranking]
+        fused = {hit.id: hit for hit in ranking}
+        depth = self._depth()
+        while True:
+            with self.stages.measured("fetch"):
+                keys, memories = await fetch_first(self.db, wanted, self.filters, depth)
+            with self.stages.measured("refine"):
+                fetched = self._by_recency([Ranked(memories[key], fused[key]) for key in keys])
+                hits = without_duplicates(fetched) if self._hides_duplicates else fetched
+            if len(hits) >= self.limit or len(keys) < depth:
+                self.stages.counts["duplicates"] = len(fetched) - len(hits)
+                return hits, memories
+            depth *= 2
+
+    def _depth(self) -> int:
+        depth = self.limit + (self.limit // 2 + _SPARE if self._hides_duplicates else 0)
+        reorders = self.reranker or self.choices.diversity > 0 or self.choices.recency > 0
+        return max(depth, _POOL) if reorders else depth
+
+    @property
+    def _hides_duplicates(self) -> bool:
+        return self.choices.duplicates == "hide"
+
+    def _by_recency(self, hits: Sequence[Ranked]) -> list[Ranked]:
+        if self.choices.recency <= 0:
+            return list(hits)
+        return by_recency(hits, self.choices.recency, self.filters.as_of or datetime.now(UTC))
+
+    async def _reranked(self, hits: list[Ranked]) -> tuple[list[Ranked], str | None]:
+        """Return the hits with the first ones reranked; as they were, and why, if it failed."""
+        if self.reranker is None or len(hits) < 2:
+            return hits, None
+        first, rest = hits[:_POOL], hits[_POOL:]
+        with self.stages.measured("rerank"):
+            try:
+                scores = await self.reranker.score(
+                    clipped(self.text), [document_of(hit.memory) for hit in first]
+                )
+            except RerankFailed as failure:
+                return hits, str(failure)
+        self.stages.counts["reranked"] = len(first)
+        return [*blended(first, scores), *rest], None

@@ -1,0 +1,1 @@
+"""Times in questions: words for moments and periods, in several languages; pure."""

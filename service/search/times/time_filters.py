@@ -1,0 +1,72 @@
+"""Which memories happened when a question says: as filters on the time that it names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from service.index.engine import Engine
+from service.records import Filters, Scored
+from service.search.times.times import Span, anchor_named, times_named
+
+# What happened is often written down some days later ("last weekend we …").
+_TOLD_WITHIN: Final = timedelta(days=7)
+# A store that was left so long ago is asked from its own end: its "in June" was last year's.
+_LEFT_ALONE: Final = timedelta(days=30)
+_INSTANT: Final = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The filters of memories within the times a question names, and soon after them."""
+
+    within: tuple[Filters, ...]
+    soon_after: tuple[Filters, ...]
+
+
+async def moments_named(engine: Engine, text: str, filters: Filters) -> Moments | None:
+    """Return when a question asks about; None if it names no time.
+
+    "Before the migration" is before the memory that holds these words best. Raises
+    StoreUnavailable.
+    """
+    now = filters.as_of or datetime.now(UTC)
+    if not times_named(text, now) and anchor_named(text) is None:
+        return None
+    newest = await engine.newest(filters)
+    if filters.as_of is None and newest is not None and now - newest > _LEFT_ALONE:
+        now = newest
+    spans = times_named(text, now) or await _around_anchor(engine, text, filters)
+    if not spans:
+        return None
+    within = [_bounded(filters, span, timedelta(0)) for span in spans]
+    later = [_bounded(filters, span, _TOLD_WITHIN) for span in spans]
+    return Moments(tuple(within), tuple(later))
+
+
+async def visible_within(engine: Engine, keys: Sequence[str], spans: Sequence[Filters]) -> set[str]:
+    """Return those of the memories that pass at least one of the filters."""
+    hits = [Scored(key, 0.0) for key in keys]
+    found = [await engine.keep_visible(hits, span, len(hits)) for span in spans]
+    return {hit.id for each in found for hit in each}
+
+
+async def _around_anchor(engine: Engine, text: str, filters: Filters) -> tuple[Span, ...]:
+    anchor = anchor_named(text)
+    if anchor is None:
+        return ()
+    best = await engine.by_text(anchor.words, filters, 1)
+    moment = await engine.newest(filters, [best[0].id]) if best else None
+    if moment is None:
+        return ()
+    if anchor.relation == "before":
+        return (Span(None, moment, anchor.words, "before"),)
+    return (Span(moment, None, anchor.words, "after"),)
+
+
+def _bounded(filters: Filters, span: Span, later: timedelta) -> Filters:
+    """Return the filters narrowed to a span; both bounds of filters are inclusive."""
+    since, until = span.start, span.end and span.end + later - _INSTANT
+    since = max(filter(None, (since, filters.since)), default=None)
+    until = min(filter(None, (until, filters.until)), default=None)
+    return replace(filters, since=since, until=until)

@@ -1,1 +1,0 @@
-"""GET /stats: how much an agent remembers."""

@@ -1,0 +1,1 @@
+"""SurrealDB: the driver, named queries, and what every room reads of the store."""

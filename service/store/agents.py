@@ -1,0 +1,47 @@
+"""Agents: who owns memories, who may read whose, and which of their concepts are hubs."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.errors import AgentNotReadable, AgentUnknown
+from service.store.database import Database, record
+from service.store.queries import load_query
+
+DEFAULT_AGENT: Final = "main"
+GRANTS: Final = load_query(__package__, "grants")
+
+
+async def readable_agents(db: Database, agent: str, read_from: Sequence[str]) -> tuple[str, ...]:
+    """Return `agent` and those of `read_from` that granted it to read; others raise."""
+    asked = [owner for owner in dict.fromkeys(read_from) if owner != agent]
+    if asked:
+        ids = [record("grant", [agent, owner]) for owner in asked]
+        granted = set(await db.run(GRANTS, ids=ids))
+        for owner in asked:
+            if owner not in granted:
+                msg = f"Agent {agent!r} has no grant to read the memories of {owner!r}."
+                raise AgentNotReadable(msg)
+    return (agent, *asked)
+
+
+def hub_caps(sizes: dict[str, int], most_memories: int, largest_share: float) -> dict[str, int]:
+    """Return, for each agent, above how many memories a concept links nothing.
+
+    A share alone would silence every concept of a small store: below 10 memories of that share
+    it is not applied.
+    """
+    return {
+        agent: min(most_memories, max(10, int(size * largest_share)))
+        for agent, size in sizes.items()
+    }
+
+
+async def refuse_unknown(db: Database, agent: str) -> None:
+    """Raise AgentUnknown for an agent that has never stored anything; `main` always exists.
+
+    The store is asked in any case: with the store away, nothing found is no answer.
+    """
+    if await db.meta(["dictionary", agent]) or agent == DEFAULT_AGENT:
+        return
+    msg = f"Agent {agent!r} has never stored a memory. Check the name, or store one first."
+    raise AgentUnknown(msg)

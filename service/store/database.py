@@ -1,0 +1,302 @@
+"""The one door to SurrealDB: connect, run a named query.
+
+Measured traps that this file answers (core 3.2.4): `query()` hides the error of a later
+statement, so `query_raw` is used and every status checked; two writers on one full-text index
+conflict, so writes stand in one line and are tried again; `None` must arrive as NONE.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from service.errors import (
+    QueryFailed,
+    ServiceError,
+    StaleRead,
+    StoreRefused,
+    StoreUnavailable,
+    WriteConflict,
+)
+from service.records import Commit, RowChange
+from service.store.address import StoreAddress
+from service.store.driver import AsyncSurreal, NotAllowedError, RecordID, SurrealError
+from service.store.failures import failure_to_connect, is_anonymous, named_failure
+from service.store.queries import Query, load_query
+
+log = logging.getLogger(__name__)
+
+SCHEMA_VERSION: Final = 1
+IndexOf = Literal["words", "vectors"]
+# Where the parts of the schema begin that the database engine alone needs.
+_INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
+# 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
+_WRITE_ATTEMPTS: Final = 8
+_OPENING_PATIENCE: Final = 20.0
+# A document is one transaction, however long: a write may take ten times as long as a read.
+_WRITE_PATIENCE: Final = 10.0
+# One statement builds an index over all rows: very long for 100,000 vectors.
+BUILDING_PATIENCE: Final = 1000.0
+
+CHANGES = load_query(__package__, "changes")
+# Tables of commits in one look at the feed: the database itself ends near 1,000.
+_FEED_PAGE: Final = 500
+
+GET_META = load_query(__package__, "get_meta")
+SET_META = load_query(__package__, "set_meta")
+
+
+def record(table: str, key: str | list[Any]) -> RecordID:
+    """Name one record, as a value for a bound variable."""
+    return RecordID(table, key)
+
+
+_ALREADY_PLAIN: Final = frozenset({str, int, float, bool, bytes, datetime, type(None)})
+
+
+def plain(value: Any) -> Any:
+    """Turn what the driver returns into plain values: a record id becomes its key."""
+    if type(value) in _ALREADY_PLAIN:
+        return value
+    if isinstance(value, RecordID):
+        return plain(value.id)
+    # Most of what a row holds is plain already, and a call for each would cost more than the rest.
+    if isinstance(value, dict):
+        return {k: v if type(v) in _ALREADY_PLAIN else plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [v if type(v) in _ALREADY_PLAIN else plain(v) for v in value]
+    return value
+
+
+class Database:
+    """One connection to a SurrealDB store, embedded or remote, that heals by itself."""
+
+    def __init__(self, address: StoreAddress) -> None:
+        self.address = address
+        self._client: Any = None
+        self._connecting = asyncio.Lock()
+        self._writing = asyncio.Lock()
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.last_write = time.monotonic()
+        # Awaited after each write, before its caller hears of it.
+        self.after_write: Callable[[], Awaitable[None]] | None = None
+
+    async def open(self, schema: str) -> None:
+        """Connect and apply `schema`; a store that cannot be used raises CannotStart.
+
+        A server that is merely away raises StoreUnavailable.
+        """
+        await self._connected()
+        stored = await self._stored_version()
+        if stored is not None and stored > SCHEMA_VERSION:
+            msg = (
+                f"The store has schema version {stored}, this program knows {SCHEMA_VERSION}: "
+                "start the newer program, or give another MEMORY_DATA_DIR."
+            )
+            raise StoreRefused(msg)
+        # A store from before an index was defined has it built here, over all its rows.
+        definitions = schema.split(_INDEX_MARKS["words"], maxsplit=1)[0]
+        await self.apply(definitions, _OPENING_PATIENCE)
+        await self.set_meta("schema", {"version": SCHEMA_VERSION})
+
+    async def define_index(
+        self, schema: str, index: IndexOf, patience: float = 1, dimensions: int = 0
+    ) -> None:
+        """Apply one of the last parts of `schema`, idempotent; over stored rows with patience."""
+        part = schema.split(_INDEX_MARKS[index])[1].partition("\n")[2]
+        statement = part.split(";")[0].replace("{dimensions}", str(int(dimensions)))
+        await self.apply(statement, patience)
+
+    async def close(self) -> None:
+        """Close the connection; the embedded engine flushes and gives up its lock."""
+        async with self._writing:
+            client, self._client = self._client, None
+            if client is not None:
+                await _close(client)
+
+    async def run(self, query: Query, **params: Any) -> Any:
+        """Run one named query and return the result of its last statement, as plain values.
+
+        A writing query waits for its turn and is tried again on a conflict. Raises
+        StoreUnavailable (no answer), WriteConflict (lost to another writer again and again),
+        InvalidRequest (a value the schema refuses). A failed transaction leaves nothing behind.
+        """
+        if params.keys() != query.takes:
+            msg = f"query {query.name} takes {sorted(query.takes)}, got {sorted(params)}"
+            raise TypeError(msg)
+        if not query.writes:
+            return plain((await self._execute(query.text, params))[-1])
+        async with self._writing:
+            answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+            self.last_write = time.monotonic()
+            if self.address.must_flush():
+                await self.flush()
+        if self.after_write:
+            await self.after_write()
+        return plain(answers[-1])
+
+    async def flush(self) -> None:
+        """Let an embedded engine write out what it holds in RAM: only closing it does that.
+
+        Who asks meanwhile waits, for a second or a few (docs/decisions/0012).
+        """
+        async with self._connecting:
+            client, self._client = self._client, None
+            await self._idle.wait()
+            if client is not None:
+                await _close(client)
+        try:
+            await self._connected()
+        except ServiceError as error:
+            log.warning("the store was flushed but does not open: %s", error.detail)
+
+    async def apply(self, statements: str, patience: float = 1) -> None:
+        """Run definitions that take no variables; `patience` times the usual wait."""
+        async with self._writing:
+            await self._execute_again(statements, {}, patience)
+
+    async def changes(self, since: int) -> tuple[list[Commit], bool]:
+        """Return what was committed since a stamp, that one included, and whether there is more."""
+        text = CHANGES.text.replace("{since}", str(int(since)))
+        entries = (await self._execute(text.replace("{limit}", str(_FEED_PAGE)), {}))[-1]
+        commits = [Commit(entry["versionstamp"], _row_changes(entry)) for entry in entries]
+        # The limit counts tables of commits: the last commit of a full page may be cut short.
+        has_more = sum(map(_tables_in, entries)) >= _FEED_PAGE
+        return (commits[:-1] if has_more else commits), has_more
+
+    async def meta(self, key: str | list[Any]) -> dict[str, Any]:
+        """Return the stored facts under `key`; empty when there are none."""
+        row = await self.run(GET_META, id=record("meta", key))
+        return row or {}
+
+    async def set_meta(self, key: str | list[Any], facts: Mapping[str, Any]) -> None:
+        """Replace the stored facts under `key`."""
+        await self.run(SET_META, id=record("meta", key), facts=dict(facts))
+
+    async def ping(self) -> None:
+        """Raise StoreUnavailable unless the store answers."""
+        await self._execute("RETURN 1", {})
+
+    async def _stored_version(self) -> int | None:
+        try:
+            return (await self.meta("schema")).get("version")
+        except QueryFailed:
+            return None  # a new store has no tables yet
+
+    async def _execute_again(
+        self, text: str, params: Mapping[str, Any], patience: float = 1.0
+    ) -> list[Any]:
+        for attempt in range(_WRITE_ATTEMPTS):
+            try:
+                return await self._execute(text, params, patience)
+            except StaleRead:
+                raise
+            except WriteConflict:
+                if attempt == _WRITE_ATTEMPTS - 1:
+                    raise
+                await asyncio.sleep(0.01 * 2**attempt)
+        raise AssertionError
+
+    async def _execute(
+        self, text: str, params: Mapping[str, Any], patience: float = 1.0
+    ) -> list[Any]:
+        """Run `text` and return each statement's result; any statement's failure is raised."""
+        seconds = self.address.timeout_seconds * patience
+        answer = await self._ask(text, params, seconds)
+        if is_anonymous(answer):
+            # The driver reopened a cut socket by itself, without signing in; nothing ran.
+            await self._drop(self._client)
+            answer = await self._ask(text, params, seconds)
+        if answer.get("error"):
+            raise named_failure([answer["error"]])
+        statements = answer["result"]
+        failures = [s for s in statements if s["status"] != "OK"]
+        if failures:
+            raise named_failure(failures)
+        return [s["result"] for s in statements]
+
+    async def _ask(self, text: str, params: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        client = await self._connected()
+        self._running += 1
+        self._idle.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                answer: dict[str, Any] = await client.query_raw(text, dict(params))
+        except TimeoutError as error:
+            msg = f"The database did not answer within {seconds:g} s."
+            raise StoreUnavailable(msg) from error
+        except (SurrealError, OSError) as error:
+            await self._drop(client)
+            raise StoreUnavailable(f"The database connection was lost ({error}).") from error
+        except ValueError as error:
+            raise QueryFailed(f"The driver cannot read the answer: {error}") from error
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+        return answer
+
+    async def _connected(self) -> Any:
+        if self._client is None:
+            async with self._connecting:
+                if self._client is None:
+                    self._client = await _connect(self.address)
+        return self._client
+
+    async def _drop(self, client: Any) -> None:
+        """Forget a broken connection, so that the next query opens a new one."""
+        if self._client is client:
+            self._client = None
+            await _close(client)
+
+
+async def _connect(address: StoreAddress) -> Any:
+    address.make_folder()
+    folder = address.folder
+    # An embedded store that was killed reads its log again: no reason to give up.
+    patience = _OPENING_PATIENCE if folder else 1.0
+    try:
+        async with asyncio.timeout(address.timeout_seconds * patience):
+            client = AsyncSurreal(address.url)
+            await client.connect()
+            if folder is None and address.user:
+                await client.signin({"username": address.user, "password": address.password or ""})
+            await client.use(address.namespace, address.name)
+    except NotAllowedError as error:
+        msg = (
+            "The database refused the user: check MEMORY_DATABASE_USER and "
+            "MEMORY_DATABASE_PASSWORD."
+        )
+        raise StoreRefused(msg) from error
+    except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
+        raise failure_to_connect(address.url, folder, error) from error
+    return client
+
+
+async def _close(client: Any) -> None:
+    try:
+        await client.close()
+    except (SurrealError, OSError, RuntimeError) as error:
+        log.debug("closing the database connection: %s", error)
+
+
+def _row_changes(entry: Mapping[str, Any]) -> tuple[RowChange, ...]:
+    """Read one entry of the change feed; where it holds the original too, there are patches."""
+    found = []
+    for change in entry["changes"]:
+        kind, row = next((k, v) for k, v in change.items() if isinstance(v, dict))
+        if kind != "define_table":
+            name = row["id"]
+            values = None if kind == "delete" else plain(row)
+            found.append(RowChange(name.table_name, plain(name.id), values))
+    return tuple(found)
+
+
+def _tables_in(entry: Mapping[str, Any]) -> int:
+    items = (item for change in entry["changes"] for item in change.items())
+    rows = [(kind, row) for kind, row in items if isinstance(row, dict)]
+    return len({r["name"] if kind == "define_table" else r["id"].table_name for kind, r in rows})

@@ -1,0 +1,18 @@
+"""Flushing an embedded store while nobody writes, so that it opens at once after a crash."""
+
+import asyncio
+import time
+from typing import Final
+
+from service.store.database import Database
+
+_LOOK_SECONDS: Final = 2.0
+_QUIET_SECONDS: Final = 5.0
+
+
+async def keep_flushing(db: Database) -> None:
+    """Flush whenever much lies in the log alone and nothing was written for five seconds."""
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if time.monotonic() - db.last_write >= _QUIET_SECONDS and db.address.may_flush():
+            await db.flush()

@@ -1,0 +1,41 @@
+"""The store's own full-text index: there for the database engine, which ranks by it."""
+
+from typing import Final
+
+from service.errors import TextIndexMissing
+from service.store.database import BUILDING_PATIENCE, Database
+from service.store.queries import load_query
+
+HAS_TEXT_INDEX: Final = load_query(__package__, "has_text_index")
+HAS_MEMORIES: Final = load_query(__package__, "has_memories")
+FORGET_TEXT_INDEX: Final = load_query(__package__, "forget_text_index")
+
+
+async def fit_text_index(db: Database, schema: str, engine: str) -> None:
+    """Take the index away where nobody asks it; make it in a store without memories.
+
+    Raises TextIndexMissing where building it would take long.
+    """
+    if engine == "resident":
+        await db.run(FORGET_TEXT_INDEX)
+        return
+    if await db.run(HAS_TEXT_INDEX):
+        return
+    if await db.run(HAS_MEMORIES):
+        msg = (
+            f"The store has no full-text index, which the engine `{engine}` needs: run "
+            "`graph-memory switch-engine` while the service is stopped."
+        )
+        raise TextIndexMissing(msg)
+    await db.define_index(schema, "words")
+
+
+async def switch_text_index(db: Database, schema: str, engine: str) -> bool:
+    """Build the index or take it away, however long that takes; returns whether it had to."""
+    if await db.run(HAS_TEXT_INDEX) == (engine == "database"):
+        return False
+    if engine == "database":
+        await db.define_index(schema, "words", BUILDING_PATIENCE)
+    else:
+        await db.run(FORGET_TEXT_INDEX)
+    return True

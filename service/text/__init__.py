@@ -1,0 +1,1 @@
+"""Text, before anything is known of it: words, blocks, markdown, sentences; pure."""

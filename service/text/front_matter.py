@@ -1,0 +1,216 @@
+"""What the block at the very top of a note says about it: YAML between ---, TOML between +++."""
+
+import datetime as dt
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import yaml
+
+from service.records import KINDS
+from service.text.clean import clean_text
+
+# Real front matter has some hundred characters; PyYAML reads about 100,000 characters a second.
+_MAX_CHARACTERS = 20_000
+_MAX_DEPTH = 8
+_MAX_NAMES = 100
+_MAX_NAME_CHARACTERS = 200
+_ABSENT = frozenset({"", "~", "null"})
+_DATE_KEYS = ("occurred_at", "date", "created")
+_DATE = re.compile(
+    r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})"
+    r"(?:(?:\s+|[Tt])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
+    r"\s*(Z|z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The fields of a front matter that the service knows; the others are left alone."""
+
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    date: dt.datetime | dt.date | None = None
+    kind: str | None = None
+    scope: str | None = None
+    concepts: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preface:
+    """The front matter of a text and the lines it takes: [0, line_count) are not body.
+
+    `fence` is the closing line of a front matter that could not be read: body, but no underline
+    that would make a heading of what stands above it.
+    """
+
+    front_matter: FrontMatter = FrontMatter()
+    line_count: int = 0
+    fence: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class _UnreadableError(Exception):
+    """The front matter cannot be used; the text says why."""
+
+
+def read_front_matter(lines: Sequence[str]) -> Preface:
+    """Read the front matter, if the first line opens one and a later line closes it.
+
+    What cannot be read, is no mapping, is above 20,000 characters, nests deeper than 8 or uses
+    YAML aliases stays text and gives a warning.
+    """
+    opening = lines[0].rstrip() if lines else ""
+    if opening not in _READERS:
+        return Preface()
+    closings = {"---", "..."} if opening == "---" else {"+++"}
+    closing = next((i for i in range(1, len(lines)) if lines[i].rstrip() in closings), None)
+    if closing is None:
+        return Preface()
+    block = "\n".join(lines[1:closing])
+    try:
+        values = _READERS[opening](block)
+    except _UnreadableError as error:
+        return Preface(fence=closing, warnings=(f"front matter kept as text: {error}",))
+    if not isinstance(values, dict):
+        # Most likely a text between two thematic breaks, so nothing about it is hidden.
+        return Preface(warnings=("front matter kept as text: it is not a mapping",))
+    front_matter, warnings = _understand({str(key).casefold(): values[key] for key in values})
+    return Preface(front_matter, closing + 1, warnings=warnings)
+
+
+def _read_yaml(block: str) -> object:
+    """Read YAML with every scalar as the string it is written as.
+
+    So a title `2026` and a tag `no` stay words, an impossible date spoils nothing but itself,
+    and nothing can be constructed but strings, lists and mappings.
+    """
+    _check_size(block)
+    try:
+        _check_shape(block)
+        values: object = yaml.BaseLoader(block).get_single_data()
+    except yaml.YAMLError as error:
+        raise _UnreadableError(_describe(error)) from error
+    except (ValueError, OverflowError) as error:
+        # PyYAML's scanner lets these through for escapes like "\U11111111".
+        raise _UnreadableError("invalid escape in a string") from error
+    return {} if values is None or values == "" else values
+
+
+def _check_shape(block: str) -> None:
+    depth = 0
+    for event in yaml.parse(block, Loader=yaml.BaseLoader):
+        if isinstance(event, yaml.AliasEvent):
+            # A dozen lines of aliases can stand for 2^40 elements, or for themselves.
+            raise _UnreadableError("YAML aliases are not read")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _MAX_DEPTH:
+            raise _UnreadableError(f"nested deeper than {_MAX_DEPTH}")
+
+
+def _describe(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+        return f"{error.problem or 'broken YAML'}, line {error.problem_mark.line + 2}"
+    return "broken YAML"
+
+
+def _read_toml(block: str) -> object:
+    _check_size(block)
+    try:
+        return tomllib.loads(block)
+    except (ValueError, RecursionError) as error:
+        detail = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "broken TOML"
+        raise _UnreadableError(detail) from error
+
+
+def _check_size(block: str) -> None:
+    if len(block) > _MAX_CHARACTERS:
+        raise _UnreadableError(f"{len(block)} characters, at most {_MAX_CHARACTERS} are read")
+
+
+_READERS: dict[str, Callable[[str], object]] = {"---": _read_yaml, "+++": _read_toml}
+
+
+def _understand(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...]]:
+    warnings: list[str] = []
+    front_matter = FrontMatter(
+        title=_read_text(values.get("title")),
+        tags=_read_names(values, "tags", warnings),
+        date=_read_date(values, warnings),
+        kind=_read_kind(values, warnings),
+        scope=_read_text(values.get("scope")) or None,
+        concepts=_read_names(values, "concepts", warnings),
+        aliases=_read_names(values, "aliases", warnings),
+    )
+    return front_matter, tuple(warnings)
+
+
+def _read_text(value: object) -> str:
+    """Give a scalar as one line; an escape may have put into it what no text may hold."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = " ".join(clean_text(str(value)).text.split())
+    return "" if text in _ABSENT else text[:_MAX_NAME_CHARACTERS]
+
+
+def _read_kind(values: dict[str, object], warnings: list[str]) -> str | None:
+    kind = _read_text(values.get("kind")).casefold()
+    if kind and kind not in KINDS:
+        warnings.append(f"front matter: kind {kind!r:.60} is not one of {', '.join(KINDS)}")
+    return kind if kind in KINDS else None
+
+
+def _read_names(values: dict[str, object], key: str, warnings: list[str]) -> tuple[str, ...]:
+    """Give a list of names, or a string of them parted by commas (tags: else by spaces)."""
+    value = values.get(key)
+    items: list[object] = []
+    if isinstance(value, list):
+        items.extend(value)
+    elif isinstance(value, str):
+        items.extend(value.split(",") if "," in value or key != "tags" else value.split())
+    stripped = (_read_text(item).lstrip("#" if key == "tags" else "").strip() for item in items)
+    names = tuple(dict.fromkeys(name for name in stripped if name))
+    if len(names) > _MAX_NAMES:
+        warnings.append(f"front matter: {len(names)} {key}, the first {_MAX_NAMES} are kept")
+    return names[:_MAX_NAMES]
+
+
+def _read_date(values: dict[str, object], warnings: list[str]) -> dt.datetime | dt.date | None:
+    for key in _DATE_KEYS:
+        value = values.get(key)
+        found = value if isinstance(value, dt.date) else _parse_date(_read_text(value))
+        if found is not None and 1900 <= found.year < 2200:
+            return found
+        if found is not None or _read_text(value):
+            warnings.append(f"front matter: {key} {_read_text(value)!r:.60} is not understood")
+    return None
+
+
+def _parse_date(text: str) -> dt.datetime | dt.date | None:
+    """Read ISO 8601 and its relatives: 2026-02-13, 2026/2/13 9:05, 20260213, … 14:30 +09:00."""
+    match = _DATE.fullmatch(text)
+    if not match or (not match[2] and len(match[3] + match[4]) < 4):
+        return None
+    try:
+        day = dt.date(int(match[1]), int(match[3]), int(match[4]))
+        if match[5] is None:
+            return day
+        hour, minute, second = int(match[5]), int(match[6]), int(match[7] or 0)
+        zone = _parse_zone(match[8])
+        return dt.datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=zone)
+    except ValueError:
+        return None
+
+
+def _parse_zone(text: str | None) -> dt.timezone | None:
+    if text is None:
+        return None
+    if text in {"Z", "z", "UTC"}:
+        return dt.UTC
+    sign = -1 if text[0] == "-" else 1
+    return dt.timezone(sign * dt.timedelta(hours=int(text[1:3]), minutes=int(text[-2:])))

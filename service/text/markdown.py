@@ -1,0 +1,272 @@
+"""Markdown notes: a text becomes a document of sections, each with its headings and lines."""
+
+import datetime as dt
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
+
+from service.text.blocks import Block, Outline, Passage, read_blocks
+from service.text.clean import clean_text
+from service.text.front_matter import Preface, read_front_matter
+from service.text.marks import find_tags, find_wikilinks, read_heading_text
+from service.text.splitting import Body, Limits, Part, cut_body
+
+_DEEPEST_LEVEL = 3
+# A longer "heading" is a paragraph behind a stray "#"; as text it can be cut.
+_MAX_HEADING_CHARACTERS = 500
+# Anything but white space and ASCII punctuation: a body of rules and bars alone says nothing.
+_TEXT = re.compile(r"[^\s!-/:-@\[-`{-~]")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_INLINE_MARK = re.compile(r"[`*_\[\]<>\\&!~]")
+_INLINE = MarkdownIt("commonmark")
+_CLOCK = re.compile(
+    r"\s*[\[(]?([0-9]{1,2})[:\uff1a]([0-9]{2})(?:[:\uff1a]([0-9]{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?Z?"
+    r"(?=$|[\s\])\-–—~:,.;|])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The text below one heading, or one part of it when it is long.
+
+    `heading_path` holds the headings from H1 down to this one, () before the first; `level` is 0
+    there and `title` the document's. `ordinal` counts sections of equal path from 0; `part` counts
+    the parts of one section from 0. `content` is markdown as written, without the heading line.
+    Lines count from 1, both inclusive, in the original text, part 0 with its heading. `clock` is
+    the time of day at the beginning of the heading or of the nearest one above.
+    """
+
+    heading_path: tuple[str, ...]
+    level: int
+    title: str
+    content: str
+    line_start: int
+    line_end: int
+    ordinal: int = 0
+    part: int = 0
+    parts: int = 1
+    clock: dt.time | None = None
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed note: what its front matter says of it, its sections in order, and warnings.
+
+    `title` is the front matter's, else the first H1, else empty.
+    """
+
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    date: dt.datetime | dt.date | None = None
+    kind: str | None = None
+    scope: str | None = None
+    concepts: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Chapter:
+    """A heading of level 1 to 3, or the start of the text, and the blocks below it."""
+
+    path: tuple[str, ...] = ()
+    level: int = 0
+    title: str = ""
+    clock: dt.time | None = None
+    line_start: int = 0
+    body_start: int = 0
+    body_end: int = 0
+    is_leaf: bool = False
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The wikilinks and tags of one passage, each once, in order."""
+
+    line_end: int
+    links: dict[str, None]
+    tags: dict[str, None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    lines: Sequence[str]
+    marks: Sequence[_Marks]
+    mark_starts: Sequence[int]  # the line each begins at, ascending
+    limits: Limits
+
+
+def parse_markdown(text: str, max_tokens: int = 400, overlap_tokens: int = 60) -> Document:
+    """Parse a note into sections of at most `max_tokens` (estimated), never raising on any text.
+
+    H1, H2 and H3 outside fences, comments, quotes and lists begin sections; deeper headings are
+    text. A heading with sub-headings but no text of its own is in their paths only; one with
+    neither is a section with empty content, so that "## 14:30 Deployed v2" is not lost. A text
+    of front matter only has no sections. See `cut_body` for how long sections are cut.
+    """
+    clean = clean_text(text)
+    lines = clean.text.split("\n")
+    preface = read_front_matter(lines)
+    outline = read_blocks(_hide_preface(lines, preface))
+    chapters = _find_chapters(outline, preface.line_count, len(lines))
+    front = preface.front_matter
+    title = front.title or next((c.title for c in chapters if c.level == 1), "")
+    chapters[0].title = title
+    marks = [_read_marks(passage) for passage in outline.passages]
+    starts = [passage.line_start for passage in outline.passages]
+    limits = Limits.clamp(max_tokens, overlap_tokens)
+    sections = _make_sections(_Text(lines, marks, starts, limits), chapters)
+    return Document(
+        title=title,
+        tags=front.tags,
+        date=front.date,
+        kind=front.kind,
+        scope=front.scope,
+        concepts=front.concepts,
+        aliases=front.aliases,
+        sections=tuple(sections),
+        warnings=(*clean.warnings, *preface.warnings, *_warn_of_open_fence(lines, outline)),
+    )
+
+
+def _hide_preface(lines: Sequence[str], preface: Preface) -> list[str]:
+    """Blank the lines that are no body, so that all others keep their numbers."""
+    shown = [""] * preface.line_count + [*lines[preface.line_count :]]
+    if preface.fence is not None:
+        shown[preface.fence] = ""
+    return shown
+
+
+def _warn_of_open_fence(lines: Sequence[str], outline: Outline) -> list[str]:
+    """Say when the text ends inside a fence: everything below its opening has become code."""
+    last = outline.blocks[-1] if outline.blocks else None
+    opening = _FENCE.match(lines[last.line_start]) if last and last.kind == "fence" else None
+    if last is None or opening is None:
+        return []
+    inside = (line.strip() for line in reversed(lines[last.line_start + 1 :]))
+    end = next(filter(None, inside), "")
+    is_closed = len(end) >= len(opening[1]) and set(end) == set(opening[1])
+    return [] if is_closed else [f"line {last.line_start + 1}: the code fence is never closed"]
+
+
+def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_Chapter]:
+    """Divide the blocks among the headings above them; the first chapter has no heading."""
+    chapters = [_Chapter(line_start=body_start, body_start=body_start, body_end=line_count)]
+    ancestors: list[_Chapter] = []
+    for block in outline.blocks:
+        title = _read_title(block) if 0 < block.level <= _DEEPEST_LEVEL else ""
+        if not title:
+            chapters[-1].blocks.append(block)
+            continue
+        while ancestors and ancestors[-1].level >= block.level:
+            ancestors.pop()
+        above = ancestors[-1] if ancestors else chapters[0]
+        chapter = _Chapter(
+            path=(*above.path, title),
+            level=block.level,
+            title=title,
+            clock=_read_clock(title) or above.clock,
+            line_start=block.line_start,
+            body_start=block.line_end,
+            body_end=line_count,
+            is_leaf=True,
+        )
+        above.is_leaf = False
+        chapters[-1].body_end = block.line_start
+        chapters.append(chapter)
+        ancestors.append(chapter)
+    return chapters
+
+
+def _read_title(heading: Block) -> str:
+    """Read a heading as plain text; empty if it is no title."""
+    text = heading.text
+    if len(text) > _MAX_HEADING_CHARACTERS:
+        return ""
+    text = read_heading_text(text)
+    if _INLINE_MARK.search(text):
+        tokens = _INLINE.parseInline(text)[0].children or []
+        text = "".join(" " if t.type.endswith("break") else t.content for t in tokens)
+    return " ".join(text.split())
+
+
+def _read_clock(title: str) -> dt.time | None:
+    match = _CLOCK.match(title)
+    if not match:
+        return None
+    hour = int(match[1])
+    if match[4] and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if match[4] in "pP" else 0)
+    try:
+        return dt.time(hour, int(match[2]), int(match[3] or 0))
+    except ValueError:
+        return None
+
+
+def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Section]:
+    seen: Counter[tuple[str, ...]] = Counter()
+    for chapter in chapters:
+        body = Body(text.lines, chapter.body_start, chapter.body_end, chapter.blocks)
+        has_text = any(_TEXT.search(text.lines[i]) for i in range(body.line_start, body.line_end))
+        if not has_text and not chapter.is_leaf:
+            continue
+        parts = cut_body(body, text.limits)
+        if not parts:
+            parts = [Part("", chapter.line_start, chapter.body_start)]
+        for index, part in enumerate(parts):
+            links, tags = _find_marks(text, chapter, part, is_cut=len(parts) > 1)
+            yield Section(
+                heading_path=chapter.path,
+                level=chapter.level,
+                title=chapter.title,
+                content=part.content,
+                line_start=1
+                + (chapter.line_start if chapter.level and not index else part.line_start),
+                line_end=part.line_end,
+                ordinal=seen[chapter.path],
+                part=index,
+                parts=len(parts),
+                clock=chapter.clock,
+                links=links,
+                tags=tags,
+            )
+        seen[chapter.path] += 1
+
+
+def _read_marks(passage: Passage) -> _Marks:
+    links = dict.fromkeys(find_wikilinks(passage.text))
+    return _Marks(passage.line_end, links, dict.fromkeys(find_tags(passage.text)))
+
+
+def _find_marks(
+    text: _Text, chapter: _Chapter, part: Part, *, is_cut: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Find the wikilinks and tags of a part; those of the heading belong to each part."""
+    shown = _marks_between(text, chapter.line_start, chapter.body_start)
+    body = _marks_between(text, part.line_start, part.line_end)
+    if is_cut and body:
+        # A cut paragraph is one passage: only what stands in this part is its own.
+        found = _read_marks(Passage(part.line_start, part.line_end, part.content))
+        links = {link: None for link in found.links if any(link in m.links for m in body)}
+        tags = {tag: None for tag in found.tags if any(tag in m.tags for m in body)}
+        body = [_Marks(part.line_end, links, tags)]
+    shown = [*shown, *body]
+    return (
+        tuple(dict.fromkeys(link for marks in shown for link in marks.links)),
+        tuple(dict.fromkeys(tag for marks in shown for tag in marks.tags)),
+    )
+
+
+def _marks_between(text: _Text, line_start: int, line_end: int) -> Sequence[_Marks]:
+    first = bisect_left(text.mark_starts, line_start)
+    while first and text.marks[first - 1].line_end > line_start:
+        first -= 1
+    return text.marks[first : bisect_left(text.mark_starts, line_end)]

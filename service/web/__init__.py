@@ -1,0 +1,1 @@
+"""What every HTTP route shares: fields, problems, cursors, layers, parts."""

@@ -1,0 +1,1 @@
+"""The one way in: drafts, links, chains, and the transaction that writes them."""

@@ -1,0 +1,195 @@
+"""The user's own concepts: concepts.toml, kept in the store beside the learned ones."""
+
+import asyncio
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from service.errors import InvalidRequest
+from service.names.names import Name, declared_name, slug_of
+from service.store.database import Database
+from service.store.queries import load_query
+from service.writing import stored
+from service.writing.links import Change
+from service.writing.pipeline import Pipeline, commit
+from service.writing.transaction import Attached, Declared, concept_row
+
+DECLARED_EDGES: Final = load_query(__package__, "declared_edges")
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptFile:
+    """What a concepts file says: names with their aliases, and the edges between them."""
+
+    names: Mapping[str, Name]
+    aliases: Mapping[str, tuple[str, ...]]
+    related: frozenset[Pair]
+    isa: frozenset[Pair]
+
+
+def parse_concepts(text: str) -> ConceptFile:
+    """Read a concepts file (TOML, `[[concept]]` tables); raises InvalidRequest with the line.
+
+    Names that stand only in `is_a` or `related_to` become concepts too, an alias there stands for
+    its concept. Pairs of `related` are in ascending order, those of `isa` read (narrower, broader).
+    """
+    names: dict[str, Name] = {}
+    aliases: dict[str, tuple[str, ...]] = {}
+    tables = _tables(text)
+    for table in tables:
+        name = _name(table.get("name"), str(table.get("kind") or "declared"))
+        names[name.slug] = name
+        aliases[name.slug] = (*aliases.get(name.slug, ()), *_strings(table, "aliases"))
+    owners = _owners(names, aliases)
+    edges: dict[str, set[Pair]] = {"related_to": set(), "is_a": set()}
+    for table in tables:
+        slug = _name(table["name"], "declared").slug
+        for edge, pairs in edges.items():
+            for other in (_name(text, "declared") for text in _strings(table, edge)):
+                far = owners.get(other.slug, other.slug)
+                if far not in names:
+                    names[far] = other
+                if far != slug:
+                    pairs.add((slug, far))
+    related = {(min(pair), max(pair)) for pair in edges["related_to"]}
+    return ConceptFile(names, aliases, frozenset(related), frozenset(edges["is_a"]))
+
+
+def _tables(text: str) -> list[Mapping[str, Any]]:
+    try:
+        tables = tomllib.loads(text).get("concept", [])
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRequest(f"The concepts file is not TOML: {error}.") from error
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise InvalidRequest("In the concepts file, write each concept as a [[concept]] table.")
+    return tables
+
+
+def _owners(names: Mapping[str, Name], aliases: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return the concept that each alias leads to; an alias of two would mean neither."""
+    owners: dict[str, str] = {}
+    for slug, spellings in aliases.items():
+        for spelling in spellings:
+            owner = owners.setdefault(slug_of(spelling), slug)
+            rival = slug_of(spelling) if slug_of(spelling) in names else owner
+            if slug != rival:
+                msg = (
+                    f"In the concepts file, {spelling!r} means both {names[slug].name!r} and "
+                    f"{names[rival].name!r}: leave it to one of them."
+                )
+                raise InvalidRequest(msg)
+    return owners
+
+
+async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) -> None:
+    """Bring an agent's declared concepts in line with the file; nothing happens when they are.
+
+    Memories that mention a changed concept, by its old or its new spellings, are linked anew.
+    Raises InvalidRequest for a file that cannot be read or holds a mistake.
+    """
+    file = parse_concepts(await asyncio.to_thread(_read, path) if path else "")
+    rows = {row["id"][1]: row for row in await stored.dictionary_rows(pipeline.db, agent)}
+    changed = {slug for slug in file.names if not _is_stored(file, slug, rows.get(slug))}
+    undeclared = {
+        slug for slug, row in rows.items() if row["is_declared"] and slug not in file.names
+    }
+    edges = replace(await _edge_changes(pipeline.db, agent, file), taken=_taken(file, rows))
+    if not changed and not undeclared and edges == Declared():
+        return
+    concepts = [
+        concept_row(agent, file.names[slug], file.aliases.get(slug, ()), is_declared=True)
+        for slug in sorted(changed)
+    ]
+    concepts += [
+        concept_row(agent, Name(slug, rows[slug]["name"], "heading", rows[slug]["is_cased"]))
+        for slug in sorted(undeclared)
+    ]
+    relink = await _affected(pipeline, agent, file, rows, changed | undeclared)
+    is_declared = {slug: slug in changed for slug in changed | undeclared}
+    change = Change(agent, relink=frozenset(relink), declared=is_declared)
+    await commit(pipeline, change, Attached(declared=replace(edges, concepts=tuple(concepts))))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path} is not UTF-8: save it as UTF-8.") from error
+
+
+def _is_stored(file: ConceptFile, slug: str, row: Mapping[str, Any] | None) -> bool:
+    name = file.names[slug]
+    return row is not None and (row["is_declared"], row["name"], tuple(row["aliases"])) == (
+        True, name.name, file.aliases.get(slug, ()),
+    )  # fmt: skip
+
+
+def _taken(
+    file: ConceptFile, rows: Mapping[str, Mapping[str, Any]]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the spellings that had been merged into concepts and that the file declares now."""
+    declared = {slug_of(alias) for aliases in file.aliases.values() for alias in aliases}
+    declared |= file.names.keys()
+    merged = {slug: {old["slug"] for old in row["merged"] or ()} for slug, row in rows.items()}
+    return tuple(
+        (slug, tuple(sorted(olds & declared)))
+        for slug, olds in sorted(merged.items())
+        if olds & declared
+    )
+
+
+async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared:
+    now = await db.run(DECLARED_EDGES, agent=agent)
+    related = {(pair[1], pair[2]) for pair in now["related"]}
+    isa = {(pair[1], pair[2]) for pair in now["isa"]}
+    return Declared(
+        related=tuple(sorted(file.related - related)),
+        isa=tuple(sorted(file.isa - isa)),
+        gone_related=tuple(sorted(related - file.related)),
+        gone_isa=tuple(sorted(isa - file.isa)),
+    )
+
+
+async def _affected(
+    pipeline: Pipeline,
+    agent: str,
+    file: ConceptFile,
+    rows: Mapping[str, Mapping[str, Any]],
+    slugs: Collection[str],
+) -> set[str]:
+    """Return the memories that mention, or may mention, these concepts.
+
+    A name or an alias may have been a concept of its own, another's abbreviation, or merged into
+    another, and known by tags that stand in no text.
+    """
+    aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
+    spellings = {*slugs, *map(slug_of, aliases)}
+    owners = set(spellings)
+    for slug, row in rows.items():
+        known = {*map(slug_of, row["aliases"]), *(old["slug"] for old in row["merged"] or ())}
+        owners |= set() if known.isdisjoint(spellings) else {slug}
+    linked = await stored.memories_of(pipeline.db, agent, owners)
+    names = [file.names[slug].name for slug in slugs if slug in file.names]
+    return linked | await stored.mentioning(pipeline.engine, agent, [*names, *aliases])
+
+
+def _name(value: object, kind: str) -> Name:
+    name = declared_name(value, kind) if isinstance(value, str) else None
+    if name is None:
+        msg = f"The concepts file has no usable name in {value!r}: give at least two letters."
+        raise InvalidRequest(msg)
+    return name
+
+
+def _strings(table: Mapping[str, Any], key: str) -> list[str]:
+    values = table.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        msg = f"In the concepts file, {key} of {table.get('name')!r} must be a list of strings."
+        raise InvalidRequest(msg)
+    return values

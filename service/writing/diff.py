@@ -1,0 +1,77 @@
+"""Plans: the difference between what a document says and what the store holds of it."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from service.store.database import Database
+from service.text.markdown import Document, parse_markdown
+from service.writing import stored
+from service.writing.drafts import DocumentText, Draft, document_drafts
+from service.writing.stored import StoredMemory
+
+
+@dataclass(slots=True)
+class Plan:
+    """The difference between what a document says and what the store holds of it."""
+
+    document: DocumentText
+    parsed: Document
+    writes: list[Draft]
+    changed: set[str]
+    old: dict[str, StoredMemory]
+    gone: list[StoredMemory]
+    sections: int
+
+    def fresh_chains(self) -> set[str]:
+        """Return the document's own chain if the store has nothing of it yet."""
+        chains = {draft.chain or "" for draft in self.writes if not self.old}
+        return {chain for chain in chains if chain.startswith("source:")}
+
+
+async def plan_document(
+    db: Database, document: DocumentText, section_tokens: int, places: Mapping[str, str]
+) -> Plan:
+    """Cut a document and compare its sections with those the store holds."""
+    parsed = await asyncio.to_thread(parse_markdown, document.text, section_tokens)
+    old = await stored.memories_of_document(db, document.agent, document.uri)
+    drafts = [
+        _keep(draft, old[draft.key]) if draft.key in old else draft
+        for draft in document_drafts(document, parsed, places)
+    ]
+    changed = {d.key for d in drafts if d.key not in old or differs(d, old[d.key])}
+    writes = [d for d in drafts if d.key in changed or _moved(d, old[d.key])]
+    keys = {draft.key for draft in drafts}
+    gone = [memory for key, memory in old.items() if key not in keys]
+    return Plan(document, parsed, writes, changed, old, gone, len(drafts))
+
+
+def _keep(draft: Draft, old: StoredMemory) -> Draft:
+    """Keep what a document does not say of its sections and somebody may have set since."""
+    draft = replace(
+        draft, importance=old.importance, trust_tier=old.trust_tier, sensitivity=old.sensitivity,
+        pinned=old.pinned,
+        valid_from=old.valid_from, valid_until=old.valid_until,
+    )  # fmt: skip
+    return keep_time(draft, old)
+
+
+def keep_time(draft: Draft, old: StoredMemory) -> Draft:
+    """Keep the first time of a memory that has none of its own: a touched file is not news."""
+    return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
+
+
+def differs(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether a draft is another version than the stored one: it counts as an update."""
+    return draft.content_hash != old.content_hash or any(
+        getattr(draft, name) != getattr(old, name)
+        for name in ("kind", "type", "scope", "tags", "concepts")
+    )
+
+
+def _moved(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether only its place changed: written again, but not a new version."""
+    place = (draft.source.line_start, draft.source.line_end)
+    return (place, draft.position, draft.occurred_at, draft.chain) != (
+        old.lines, old.position, old.occurred_at, old.chain,
+    )  # fmt: skip

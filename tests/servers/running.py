@@ -1,0 +1,118 @@
+"""Real servers for tests: the embedding server as a process, the service in a thread."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+from service.app import create_app
+from service.settings import Settings
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+_READY_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """A service that answers: its address and a client for it."""
+
+    url: str
+    client: httpx.Client
+
+
+@contextmanager
+def running_service(*, wait: bool = True, **settings: Any) -> Iterator[RunningService]:
+    """Run the service in a thread on a free port; `wait` until its vectors are ready too."""
+    app = create_app(Settings(_env_file=None, **settings))
+    # With its protocol named, answers are not held back 40 ms for more to send (TCP_NODELAY).
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(128)
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    try:
+        with httpx.Client(base_url=url, timeout=60) as client:
+            wait_for(f"{url}/health/{'ready' if wait else 'live'}", thread.is_alive)
+            yield RunningService(url, client)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@contextmanager
+def embedding_server(model: str, port: int = 0) -> Iterator[str]:
+    """Run the embedding server as a process of its own; yields its base URL when it is ready."""
+    port = port or free_port()
+    environment = os.environ | {"EMBEDDING_MODEL": model, "EMBEDDING_PORT": str(port)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "embedding_server"], env=environment, cwd=REPOSITORY,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_for(f"{url}/health", lambda: process.poll() is None)
+        yield url
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+@contextmanager
+def service_process(**environment: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `graph-memory serve` as a process of its own, to be killed or watched."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith("MEMORY_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service", "serve"], env=given | environment, cwd=REPOSITORY,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=30)
+
+
+def free_port() -> int:
+    """Return a TCP port that nobody uses at this moment, nor is given unasked afterwards.
+
+    Systems give the ports from 32,768 on to whoever asks for any, so one of those may be another
+    test's before the server of this one listens.
+    """
+    while True:
+        port = 10_000 + secrets.randbelow(22_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def wait_for(url: str, is_running: Any = lambda: True) -> httpx.Response:
+    """Return the first good answer of `url`; fail when its server ends or takes too long."""
+    last, end = "no answer", time.monotonic() + _READY_SECONDS
+    while time.monotonic() < end and is_running():
+        try:
+            answer = httpx.get(url)
+        except httpx.TransportError as error:
+            last = repr(error)
+        else:
+            if answer.status_code == 200:
+                return answer
+            last = answer.text
+        time.sleep(0.03)
+    msg = f"{url} was not ready: {last}"
+    raise TimeoutError(msg)

@@ -1,0 +1,344 @@
+"""A checker of whole stores: reads every row and tells each place where two of them disagree."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from service.consolidate.grouping import Wall
+from service.names.names import CERTAIN, Name, heading_name, proper_names
+from service.names.relations import pairs
+from service.records import CONSOLIDATION
+from service.store.database import Database
+from service.store.queries import Query
+from service.writing.chains import Link, expected_edges
+from service.writing.drafts import names_in
+from service.writing.expansions import explained
+from service.writing.links import find_concepts
+from service.writing.vocabulary import build_dictionary
+
+# Each edge table with the tables at its ends.
+EDGES: Final = {
+    "references": ("memory", "concept"),
+    "related_to": ("concept", "concept"),
+    "is_a": ("concept", "concept"),
+    "follows": ("memory", "memory"),
+    "derived_from": ("memory", "memory"),
+    "supersedes": ("memory", "memory"),
+}
+TABLES: Final = (
+    *EDGES,
+    "memory",
+    "embedding",
+    "document",
+    "concept",
+    "candidate",
+    "abbreviation",
+    "meta",
+)
+
+Key = Any
+# What a summary puts in front of what a memory says.
+_DATE_OF_LINE: Final = re.compile(r"^(- \d{4}-\d\d-\d\d:)?")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMemory:
+    """A memory as far as its words and its place go."""
+
+    id: str
+    agent: str
+    title: str
+    heading_path: tuple[str, ...]
+    tags: tuple[str, ...]
+    concepts: tuple[str, ...]
+    content: str
+    source_kind: str
+    uri: str
+    chain: str | None
+    position: int
+    occurred_at: datetime
+    is_embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Every row of a store, by table, with record ids as their keys."""
+
+    rows: dict[str, list[dict[str, Any]]]
+    memories: dict[str, CheckedMemory]
+
+    def keys(self, table: str) -> set[Key]:
+        """Return the keys of a table's rows, as values that can stand in a set."""
+        return {frozen(row["id"]) for row in self.rows[table]}
+
+    def agents(self) -> list[str]:
+        """Return every agent that owns anything, in order."""
+        owners = {memory.agent for memory in self.memories.values()}
+        return sorted(owners | {row["agent"] for row in self.rows["concept"]})
+
+
+async def read_store(db: Database) -> Store:
+    """Read every row of every table that the ingest writes."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for table in TABLES:
+        query = Query(f"all_{table}", f"SELECT * FROM {table}", frozenset(), writes=False)  # noqa: S608 - names above
+        rows[table] = await db.run(query)
+    memories = {row["id"]: _memory(row) for row in rows["memory"]}
+    return Store(rows, memories)
+
+
+async def violations(db: Database) -> list[str]:
+    """Return what is wrong in a store, one sentence each; empty for a sound one."""
+    return check(await read_store(db))
+
+
+def check(store: Store) -> list[str]:
+    """Return what is wrong in these rows, one sentence each."""
+    found: list[str] = []
+    for part in (
+        _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
+        _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
+        _wrong_summaries,
+    ):  # fmt: skip
+        found += part(store)
+    return found
+
+
+def frozen(value: Any) -> Any:
+    """Return a key as something that can stand in a set: lists become tuples."""
+    return tuple(frozen(inner) for inner in value) if isinstance(value, list) else value
+
+
+def _memory(row: dict[str, Any]) -> CheckedMemory:
+    same = ("id", "agent", "title", "content", "source_kind", "position", "occurred_at")
+    return CheckedMemory(
+        **{name: row[name] for name in same},
+        heading_path=tuple(row["heading_path"]),
+        tags=tuple(row["tags"]),
+        concepts=tuple(row["concepts"]),
+        uri=(row.get("source") or {}).get("uri") or "",
+        chain=row.get("chain"),
+        is_embedded=row["is_embedded"],
+    )
+
+
+def _wrong_ends(store: Store) -> Iterator[str]:
+    """Edges that dangle, stand twice, or have an id that does not name their ends."""
+    for table, (near, far) in EDGES.items():
+        ends = [(frozen(row["in"]), frozen(row["out"])) for row in store.rows[table]]
+        near_keys, far_keys = store.keys(near), store.keys(far)
+        for start, end in ends:
+            if start not in near_keys or end not in far_keys:
+                yield f"{table} dangles: {start} → {end}"
+        for pair, count in Counter(ends).items():
+            if count > 1:
+                yield f"{table} stands {count} times: {pair}"
+    for row in store.rows["references"]:
+        if frozen(row["id"]) != (row["in"], row["out"][1]):
+            yield f"references has the wrong id: {row['id']}"
+
+
+def _wrong_vectors(store: Store) -> Iterator[str]:
+    embedded = {memory.id for memory in store.memories.values() if memory.is_embedded}
+    vectors = store.keys("embedding")
+    yield from (f"memory {key} is embedded but has no vector" for key in embedded - vectors)
+    yield from (f"vector {key} belongs to no embedded memory" for key in vectors - embedded)
+
+
+def _wrong_documents(store: Store) -> Iterator[str]:
+    sections = Counter((m.agent, m.uri) for m in store.memories.values() if m.uri)
+    documents = {frozen(row["id"]): row["sections"] for row in store.rows["document"]}
+    for key in sorted(sections.keys() | documents.keys()):
+        if documents.get(key) != sections[key]:
+            yield f"document {key} has {sections[key]} memories and says {documents.get(key)}"
+
+
+def _wrong_candidates(store: Store) -> Iterator[str]:
+    for row in store.rows["candidate"]:
+        agent = row["id"][0]
+        memory = store.memories.get(row["memory"])
+        if memory is None or memory.agent != agent:
+            yield f"candidate {row['id']} belongs to memory {row['memory']}, which is not there"
+        elif row["id"][1] not in proper_names(memory.content):
+            yield f"candidate {row['id']} does not stand in memory {memory.id}"
+
+
+def _wrong_sizes(store: Store) -> Iterator[str]:
+    counted = Counter(memory.agent for memory in store.memories.values())
+    for row in store.rows["meta"]:
+        if isinstance(row["id"], list) and row["id"][0] == "dictionary":
+            agent = row["id"][1]
+            if row["memories"] != counted.pop(agent, 0):
+                yield f"agent {agent} is said to have {row['memories']} memories"
+    yield from (f"agent {agent} has no dictionary row" for agent in counted)
+
+
+def _wrong_concepts(store: Store) -> Iterator[str]:
+    mentions = Counter(
+        frozen(row["out"])
+        for row in store.rows["references"]
+        if store.memories[row["in"]].source_kind != CONSOLIDATION
+    )
+    for row in store.rows["concept"]:
+        key = frozen(row["id"])
+        if row["memories"] != mentions[key]:
+            yield f"concept {key} says {row['memories']} memories, {mentions[key]} mention it"
+        if not mentions[key] and not row["is_declared"]:
+            yield f"concept {key} is neither mentioned nor declared"
+    slugs = [(*row["id"][:1], old["slug"]) for row in _merging(store) for old in row["merged"]]
+    yield from (f"{key} is merged and a concept too" for key in store.keys("concept") & set(slugs))
+    yield from (f"{key} is merged twice" for key, count in Counter(slugs).items() if count > 1)
+
+
+def _merging(store: Store) -> list[dict[str, Any]]:
+    return [row for row in store.rows["concept"] if row.get("merged")]
+
+
+def _wrong_abbreviations(store: Store) -> Iterator[str]:
+    """Compare what is stored with what the texts explain, and aliases with what they agree on."""
+    expected = {
+        (memory.id, short): name
+        for memory in store.memories.values()
+        if memory.source_kind != CONSOLIDATION
+        for short, name in explained(memory).items()
+    }
+    found = {(row["memory"], row["short"]): row["slug"] for row in store.rows["abbreviation"]}
+    if found != {key: name.slug for key, name in expected.items()}:
+        yield f"abbreviations are {found}, the texts explain {expected}"
+    meanings: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for (key, short), name in expected.items():
+        meanings[store.memories[key].agent, short].add(name.slug)
+    for agent in store.agents():
+        rows = [row for row in store.rows["concept"] if row["agent"] == agent]
+        declared = build_dictionary([row for row in rows if row["is_declared"]])
+        merged = build_dictionary(rows)
+        learned = {row["id"][1]: row["aliases"] for row in rows if not row["is_declared"]}
+        wanted: dict[str, list[str]] = {slug: [] for slug in learned}
+        for (owner, short), slugs in sorted(meanings.items()):
+            [slug, *others] = sorted(set(map(merged.stands_for, slugs)))
+            is_free = short not in declared and slug not in declared
+            if owner == agent and not others and is_free and slug in wanted:
+                wanted[slug].append(short.upper())
+        if learned != wanted:
+            yield f"aliases of {agent} are {learned}, agreed are {wanted}"
+
+
+def _wrong_summaries(store: Store) -> Iterator[str]:
+    """Compare both ways of telling what is part of which summary, and the texts of summaries."""
+    rows = {row["id"]: row for row in store.rows["memory"]}
+    said = {(row["consolidated_into"], key) for key, row in rows.items() if _is_part(row)}
+    edges = {(row["in"], row["out"]): row for row in store.rows["derived_from"]}
+    for summary, source in sorted(said ^ edges.keys()):
+        yield f"memory {source} and summary {summary} disagree about belonging together"
+    given: dict[str, list[int]] = defaultdict(list)
+    for (summary, source), edge in sorted(edges.items()):
+        given[summary] += edge["lines"]
+        yield from _wrong_source(rows[summary], rows[source], edge)
+    for key, row in rows.items():
+        lines = list(range(1, row["content"].count("\n") + 2))
+        if row["source_kind"] == CONSOLIDATION and sorted(given[key]) != lines:
+            yield f"summary {key} has lines that no source gave, or two"
+
+
+def _wrong_source(
+    summary: dict[str, Any], source: dict[str, Any], edge: dict[str, Any]
+) -> Iterator[str]:
+    name = f"source {source['id']} of summary {summary['id']}"
+    if not source.get("archived_at"):
+        yield f"{name} is not archived"
+    if any(source.get(field) != summary.get(field) for field in Wall._fields):
+        yield f"{name} differs from it in scope or trust"
+    if edge["content_hash"] != source["content_hash"]:
+        yield f"{name} had another text when it was made"
+    told = summary["content"].split("\n")
+    words = " ".join(source["content"].split())
+    named = heading_name(source["title"], "title")
+    title = f"{named.name}: " if named else ""
+    for line in edge["lines"]:
+        text = _DATE_OF_LINE.sub("", told[line - 1]).strip().removeprefix(title)
+        if text not in words and not text.startswith(("[x]", "```")):
+            yield f"{name} does not say its line {line}: {text}"
+
+
+def _is_part(row: dict[str, Any]) -> bool:
+    return row.get("consolidated_into") is not None
+
+
+def _references(store: Store) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {key: set() for key in store.memories}
+    for row in store.rows["references"]:
+        found.setdefault(row["in"], set()).add(row["out"][1])
+    return found
+
+
+def _wrong_weights(store: Store) -> Iterator[str]:
+    expected: Counter[Key] = Counter()
+    for key, slugs in _references(store).items():
+        memory = store.memories.get(key)
+        if memory and memory.source_kind != CONSOLIDATION:
+            agent = memory.agent
+            expected.update((agent, *pair) for pair in pairs(slugs))
+    found: dict[Key, int] = {}
+    for row in store.rows["related_to"]:
+        key = frozen(row["id"])
+        found[key] = row["weight"]
+        if (key[:2], (key[0], key[2])) != (frozen(row["in"]), frozen(row["out"])):
+            yield f"related_to has the wrong id: {key}"
+        if row["weight"] <= 0 and not row["is_declared"]:
+            yield f"related_to {key} ties nothing together"
+    for key in sorted(expected.keys() | found.keys()):
+        if expected[key] != found.get(key, 0):
+            yield f"related_to {key} weighs {found.get(key)}, {expected[key]} memories pair them"
+
+
+def _wrong_chains(store: Store) -> Iterator[str]:
+    chains: dict[tuple[str, str], set[Link]] = defaultdict(set)
+    for memory in store.memories.values():
+        if memory.chain:
+            link = Link(memory.occurred_at, memory.uri, memory.position, memory.id)
+            chains[memory.agent, memory.chain].add(link)
+    expected = {edge for links in chains.values() for edge in expected_edges(links)}
+    found = {(row["in"], row["out"]) for row in store.rows["follows"]}
+    yield from (f"follows is missing: {edge}" for edge in sorted(expected - found))
+    yield from (f"follows is wrong: {edge}" for edge in sorted(found - expected))
+
+
+def _wrong_references(store: Store) -> Iterator[str]:
+    """Compare with what a dictionary made of the stored concepts finds."""
+    found = _references(store)
+    for agent in store.agents():
+        rows = [row for row in store.rows["concept"] if row["agent"] == agent]
+        dictionary = build_dictionary(rows)
+        memories = [memory for memory in store.memories.values() if memory.agent == agent]
+        for memory in memories:
+            expected = find_concepts(dictionary, memory)
+            for slug in sorted(expected ^ found[memory.id]):
+                is_missing = "lacks" if slug in expected else "should not have"
+                yield f"memory {memory.id} of {agent} ({memory.title!r}) {is_missing} {slug}"
+        teaching = [memory for memory in memories if memory.source_kind != CONSOLIDATION]
+        yield from _unknown_names(rows, teaching)
+
+
+def _unknown_names(rows: list[dict[str, Any]], memories: list[CheckedMemory]) -> Iterator[str]:
+    """Names given on purpose, or met in two memories, that no concept has."""
+    dictionary = build_dictionary(rows)
+    users: dict[str, list[CheckedMemory]] = defaultdict(list)
+    proper: dict[str, Name] = {}
+    for memory in memories:
+        for name in names_in(memory):
+            if dictionary.resolve(name) is None:
+                yield f"{name.name!r}, given by memory {memory.id}, is not a concept"
+        for slug, name in proper_names(memory.content).items():
+            if slug not in dictionary:
+                users[slug].append(memory)
+                proper[slug] = name
+    for slug, name in proper.items():
+        trial = build_dictionary(rows)
+        trial.add(name)
+        # Where a longer name covers it, it is not met.
+        count = sum(slug in find_concepts(trial, memory) for memory in users[slug])
+        if count > (name.kind not in CERTAIN):
+            yield f"{name.name!r}, met in {count} memories, is not a concept"

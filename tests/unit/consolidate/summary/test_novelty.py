@@ -1,0 +1,63 @@
+"""What has been said is said once, and nothing telling is taken for said."""
+
+import pytest
+
+from service.consolidate.summary.novelty import Said, read_saying
+from service.consolidate.summary.passages import Passage
+
+
+def _is_said(first: str, second: str) -> bool:
+    said = Said()
+    assert said.take(read_saying(Passage(first)))
+    return not said.take(read_saying(Passage(second)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Backup ran, nothing new.", "backup ran; **nothing new**!"),
+        ("The backup ran.", "Backup ran."),
+        ("Read the mail of Mina, nothing new today.", "Read the mail of Mina, nothing new."),
+        ("We decided to use Redis.", "we decided to use Redis"),
+        ("서버를 다시 시작했다.", "서버를 다시 시작했다"),
+        ("今天没有新的邮件。", "今天没有新的邮件"),
+    ],
+)  # fmt: skip
+def test_said_twice(first: str, second: str) -> None:
+    assert _is_said(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Backup ran in 32 s.", "Backup ran in 34 s."),
+        ("Redis died after the nightly backup.", "Kafka died after the nightly backup."),
+        ("Hosts went up with the new, big disk.", "Hosts went down with the new, big disk."),
+        ("The test of the gateway did not pass today.", "The test of the gateway did pass today."),
+        ("We decided to move from Redis to Kafka.", "We decided to move from Kafka to Redis."),
+        ("We decided to use it for all new jobs now.", "We decided to use it for all new jobs."),
+        ("We can use Redis.", "We can't use Redis."),
+        ("Will it hold?", "Will it hold."),
+        ("Latency is <5 there.", "Latency is >5 there."),
+        ("Checked the mail.", "Checked the mail of the week, nothing new today."),
+        ("서버를 켰다.", "서버를 껐다."),
+        ("今天没有新邮件。", "今天有新邮件。"),
+    ],
+)  # fmt: skip
+def test_said_differently(first: str, second: str) -> None:
+    assert not _is_said(first, second)
+
+
+def test_code_is_the_same_only_if_every_letter_is() -> None:
+    said = Said()
+    code = read_saying(Passage("```\na = b\n```", is_code=True))
+    assert [said.take(code), said.take(code)] == [True, False]
+    assert said.take(read_saying(Passage("```\na = B\n```", is_code=True)))
+
+
+def test_a_word_that_negates() -> None:
+    negated = [
+        read_saying(Passage(text)).is_negated
+        for text in ("we don't", "it isn’t", "not now", "未完成", "안 된다", "now", "done")
+    ]
+    assert negated == [True] * 5 + [False] * 2

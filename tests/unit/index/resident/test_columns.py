@@ -1,0 +1,174 @@
+"""Filter columns against the filters' sentences written down plainly, over any history of rows."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.index.resident.columns import Columns, grown
+from service.index.resident.facts import Facts, microseconds
+from service.records import Filters
+
+ROWS = 10
+START = datetime(2026, 2, 13, tzinfo=UTC)
+MOMENTS = [START + timedelta(hours=hour) for hour in range(4)]
+NOW = microseconds(MOMENTS[2])
+SCOPES = [None, "", "gpu", "home"]
+TAGS = ["a", "b", "c"]
+WORDS = ["note", "fact", "decision"]
+
+moments = st.sampled_from(MOMENTS)
+stored_moments = moments.map(microseconds)
+facts = st.builds(
+    Facts,
+    key=st.just("m"),
+    words=st.just(""),
+    scope=st.sampled_from(SCOPES),
+    kind=st.sampled_from(WORDS),
+    type=st.sampled_from(["episodic", "semantic"]),
+    tags=st.lists(st.sampled_from(TAGS), max_size=4).map(tuple),
+    session=st.sampled_from([None, "s1", "s2"]),
+    trust_tier=st.sampled_from(["trusted", "untrusted", "quarantined"]),
+    occurred_at=stored_moments,
+    valid_from=st.none() | stored_moments,
+    valid_until=st.none() | stored_moments,
+    is_archived=st.booleans(),
+    consolidated_into=st.sampled_from([None, "s"]),
+)
+chosen = st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=4).map(tuple)
+filters = st.builds(
+    Filters,
+    scope=st.sampled_from([*SCOPES, "unheard"]),
+    kinds=st.none() | chosen,
+    types=st.none() | st.lists(st.sampled_from(["episodic", "semantic"]), max_size=3).map(tuple),
+    tags=st.none() | st.lists(st.sampled_from([*TAGS, "unheard"]), max_size=3).map(tuple),
+    since=st.none() | moments,
+    until=st.none() | moments,
+    as_of=st.none() | moments,
+    session=st.sampled_from([None, "s1", "unheard"]),
+    with_sources=st.booleans(),
+    include_archived=st.booleans(),
+    trust=st.lists(st.sampled_from(["trusted", "untrusted", "quarantined"]), max_size=4).map(tuple),
+)
+pages = st.dictionaries(st.integers(0, ROWS - 1), facts, max_size=6)
+histories = st.lists(pages | st.integers(0, ROWS - 1), max_size=8)
+
+
+def passes(fact: Facts, asked: Filters) -> bool:
+    """Say the sentences of filters.surql about one memory, agents aside."""
+    moment = NOW if asked.as_of is None else microseconds(asked.as_of)
+    begins = fact.occurred_at if fact.valid_from is None else fact.valid_from
+    return (
+        (asked.scope is None or fact.scope == asked.scope)
+        and (asked.kinds is None or fact.kind in asked.kinds)
+        and (asked.types is None or fact.type in asked.types)
+        and (asked.tags is None or set(asked.tags) <= set(fact.tags))
+        and (asked.since is None or fact.occurred_at >= microseconds(asked.since))
+        and (asked.until is None or fact.occurred_at <= microseconds(asked.until))
+        and (fact.valid_until is None or fact.valid_until > moment)
+        and (asked.as_of is None or begins <= moment)
+        and (asked.session is None or fact.session == asked.session)
+        and (
+            asked.include_archived
+            or not fact.is_archived
+            or (asked.with_sources and fact.consolidated_into is not None)
+        )
+        and fact.trust_tier in asked.trust
+    )
+
+
+def rows_of(columns: Columns, asked: Filters) -> list[int]:
+    rows: list[int] = np.flatnonzero(columns.mask(asked, NOW)).tolist()
+    return rows
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories, filters)
+def test_any_history_passes_what_the_sentences_say(
+    history: list[dict[int, Facts] | int], asked: Filters
+) -> None:
+    columns, held = Columns(), dict[int, Facts]()
+    for step in history:
+        if isinstance(step, dict):
+            columns.put(list(step), list(step.values()))
+            held |= step
+        elif step in held:
+            columns.remove(step)
+            del held[step]
+    assert rows_of(columns, asked) == sorted(row for row, one in held.items() if passes(one, asked))
+    assert np.flatnonzero(columns.present).tolist() == sorted(held)
+
+
+FACT = Facts(
+    "m", "", "gpu", "note", "semantic", ("a",), "s1", "trusted", NOW, None, None, is_archived=False
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_found"),
+    [
+        ({"kinds": ("fact", "fact")}, False),
+        ({"kinds": ("note", "note")}, True),
+        ({"kinds": ()}, False),
+        ({"tags": ()}, True),
+        ({"tags": ("a", "a")}, True),
+        ({"trust": ("untrusted", "untrusted")}, False),
+    ],
+)
+def test_a_word_said_twice_counts_once(asked: dict[str, Any], is_found: bool) -> None:
+    columns = Columns()
+    other = replace(FACT, kind="fact", trust_tier="untrusted", tags=())
+    columns.put([0, 1], [FACT, other])
+    assert (0 in rows_of(columns, Filters(**asked))) is is_found
+
+
+def test_bounds_are_exact_to_the_microsecond() -> None:
+    columns = Columns()
+    columns.put([0], [replace(FACT, valid_until=NOW + 1)])
+    moment, step = MOMENTS[2], timedelta(microseconds=1)
+    assert rows_of(columns, Filters(since=moment, until=moment)) == [0]
+    assert rows_of(columns, Filters(since=moment + step)) == []
+    assert rows_of(columns, Filters(until=moment - step)) == []
+    assert rows_of(columns, Filters(as_of=moment)) == [0]
+    assert rows_of(columns, Filters(as_of=moment + step)) == []
+    assert rows_of(columns, Filters(as_of=moment - step)) == []
+
+
+def test_the_ends_of_time_fit() -> None:
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    columns = Columns()
+    columns.put([0, 1], [replace(FACT, occurred_at=microseconds(m)) for m in (first, last)])
+    assert rows_of(columns, Filters(since=last)) == [1]
+    assert rows_of(columns, Filters(until=first)) == [0]
+    assert rows_of(columns, Filters(as_of=last)) == [0, 1]
+
+
+def test_nothing_is_a_history_too() -> None:
+    columns = Columns()
+    columns.put([], [])
+    assert rows_of(columns, Filters(kinds=("note",), tags=("a",), scope="gpu")) == []
+
+
+def test_room_is_made_for_what_was_said_and_rows_stay() -> None:
+    columns = Columns()
+    columns.put([3], [FACT])
+    columns.reserve(5000)
+    reserved = columns.bytes
+    columns.put(range(4999), [FACT] * 4999)
+    assert columns.bytes == reserved
+    assert len(rows_of(columns, Filters(scope="gpu", tags=("a",), session="s1"))) == 4999
+    columns.put([100_000], [FACT])
+    assert rows_of(columns, Filters())[-1] == 100_000
+
+
+def test_an_array_grows_by_a_share_and_keeps_its_rows() -> None:
+    array = np.arange(1000, dtype=np.int32)
+    assert grown(array, 1000) is array
+    larger = grown(array, 1001)
+    assert len(larger) == 1250
+    assert larger[:1000].tolist() == array.tolist()
+    assert not larger[1000:].any()

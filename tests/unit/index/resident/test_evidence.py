@@ -1,0 +1,160 @@
+"""What an agent's index tells of memories in regard to a question."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.index.evidence import Evidence, Question
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.evidence import newest, weigh
+from service.index.resident.facts import Facts, microseconds
+from service.index.resident.neighbours import linked
+from service.index.resident.vectors import VectorIndex
+from service.records import Filters
+
+START = datetime(2026, 2, 13, tzinfo=UTC)
+REACH = 2
+
+
+def facts(key: str, words: str = "word", day: int = 0, subject: str | None = None) -> Facts:
+    moment = microseconds(START + timedelta(days=day))
+    return Facts(
+        key, words, None, "note", "semantic", (), None, "trusted", moment, None, None,
+        is_archived=key.startswith("archived"), subject=subject,
+    )  # fmt: skip
+
+
+def index_of(*memories: Facts, follows: Sequence[tuple[str, str]] = ()) -> AgentIndex:
+    """Return an index; in `follows` the later memory comes first."""
+    index = AgentIndex("main")
+    index.put_memories(memories)
+    for pair in follows:
+        index.put_edge("follows", pair)
+    return index
+
+
+def ask(
+    index: AgentIndex, keys: Sequence[str], text: str = "word", vector: list[float] | None = None
+) -> Evidence:
+    question = Question.read(text, None if vector is None else np.array(vector, np.float32))
+    return weigh(index, question, Filters(), keys, REACH)
+
+
+def ways(found: Evidence, key: str) -> tuple[list[str], list[str]]:
+    row = found.keys.index(key)
+    before, after = (
+        [found.keys[place] for place in way[row].tolist() if place >= 0]
+        for way in (found.before, found.after)
+    )
+    return before, after
+
+
+def test_words_lengths_and_holders_are_counted() -> None:
+    index = index_of(facts("a", "running run kettle"), facts("b", "kettle"), facts("c", ""))
+    found = ask(index, ["b", "a", "nobody", "c"], "run kettle")
+    assert found.keys == ("b", "a", "c")
+    assert found.counts.tolist() == [[0, 1], [2, 1], [0, 0]]
+    assert found.lengths.tolist() == [1, 3, 0]
+    assert found.holders.tolist() == [1, 2]
+    assert (found.asked, found.documents, found.words) == (3, 3, 4)
+
+
+def test_neighbours_come_with_it_as_far_as_they_pass() -> None:
+    chain = [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d"), ("archived", "e")]
+    index = index_of(*map(facts, ("a", "b", "c", "d", "e", "archived")), follows=chain)
+    found = ask(index, ["d"])
+    assert found.asked == 1
+    assert ways(found, "d") == (["c", "b"], ["e"])
+    assert set(found.keys) == {"b", "c", "d", "e"}
+
+
+def test_a_chain_that_comes_back_ends_there() -> None:
+    index = index_of(facts("a"), facts("b"), follows=[("a", "a"), ("b", "a"), ("a", "b")])
+    assert ways(ask(index, ["b"]), "b") == (["a"], ["a"])
+    assert ways(ask(index, ["a"]), "a") == ([], [])
+
+
+def test_of_several_before_the_least_id_counts() -> None:
+    index = index_of(*map(facts, "abc"), follows=[("c", "b"), ("c", "a")])
+    assert ways(ask(index, ["c"]), "c") == (["a"], [])
+
+
+def test_a_deleted_memory_is_neither_told_nor_passed() -> None:
+    index = index_of(*map(facts, "abc"), follows=[("b", "a"), ("c", "b")])
+    index.remove_memory("b")
+    assert ask(index, ["b"]).keys == ()
+    assert ways(ask(index, ["c"]), "c") == ([], [])
+
+
+def test_whoever_is_named_is_told() -> None:
+    index = index_of(facts("a", subject="anna_berg"), facts("b", subject="berg"), facts("c"))
+    assert ask(index, list("abc"), "Where is Anna Berg?").is_named.tolist() == [True, True, False]
+    assert ask(index, list("abc"), "?!").is_named.tolist() == [False] * 3
+
+
+@pytest.mark.parametrize("vector", [None, [1.0], [1.0, 0.0, 0.0]])
+def test_without_a_vector_of_this_length_nothing_is_near(vector: list[float] | None) -> None:
+    index = index_of(facts("a"))
+    index.put_vectors(["a"], [np.array([1, 0], np.float32)])
+    assert math.isnan(ask(index, ["a"], vector=vector).cosines[0])
+
+
+def test_cosines_are_none_where_there_is_no_vector() -> None:
+    index = index_of(*map(facts, "abc"))
+    index.put_vectors(["a", "b"], [np.array(v, np.float32) for v in ([3, 4], [0, -2])])
+    index.remove_vector("b")
+    near = ask(index, list("abc"), vector=[1.0, 0.0]).cosines.tolist()
+    assert near[0] == pytest.approx(0.6, abs=1e-3)
+    assert math.isnan(near[1])
+    assert math.isnan(near[2])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 40), max_size=12), st.sets(st.integers(0, 20)))
+def test_cosines_are_those_of_the_rows_asked(rows: list[int], held: set[int]) -> None:
+    vectors = np.random.default_rng(3).normal(size=(21, 5)).astype(np.float32)
+    index = VectorIndex(5)
+    index.put(sorted(held), vectors[sorted(held)])
+    asked = vectors[0] + np.float32(0.1)
+    for row, near in zip(rows, index.cosines(asked, np.array(rows, np.int64)), strict=True):
+        if row not in held:
+            assert math.isnan(near)
+        else:
+            by_hand = vectors[row] @ asked / np.linalg.norm(vectors[row]) / np.linalg.norm(asked)
+            assert near == pytest.approx(by_hand, abs=2e-3)
+
+
+def test_the_newest_that_passes() -> None:
+    index = index_of(facts("a", day=1), facts("b", day=3), facts("archived", day=9))
+    assert newest(index, Filters()) == START + timedelta(days=3)
+    assert newest(index, Filters(), ["a", "archived", "nobody"]) == START + timedelta(days=1)
+    assert newest(index, Filters(), []) is None
+    assert newest(AgentIndex("main"), Filters()) is None
+
+
+def test_a_concept_links_its_own_memory_and_few_link_each_other() -> None:
+    index = index_of(facts("a", subject="gpu"), *map(facts, "bcd"))
+    index.graph.put_concept("gpu", "GPU", 3)
+    index.graph.put_concept("two", "Two", 2)
+    index.graph.put_concept("gone", "Gone", 2)
+    for key, slugs in {
+        "a": ["gpu"],
+        "b": ["gpu", "two"],
+        "c": ["gpu"],
+        "d": ["two", "gone"],
+    }.items():
+        for slug in slugs:
+            index.put_edge("references", (key, slug))
+    found = {
+        key: [(concept.name, ends) for concept, ends in links]
+        for key, links in linked(index, ["a", "b", "d", "nobody"], 10).items()
+    }
+    assert found == {
+        "a": [("GPU", ["b", "c"])], "b": [("GPU", ["a"]), ("Two", ["d"])], "d": [("Two", ["b"])],
+    }  # fmt: skip
+    assert linked(index, ["a", "b"], 2)["a"] == []

@@ -1,0 +1,73 @@
+"""What a row must have to be a memory, read from a page and from the change feed alike."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from service.index.resident.facts import CorruptRow, Facts, facts_of, facts_of_row, microseconds
+
+AT = datetime(2026, 2, 13, 9, 30, 0, 123456, tzinfo=UTC)
+# Hours and seconds to microseconds by hand: 2026-02-13 is day 20,497 of Unix time.
+AT_MICROSECONDS = ((20_497 * 24 + 9) * 60 + 30) * 60_000_000 + 123_456
+
+ROW: dict[str, Any] = {
+    "words": "blue bunny", "scope": "gpu", "kind": "note", "type": "semantic", "tags": ["a", "b"],
+    "session": "s1", "trust_tier": "trusted", "occurred_at": AT, "valid_from": AT,
+    "valid_until": AT + timedelta(days=1), "archived_at": None, "agent": "main", "content": "…",
+    "subject": "blue_bunny", "consolidated_into": "s1",
+}  # fmt: skip
+VALUES: list[Any] = [
+    "m1", "blue bunny", "gpu", "note", "semantic", ["a", "b"], "s1", "trusted", AT_MICROSECONDS,
+    AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, False, "blue_bunny", "s1",
+]  # fmt: skip
+JUNK: list[Any] = [7, 7.5, True, {"a": 1}, [["a"]], b"a"]
+
+
+def test_a_moment_is_microseconds_since_1970_in_any_zone() -> None:
+    assert microseconds(AT) == AT_MICROSECONDS
+    assert microseconds(AT.astimezone(timezone(timedelta(hours=9)))) == AT_MICROSECONDS
+    assert microseconds(datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)) == -1
+    last = datetime.max.replace(tzinfo=UTC)
+    assert datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds(last)) == last
+
+
+def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
+    assert facts_of_row("m1", ROW) == facts_of(VALUES)
+    assert facts_of(VALUES) == Facts(
+        "m1", "blue bunny", "gpu", "note", "semantic", ("a", "b"), "s1", "trusted",
+        AT_MICROSECONDS, AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, is_archived=False,
+        subject="blue_bunny", consolidated_into="s1",
+    )  # fmt: skip
+
+
+def test_what_may_be_missing_may_be_missing() -> None:
+    optional = ("scope", "session", "valid_from", "valid_until", "archived_at")
+    row = {name: value for name, value in ROW.items() if name not in optional}
+    facts = facts_of_row("m1", row)
+    assert (facts.scope, facts.session, facts.valid_from, facts.valid_until) == (None,) * 4
+    assert facts.is_archived is False
+    assert facts_of_row("m1", ROW | {"archived_at": AT}).is_archived is True
+
+
+@pytest.mark.parametrize("name", ["words", "kind", "type", "tags", "trust_tier", "occurred_at"])
+def test_a_row_without_what_every_memory_has_is_corrupt(name: str) -> None:
+    with pytest.raises(CorruptRow, match="'m1'"):
+        facts_of_row("m1", {key: value for key, value in ROW.items() if key != name})
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+@pytest.mark.parametrize("name", [name for name in ROW if name not in {"archived_at", "agent"}])
+def test_a_field_of_another_type_is_corrupt(name: str, junk: Any) -> None:
+    if name == "content" or (name == "occurred_at" and junk == 7):
+        return  # not read here; a whole number is how a page tells a time
+    if name in {"valid_from", "valid_until"} and junk == 7:
+        return
+    with pytest.raises(CorruptRow, match="'m1'"):
+        facts_of_row("m1", ROW | {name: junk})
+
+
+@pytest.mark.parametrize("key", [7, None, ["a"], {"a": 1}])
+def test_a_key_that_is_no_word_is_corrupt(key: object) -> None:
+    with pytest.raises(CorruptRow):
+        facts_of_row(key, ROW)

@@ -1,0 +1,152 @@
+"""Edges both ways against a plain set of pairs, and what the graph says about concepts."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.index.resident.facts import CorruptRow
+from service.index.resident.graph import EDGE_TABLES, Edges, Graph
+from service.names.shares import DECLARED_SHARE
+from service.records import Concept, Related
+
+NODES = 6
+
+pairs = st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1))
+steps = st.lists(st.tuples(st.booleans(), pairs, st.integers(0, 3)), max_size=60)
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps)
+def test_any_history_of_edges_reads_the_same_both_ways(
+    history: list[tuple[bool, tuple[int, int], int]],
+) -> None:
+    edges, held = Edges(), dict[tuple[int, int], int]()
+    for is_put, pair, weight in history:
+        if is_put:
+            edges.put(*pair, weight)
+            held[pair] = weight
+        else:
+            edges.remove(*pair)
+            held.pop(pair, None)
+    assert sorted(edges) == sorted(held)
+    assert edges.count == len(held)
+    for node in range(NODES):
+        assert sorted(edges.ahead(node)) == sorted(end for start, end in held if start == node)
+        assert sorted(edges.behind(node)) == sorted(start for start, end in held if end == node)
+    for start in range(NODES):
+        for end in range(NODES):
+            assert edges.weight(start, end) == held.get((start, end), 0)
+
+
+def graph_of(**memories: int) -> Graph:
+    graph = Graph("main")
+    for slug, count in memories.items():
+        graph.put_concept(slug, slug.title(), count)
+    return graph
+
+
+def relate(graph: Graph, source: str, target: str, weight: int, *, declared: bool = False) -> None:
+    ends = graph.number_of(source), graph.number_of(target)
+    graph.edges["related_to"].put(*ends, weight)
+    graph.declare(*ends, is_declared=declared)
+
+
+def concept(slug: str, memories: int) -> Concept:
+    return Concept(("main", slug), slug.title(), memories)
+
+
+def test_a_memorys_concepts_are_those_that_link() -> None:
+    graph = graph_of(once=1, twice=2, often=10, hub=11)
+    for slug in ("hub", "often", "once", "twice", "unheard"):
+        graph.edges["references"].put(0, graph.number_of(slug))
+    assert graph.concepts_of(0, 10) == (concept("often", 10), concept("twice", 2))
+    assert graph.concepts_of(0, 0) == ()
+    assert graph.concepts_of(1, 10) == ()
+
+
+def test_related_concepts_come_tightest_first_and_ties_by_slug() -> None:
+    graph = graph_of(here=10, a=10, b=10, c=20, d=5, e=3)
+    relate(graph, "here", "b", 5)
+    relate(graph, "a", "here", 5)
+    relate(graph, "here", "c", 10)
+    relate(graph, "d", "here", 0, declared=True)
+    graph.edges["is_a"].put(graph.number_of("here"), graph.number_of("e"))
+    expected = [
+        Related(concept("d", 5), "related_to", DECLARED_SHARE),
+        Related(concept("e", 3), "is_a", DECLARED_SHARE),
+        Related(concept("a", 10), "related_to", 0.5),
+        Related(concept("b", 10), "related_to", 0.5),
+        Related(concept("c", 20), "related_to", 0.5),
+    ]
+    assert graph.related("here", {"related_to", "is_a"}) == expected
+    assert graph.related("e", {"is_a"}) == [Related(concept("here", 10), "is_a", DECLARED_SHARE)]
+    assert graph.related("here", {"is_a"}) == [expected[1]]
+    assert graph.related("here", set()) == []
+    assert graph.related("unheard", {"is_a", "related_to"}) == []
+
+
+def test_of_each_side_the_twenty_heaviest_count() -> None:
+    graph = graph_of(m=100, **{f"a{n:02}": 100 for n in range(25)})
+    graph.put_concept("z", "Z", 100)
+    for number in range(25):
+        relate(graph, f"a{number:02}", "m", 5 + number % 2)
+    relate(graph, "m", "z", 1)
+    found = [related.concept.id[1] for related in graph.related("m", {"related_to"})]
+    heavy = [f"a{n:02}" for n in range(25) if n % 2]
+    light = [f"a{n:02}" for n in range(25) if not n % 2]
+    assert found == [*heavy, *light[:8], "z"]
+
+
+def test_a_concept_that_is_gone_is_nobodys_and_may_come_back() -> None:
+    graph = graph_of(here=4, there=4)
+    relate(graph, "here", "there", 2)
+    graph.edges["references"].put(0, graph.number_of("there"))
+    graph.remove_concept("there")
+    graph.remove_concept("never there")
+    assert (graph.knows("there"), graph.knows("never there")) == (False, False)
+    assert graph.related("here", {"related_to"}) == []
+    assert graph.concepts_of(0, 10) == ()
+    assert graph.counts()["concept"] == 1
+    graph.put_concept("there", "There", 5)
+    assert graph.related("here", {"related_to"}) == [
+        Related(concept("there", 5), "related_to", 0.4)
+    ]
+
+
+@pytest.mark.parametrize("table", EDGE_TABLES)
+def test_edges_are_counted_by_table(table: str) -> None:
+    graph = Graph("main")
+    for name, edges in graph.edges.items():
+        if name == table:
+            edges.put(1, 2)
+    assert graph.counts() == {"concept": 0} | {name: int(name == table) for name in EDGE_TABLES}
+    assert graph.bytes > 0
+
+
+def test_a_graph_knows_by_which_slugs_a_concept_went() -> None:
+    graph = Graph("main")
+    graph.put_concept("server", "Server", 5, ["servers", "ser_ver"])
+    assert graph.spellings(["servers", "kettle"]) == {"server", "servers", "ser_ver", "kettle"}
+    graph.put_concept("servers", "Servers", 2)
+    graph.put_concept("server", "Server", 3, ["ser_ver"])
+    assert graph.spellings(["server"]) == {"server", "ser_ver"}
+    assert graph.spellings(["servers"]) == {"servers"}
+    graph.remove_concept("server")
+    assert graph.spellings(["ser_ver"]) == {"ser_ver"}
+
+
+def test_a_concept_that_moves_to_another_is_told_in_any_order() -> None:
+    graph = Graph("main")
+    graph.put_concept("server", "Server", 5, ["servers"])
+    graph.put_concept("box", "Box", 7, ["server", "servers"])
+    graph.remove_concept("server")
+    assert graph.spellings(["servers"]) == {"box", "server", "servers"}
+    graph.put_concept("server", "Server", 5, ["servers"])
+    graph.put_concept("box", "Box", 2)
+    assert graph.spellings(["servers"]) == {"server", "servers"}
+    graph.put_concept("box", "Box", 7, ["servers"])
+    graph.remove_concept("box")
+    graph.remove_concept("server")
+    assert graph.spellings(["servers"]) == {"servers"}
+    with pytest.raises(CorruptRow):
+        graph.put_concept("box", "Box", 7, [3])  # type: ignore[list-item]

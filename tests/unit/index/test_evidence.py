@@ -1,0 +1,105 @@
+"""Evidence: how a question is read, and how what several indexes tell becomes one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.index.evidence import Evidence, Question, join
+
+WORDS = 2
+REACH = 2
+
+
+def evidence(keys: str, asked: int, rows: list[list[int]], documents: int = 10) -> Evidence:
+    """Return evidence whose numbers tell of which key they are; `rows`: before, then after."""
+    numbers = np.array([ord(key) for key in keys], np.float32)
+    ways = np.array(rows, np.int32).reshape(len(keys), 2, REACH)
+    return Evidence(
+        keys=tuple(keys), asked=asked, counts=np.repeat(numbers[:, None], WORDS, axis=1),
+        lengths=numbers + 1, cosines=numbers / np.float32(1000), is_named=numbers % 2 == 0,
+        is_turn=numbers % 3 == 0,
+        before=ways[:, 0], after=ways[:, 1], holders=np.array([1, 2], np.float32),
+        documents=documents, words=100.0,
+    )  # fmt: skip
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> list[Evidence]:
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
+    made = []
+    for size in draw(st.lists(st.integers(0, 5), min_size=1, max_size=4)):
+        keys = "".join(next(letters) for _ in range(size))
+        row = st.lists(st.integers(-1, max(size - 1, -1)), min_size=4, max_size=4)
+        rows = [draw(row) if size else [] for _ in range(size)]
+        made.append(evidence(keys, draw(st.integers(0, size)), rows))
+    return made
+
+
+def told(one: Evidence) -> dict[str, tuple[object, ...]]:
+    """Return what evidence says of each key, neighbours by key, so that rows do not matter."""
+
+    def names(steps: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[str]:
+        return [one.keys[row] if row >= 0 else "" for row in steps.tolist()]
+
+    return {
+        key: (
+            one.counts[row].tolist(), float(one.lengths[row]), float(one.cosines[row]),
+            bool(one.is_named[row]), names(one.before[row]), names(one.after[row]),
+            row < one.asked,
+        )
+        for row, key in enumerate(one.keys)
+    }  # fmt: skip
+
+
+@settings(max_examples=50, deadline=None)
+@given(parts())
+def test_joined_parts_say_of_each_memory_what_each_part_says(found: list[Evidence]) -> None:
+    joined = join(found)
+    assert told(joined) == {key: said for one in found for key, said in told(one).items()}
+    assert joined.asked == sum(one.asked for one in found)
+    assert joined.documents == 10 * len(found)
+    assert joined.words == 100.0 * len(found)
+    assert joined.holders.tolist() == [len(found), 2 * len(found)]
+
+
+def test_one_part_is_itself() -> None:
+    one = evidence("ab", 1, [[1, -1, -1, -1], [-1, -1, 0, -1]])
+    assert join([one]) is one
+
+
+def test_what_was_asked_comes_first() -> None:
+    first = evidence("ab", 1, [[1, -1, -1, -1], [-1, -1, 0, -1]])
+    second = evidence("cd", 1, [[-1, -1, 1, -1], [0, -1, -1, -1]])
+    joined = join([first, second])
+    assert joined.keys == ("a", "c", "b", "d")
+    assert joined.before[0].tolist() == [2, -1]
+    assert joined.after[1].tolist() == [3, -1]
+
+
+def test_a_question_has_each_stem_once() -> None:
+    question = Question.read("memory memories running the runs", None)
+    assert len(question.words) == 2
+    assert set(question.words) == {"memory", "running"}
+
+
+def test_a_question_of_stop_words_keeps_them_and_one_of_marks_has_none() -> None:
+    assert Question.read("who are you", None).words == ("who", "are", "you")
+    empty = Question.read("?!", None)
+    assert (empty.words, empty.names, empty.wide_share) == ((), frozenset(), 0.0)
+
+
+def test_the_names_of_a_question_are_its_runs_of_tokens() -> None:
+    assert Question.read("Anna Berg?", None).names == {"anna", "berg", "anna_berg"}
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("memory", 0.0), ("기억", 1.0), ("東京", 1.0), ("기억 memory", 0.5)]
+)
+def test_wide_letters_are_counted_by_words(text: str, share: float) -> None:
+    assert Question.read(text, None).wide_share == share
+
+
+def test_a_pasted_text_has_no_endless_list_of_names() -> None:
+    question = Question.read(" ".join(f"word{n}" for n in range(5000)), None)
+    assert len(question.names) <= 64 * 12

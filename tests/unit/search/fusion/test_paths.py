@@ -1,0 +1,36 @@
+"""Paths of graph hits: ids while ranking, titles in the answer, nothing for what is hidden."""
+
+from datetime import UTC, datetime
+
+from service.records import Memory
+from service.search.fusion.paths import path_seeds, with_titles
+from service.search.fusion.rrf import Fused, SignalHit
+
+_MOMENT = datetime(2026, 2, 13, tzinfo=UTC)
+_TEXT = SignalHit(2, 7.5)
+_HIT = Fused("new", 0.03, {"text": _TEXT, "graph": SignalHit(1, 0.5, ("seed", "GPU"))})
+
+
+def _memory(key: str, title: str, content: str) -> Memory:
+    return Memory(key, "main", "note", "semantic", title, content, _MOMENT, _MOMENT, _MOMENT)
+
+
+def test_the_seed_of_a_path_is_to_be_fetched() -> None:
+    assert path_seeds(_HIT) == ("seed",)
+    assert path_seeds(Fused("new", 0.03, {"text": _TEXT})) == ()
+
+
+def test_a_path_begins_at_the_seeds_title() -> None:
+    told = with_titles(_HIT, {"seed": _memory("seed", "The seed", "Words.")})
+    assert told.signals == {"text": _TEXT, "graph": SignalHit(1, 0.5, ("The seed", "GPU"))}
+    assert (told.id, told.score) == (_HIT.id, _HIT.score)
+
+
+def test_a_seed_without_a_title_goes_by_the_beginning_of_its_text() -> None:
+    told = with_titles(_HIT, {"seed": _memory("seed", "", "# First words\n\nand more")})
+    assert told.signals["graph"].path == ("First words", "GPU")
+
+
+def test_a_path_from_a_seed_that_is_not_visible_is_left_out() -> None:
+    told = with_titles(_HIT, {"new": _memory("new", "New", "Words.")})
+    assert told.signals == {"text": _TEXT, "graph": SignalHit(1, 0.5)}

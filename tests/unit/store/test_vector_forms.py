@@ -1,0 +1,49 @@
+"""Vectors as the store keeps them: both forms hold every number exactly, broken ones are told."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.settings import Settings
+from service.store.vector_forms import ENGINE_OF_FORM, FORM_OF_ENGINE, read_vector, stored_vector
+
+NUMBERS = st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=40)
+
+
+@given(NUMBERS)
+def test_both_forms_give_back_what_went_in(numbers: list[float]) -> None:
+    vector = np.array(numbers, np.float32)
+    for form in ENGINE_OF_FORM:
+        again = read_vector(stored_vector(vector, form))
+        assert again.dtype == np.float32
+        assert again.tobytes() == vector.tobytes()
+
+
+def test_bytes_are_little_endian_floats_and_arrays_are_plain_numbers() -> None:
+    vector = np.array([1.0, -2.5], ">f4")
+    assert stored_vector(vector, "bytes") == struct.pack("<2f", 1.0, -2.5)
+    assert stored_vector(vector, "array") == [1.0, -2.5]
+    assert stored_vector(np.arange(6, dtype=np.float32)[::2], "bytes") == struct.pack(
+        "<3f", 0, 2, 4
+    )
+
+
+@pytest.mark.parametrize("length", [1, 3, 6, 1535])
+def test_bytes_that_are_no_whole_floats_are_told(length: int) -> None:
+    with pytest.raises(ValueError, match=f"has {length} bytes, which is no multiple of 4"):
+        read_vector(b"x" * length)
+
+
+@pytest.mark.parametrize("stored", [b"", []])
+def test_an_empty_vector_is_told(stored: bytes | list[float]) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        read_vector(stored)
+
+
+def test_every_engine_has_its_form() -> None:
+    engines = Settings.model_json_schema()["properties"]["search_engine"]["enum"]
+    assert set(engines) == FORM_OF_ENGINE.keys()
+    assert {ENGINE_OF_FORM[form] for form in FORM_OF_ENGINE.values()} == set(engines)

@@ -1,0 +1,139 @@
+"""Parsing any text: nothing raised, nothing lost, lines in order, work in bounds."""
+
+import re
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from service.text.markdown import parse_markdown
+
+_PATHOLOGICAL = {
+    "empty headings": "#\n" * 100_000,
+    "headings": "## a\n" * 20_000,
+    "quotes": ">" * 50_000,
+    "quotes of words": "> " * 50_000 + "x",
+    "brackets": "[" * 50_000,
+    "links": "[[" * 50_000 + "]]" * 50_000,
+    "links in one paragraph": "see [[a]] and #tag. " * 20_000,
+    "many links in one paragraph": " ".join(f"[[a{n}]]." for n in range(20_000)),
+    "lists": "- " * 50_000 + "x",
+    "list items": "- a\n" * 10_000,
+    "ever deeper items": "".join(" " * n + "- a\n" for n in range(1_000)),
+    "backticks": " ".join("`" * n for n in range(1, 600)),
+    "open comments": "<!--\n" * 50_000,
+    "open tags": "<a\n" * 10_000,
+    "pipes": "|" * 50_000 + "\n" + "|-" * 50_000,
+    "table": "| a | b |\n|---|---|\n" + "| a | b |\n" * 5_000,
+    "emphasis in a heading": "## " + "*a_" * 160,
+    "one paragraph": "a\n" * 20_000,
+    "one word": "a" * 1_000_000,
+    "one line": "word " * 200_000,
+    "no space": "한" * 100_000,
+    "no space, sentences": "한다. " * 50_000,
+    "quotation marks": "\"'“a. " * 20_000,
+    "fences": "```\n" * 50_000,
+    "blank lines": "\n" * 500_000,
+    "tabs": "\t" * 100_000 + "x",
+    "front matter": "---\n" + f"a: {'b' * 96}\n" * 10_000 + "---\n",
+    "aliases": "---\na: &a [x]\n"
+    + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(500))
+    + "---\n",
+    "control characters": "\x00" * 200_000 + "\x1b[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", _PATHOLOGICAL.values(), ids=_PATHOLOGICAL)
+def test_hostile_text_takes_bounded_time(text: str) -> None:
+    started = time.thread_time()
+    document = parse_markdown(text)
+    assert time.thread_time() - started < 20
+    words = re.findall(r"\w+", text)
+    assert bool(document.sections) == bool(words)
+
+
+@pytest.mark.slow
+def test_five_megabytes_take_seconds() -> None:
+    day = (
+        "## 14:30 Work\n\n"
+        + "We tried the new driver and it was slow again. " * 8
+        + "\n\n- one\n- two\n\n"
+    )
+    text = "# Log\n\n" + day * (5_000_000 // len(day))
+    started = time.thread_time()
+    document = parse_markdown(text)
+    assert time.thread_time() - started < 20
+    assert len(document.sections) == 5_000_000 // len(day)
+    assert document.sections[-1].ordinal == len(document.sections) - 1
+
+
+_WORD = st.text(alphabet="abcdefgh한국어é", min_size=1, max_size=8)
+_LINE = st.lists(_WORD, min_size=1, max_size=8).map(" ".join)
+_ELEMENT = st.one_of(
+    _LINE.map(lambda line: ("text", [line])),
+    st.lists(_LINE, min_size=2, max_size=4).map(lambda lines: ("text", lines)),
+    st.lists(_LINE, min_size=1, max_size=3).map(lambda ls: ("text", [f"- {line}" for line in ls])),
+    _LINE.map(lambda line: ("text", ["```", f"## {line}", "", line, "```"])),
+    _LINE.map(lambda line: ("text", [f"> # {line}", f"> {line}"])),
+    _LINE.map(lambda line: ("text", [f"#### {line}"])),
+    st.tuples(st.integers(1, 3), _LINE).map(
+        lambda pair: ("heading", ["#" * pair[0] + " " + pair[1]])
+    ),
+    _LINE.map(lambda line: ("heading", [line, "==="])),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(_ELEMENT, max_size=15), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_every_line_is_in_the_section_of_its_heading(
+    elements: list[tuple[str, list[str]]], line_end: str
+) -> None:
+    lines = [line for _, element in elements for line in (*element, "")]
+    sections = parse_markdown(line_end.join(lines), 100_000).sections
+    number = 0
+    for kind, element in elements:
+        for line in element if kind == "text" else []:
+            number += 1
+            holders = [s for s in sections if s.line_start <= number <= s.line_end]
+            assert len(holders) == 1 or not line
+            assert all(line in section.content.split("\n") for section in holders)
+        number += 1 if kind == "text" else len(element) + 1
+    for section in sections:
+        assert lines[section.line_end - 1]
+        assert lines[section.line_start - 1]
+
+
+_ANY_TEXT = st.text(alphabet=st.characters(codec=None))
+_MARKS = st.text(alphabet="#-*>`~[]|:<!=+\\ \n\r\tab.1한\x00\u2028\ufeff", max_size=200)
+
+
+@settings(deadline=None)
+@given(st.one_of(_ANY_TEXT, _MARKS), st.integers(-1, 40), st.integers(-1, 20))
+@example("---\n: \n---", 10, 0)
+@example("# \x1b[0m", 1, 0)
+def test_any_text_parses_into_ordered_sections(text: str, limit: int, overlap: int) -> None:
+    document = parse_markdown(text, limit, overlap)
+    assert document == parse_markdown(text, limit, overlap)
+    line_count = len(re.split(r"\r\n|\r|\n", text))
+    line = 1
+    for section in document.sections:
+        assert line <= section.line_start <= section.line_end <= line_count
+        line = section.line_start
+        assert 0 <= section.part < section.parts
+        assert len(section.heading_path) <= 3
+        section.content.encode()
+    keys = [(section.heading_path, section.ordinal, section.part) for section in document.sections]
+    assert len(keys) == len(set(keys))
+
+
+@settings(deadline=None)
+@given(_MARKS, st.integers(1, 40))
+def test_no_word_is_lost(text: str, limit: int) -> None:
+    shown = " ".join(
+        f"{' '.join(section.heading_path)} {section.content}"
+        for section in parse_markdown(text, limit, 0).sections
+    )
+    if not text.startswith(("---", "+++", "\ufeff")):
+        for letter in "ab1한":
+            assert shown.count(letter) >= min(1, text.count(letter))
