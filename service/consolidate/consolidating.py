@@ -14,8 +14,8 @@ from service.consolidate.planning import (
     save_plan,
 )
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
+from service.text.titles import title_of
 from service.web.cursors import cursor_number, decode_cursor, encode_cursor
-from service.web.fields import title_of
 from service.writing.pipeline import Pipeline
 
 # More names at once than these nobody reads; the counts tell of all.

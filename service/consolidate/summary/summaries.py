@@ -12,8 +12,8 @@ from service.consolidate.summary.originals import Original
 from service.names.names import slug_of
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
+from service.text.titles import title_of
 from service.text.words import fold
-from service.web.fields import title_of
 from service.writing.drafts import Draft
 from service.writing.kinds import type_of
 
