@@ -200,16 +200,12 @@ def _summarise(
 async def _embed(pipeline: Pipeline, made: Sequence[Made]) -> dict[str, Vector]:
     """Return the vectors of summaries by key; one that the server refuses is left out."""
     texts = {one.group.key: one.summary.draft.text for one in made if one.summary}
-    if not texts:
-        return {}
     try:
-        vectors = await pipeline.vectors.embed_documents(list(texts.values()))
-        return dict(zip(texts, vectors, strict=True))
+        vectors = await pipeline.vectors.embed_each([*texts.values()])
     except EmbedderRefused:
-        if len(texts) == 1:
-            return {}
-    alone = [await _embed(pipeline, [one]) for one in made]
-    return {key: vector for found in alone for key, vector in found.items()}
+        return {}
+    pairs = zip(texts, vectors, strict=True)
+    return {key: vector for key, vector in pairs if vector is not None}
 
 
 async def _write(
