@@ -11,10 +11,10 @@ import orjson
 
 from service.consolidate.grouping import Old, Place, Room, Wall, summary_key
 from service.consolidate.likeness import Matrix, find_leaders
-from service.graph.reading import pages_of_vectors
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.store.vector_pages import pages_of_vectors
 from service.writing import stored
 from service.writing.drafts import digest
 
