@@ -47,7 +47,7 @@ def no_progress(through: int, groups: int) -> None:
 
 
 async def consolidate(
-    pipeline: Pipeline, asked: Consolidation, on_progress: OnProgress = no_progress
+    pipeline: Pipeline, request: Consolidation, on_progress: OnProgress = no_progress
 ) -> Consolidated:
     """Show what would be done, or do it.
 
@@ -55,25 +55,25 @@ async def consolidate(
     what changed, PlanStale.
     """
     started = time.perf_counter()
-    key, start = asked.plan, 0
-    if asked.cursor:
-        plan_id, shown = decode_cursor(asked.cursor, 2)
+    key, start = request.plan, 0
+    if request.cursor:
+        plan_id, shown = decode_cursor(request.cursor, 2)
         key, start = str(plan_id), cursor_number(shown)
     async with pipeline.consolidating:
-        plan = await _plan(pipeline, asked.target, key)
-        if asked.dry_run:
-            outcome = await preview(pipeline, plan, start, asked.limit)
+        plan = await _plan(pipeline, request.target, key)
+        if request.dry_run:
+            outcome = await preview(pipeline, plan, start, request.limit)
             if key is None:
                 await save_plan(pipeline.db, plan)
         else:
-            outcome = await carry_out(pipeline, plan, asked.limit, on_progress)
+            outcome = await carry_out(pipeline, plan, request.limit, on_progress)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     end = start + len(outcome.shown)
-    has_more = asked.dry_run and plan.id is not None and end < outcome.counts.groups
+    has_more = request.dry_run and plan.id is not None and end < outcome.counts.groups
     return Consolidated(
         plan=plan.id,
         run=outcome.run if outcome.counts.groups or outcome.counts.concepts else None,
-        dry_run=asked.dry_run,
+        dry_run=request.dry_run,
         agent=plan.target.agent,
         scope=plan.target.scope,
         before=plan.target.before,

@@ -148,10 +148,10 @@ def split_group(
     """
     waiting = deque(members)
     parts = [_fill(waiting, capacity, most_tokens) for capacity in capacities]
-    old = len(parts)
+    existing = len(parts)
     while waiting:
         parts.append(_fill(waiting, _EMPTY, most_tokens))
-    if len(parts) > old + 1 and len(parts[-1]) < _FEWEST_MEMBERS:
+    if len(parts) > existing + 1 and len(parts[-1]) < _FEWEST_MEMBERS:
         last = parts.pop()
         parts[-1] += last
     return [(part, joining) for part, joining in enumerate(parts) if joining]

@@ -113,8 +113,8 @@ async def _plan_groups(
 ) -> list[PlannedGroup]:
     leaders = await reading.find_clusters(db, agent, candidates)
     concepts = await _merged_concepts(db, candidates, variants)
-    # Summaries that take one more decide who shares a group, so they are read before grouping;
-    # those of near-duplicates are not asked then, and read when it is known which there are.
+    # A summary that takes more makes a group of a single memory, so capacities are read before the
+    # grouping; those of near-duplicates after it, for only then is it known which groups there are.
     shared = {concept_group(one, slug) for one in candidates for slug in concepts.get(one.id, ())}
     shared |= {week_group(one) for one in candidates}
     capacities = await reading.capacities(db, agent, shared)
@@ -126,7 +126,7 @@ async def _plan_groups(
     members, _ = await asyncio.to_thread(find_groups, candidates, leaders, concepts, takes_more)
     capacities |= await reading.capacities(db, agent, members.keys() - shared)
     groups = await _with_staying(db, _split(agent, members, capacities, most_tokens))
-    # A near-duplicate whose cluster's summaries are all full would be alone in a new one.
+    # A near-duplicate that its cluster's full summaries do not take may be alone in a new part.
     return [group for group in groups if len(group.members) > 1]
 
 
@@ -148,7 +148,7 @@ def _split(
     """Split the groups into parts, each the size of a summary; in the order of their keys."""
     planned = []
     for group in sorted(members, key=str):
-        # The summary of near-duplicates is one of them, however many they are.
+        # Of near-duplicates one is kept whole, so their number adds little to the summary.
         most = sys.maxsize if is_of_near_duplicates(group.ref) else most_tokens
         for part, joining in split_group(members[group], capacities.get(group, ()), most):
             key = summary_key(agent, group, part)

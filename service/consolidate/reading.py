@@ -88,19 +88,19 @@ async def capacities(
 ) -> dict[GroupKey, list[Capacity]]:
     """Return the capacities of the summaries that these groups have, in the order of their parts.
 
-    The ids of summaries follow from group and part, so one part of all groups is asked for at a
-    time, until no group has another.
+    The ids of summaries follow from group and part, so one part of all groups is read at a time,
+    until no group has another.
     """
     capacities_of: dict[GroupKey, list[Capacity]] = {}
-    asked, part = list(groups), 0
-    while asked:
-        keys = {summary_key(agent, group, part): group for group in asked}
+    left, part = list(groups), 0
+    while left:
+        keys = {summary_key(agent, group, part): group for group in left}
         rows: dict[str, Capacity] = {}
         for page in _pages(list(keys)):
             for row in await db.run(CAPACITIES, ids=[record("memory", key) for key in page]):
                 tokens = tokens_in_bytes(row["bytes"])
                 rows[row["id"]] = Capacity(row["sources"], tokens, row["is_closed"])
-        asked = [group for key, group in keys.items() if key in rows]
+        left = [group for key, group in keys.items() if key in rows]
         for key, group in keys.items():
             if key in rows:
                 capacities_of.setdefault(group, []).append(rows[key])

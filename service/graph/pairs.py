@@ -69,5 +69,5 @@ def pair_across(lists: tuple[Sequence[str], Sequence[str]], number: int) -> Memo
 
 def distinct(pairs: Iterable[MemoryPair | None]) -> list[MemoryPair]:
     """Return each pair once, its ends and all pairs in ascending order."""
-    found = {(min(pair), max(pair)) for pair in pairs if pair}
-    return sorted(pair for pair in found if pair[0] != pair[1])
+    ordered = {(min(pair), max(pair)) for pair in pairs if pair}
+    return sorted(pair for pair in ordered if pair[0] != pair[1])

@@ -135,6 +135,7 @@ async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
         )
         again = await _run(world)
         assert sorted((group.action, len(group.sources)) for group in again.groups) == [
-            ("create", 27), ("revise", 73),
-        ]  # fmt: skip
+            ("create", 27),
+            ("revise", 73),
+        ]
         assert await world.complaints() == []

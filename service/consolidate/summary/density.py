@@ -53,10 +53,25 @@ _CJK_DECISION: Final = re.compile(
 # What stands under such a heading is a decision, whatever its words.
 _DECISION_LABELS: Final = frozenset(
     (
-        "decision", "decisions", "decided", "decisions made", "agreed", "resolution", "we decided",
-        "결정", "결정사항", "결정 사항", "합의", "决定", "決定", "决策", "決策", "決定事項", "决议",
+        "decision",
+        "decisions",
+        "decided",
+        "decisions made",
+        "agreed",
+        "resolution",
+        "we decided",
+        "결정",
+        "결정사항",
+        "결정 사항",
+        "합의",
+        "决定",
+        "決定",
+        "决策",
+        "決策",
+        "決定事項",
+        "决议",
     )
-)  # fmt: skip
+)
 _LONGEST_LABEL: Final = 60
 _NO_LETTERS: Final = re.compile(r"\([^)]*\)|[\W\d_]+")
 _CUE_WORDS: Final = frozenset(
@@ -173,17 +188,17 @@ def facts(passage: Passage) -> frozenset[str]:
     A plain word that only begins a sentence is no name: grammar asks for its capital.
     """
     text = passage.text
-    found: set[str] = set()
+    known: set[str] = set()
     if passage.is_code:
         text = text.split("\n", 1)[-1].rpartition("\n")[0]
-        found.update(word.casefold() for word in identifiers(text))
+        known.update(word.casefold() for word in identifiers(text))
     elif _MAY_NAME.search(text):
-        found.update(proper_names(_DECIMAL.sub(r"\1 ", text)))
-        found.update(" ".join(span.casefold().split()) for span in _CODE_SPAN.findall(text))
+        known.update(proper_names(_DECIMAL.sub(r"\1 ", text)))
+        known.update(" ".join(span.casefold().split()) for span in _CODE_SPAN.findall(text))
     if _DIGIT.search(text):
-        found.update(_numbers(text))
-    found.discard("")
-    return frozenset(found)
+        known.update(_numbers(text))
+    known.discard("")
+    return frozenset(known)
 
 
 def _numbers(text: str) -> Iterator[str]:

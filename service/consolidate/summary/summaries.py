@@ -110,5 +110,5 @@ def spelling_of(slug: str, originals: Iterable[Original]) -> str:
 def _spellings(slug: str, text: str) -> list[str]:
     """Return what spells a concept in a text, as it stands there, once for each place."""
     pattern = r"[\W_]{1,3}".join(map(re.escape, slug.split("_")))
-    found = re.findall(rf"(?<![^\W_]){pattern}s?(?![^\W_])", fold(text), re.IGNORECASE)
-    return [" ".join(spelling.split()) for spelling in found if slug_of(spelling) == slug]
+    spellings = re.findall(rf"(?<![^\W_]){pattern}s?(?![^\W_])", fold(text), re.IGNORECASE)
+    return [" ".join(spelling.split()) for spelling in spellings if slug_of(spelling) == slug]

@@ -71,8 +71,9 @@ def test_the_concept_less_go_by_line_and_week() -> None:
     ]
     groups, rest = find_groups(candidates, {}, {}, set())
     assert named(groups) == {
-        "week:daily:memory:2026-W07": ["a", "b"], "week:daily:memory:2026-W08": ["c", "d"],
-    }  # fmt: skip
+        "week:daily:memory:2026-W07": ["a", "b"],
+        "week:daily:memory:2026-W08": ["c", "d"],
+    }
     assert [one.id for one in rest] == ["e", "f"]
 
 
@@ -94,8 +95,10 @@ def test_walls_are_never_crossed() -> None:
     assert len(keys) == 2
 
 
-@given(st.permutations("abcdefgh"), st.dictionaries(
-    st.sampled_from("abcdefgh"), st.frozensets(st.sampled_from(("x", "y", "z")))))  # fmt: skip
+@given(
+    st.permutations("abcdefgh"),
+    st.dictionaries(st.sampled_from("abcdefgh"), st.frozensets(st.sampled_from(("x", "y", "z")))),
+)
 def test_the_order_of_the_memories_says_nothing(
     order: list[str], concepts: dict[str, frozenset[str]]
 ) -> None:

@@ -12,9 +12,11 @@ from service.graph.edge_kinds import (
 
 #  a mentions gpu, vram · b mentions gpu · c mentions vram, hardware · d, e mention all (a hub)
 CONCEPTS = [
-    ConceptSize("all", "tag", 5), ConceptSize("gpu", "declared", 2),
-    ConceptSize("hardware", "title", 1), ConceptSize("vram", "odd", 2),
-]  # fmt: skip
+    ConceptSize("all", "tag", 5),
+    ConceptSize("gpu", "declared", 2),
+    ConceptSize("hardware", "title", 1),
+    ConceptSize("vram", "odd", 2),
+]
 LINKS = {
     "a": MemoryLinks(("all", "gpu", "vram"), ("b",)),
     "b": MemoryLinks(("all", "gpu"), ("a", "c")),
@@ -27,8 +29,11 @@ NEIGHBOURS = {
     "vram": ConceptNeighbours({"gpu": 1}, ()),
 }
 MEMORIES_OF = {
-    "all": ["a", "b", "c", "d", "e"], "gpu": ["a", "b"], "hardware": ["c"], "vram": ["a", "c"],
-}  # fmt: skip
+    "all": ["a", "b", "c", "d", "e"],
+    "gpu": ["a", "b"],
+    "hardware": ["c"],
+    "vram": ["a", "c"],
+}
 GRAPH = GraphSample(5, 3, CONCEPTS, LINKS, NEIGHBOURS, {"related_to": 4, "is_a": 1})
 
 
@@ -46,20 +51,31 @@ def test_every_kind_is_told_in_order() -> None:
     assert list(named) == ["declared", "title", "tag", "odd", "tight", "loose", "is_a", "follows"]
     counts = {name: (e.count, e.concepts, e.reached) for name, e in named.items()}
     assert counts == {
-        "declared": (2, 1, 2), "title": (1, 1, 0), "tag": (5, 1, 0), "odd": (2, 1, 2),
+        "declared": (2, 1, 2),
+        "title": (1, 1, 0),
+        "tag": (5, 1, 0),
+        "odd": (2, 1, 2),
         # The hub leads on nowhere: vram is what gpu is related to.
-        "tight": (4, 2, 3), "loose": (0, 0, 0), "is_a": (1, 2, 2), "follows": (2, 0, 3),
-    }  # fmt: skip
+        "tight": (4, 2, 3),
+        "loose": (0, 0, 0),
+        "is_a": (1, 2, 2),
+        "follows": (2, 0, 3),
+    }
 
 
 def test_the_pairs_that_each_joins() -> None:
     pairs = {name: sample_pairs(edges).pairs(MEMORIES_OF) for name, edges in _named().items()}
     assert pairs == {
-        "declared": [("a", "b")], "title": [], "tag": [], "odd": [("a", "c")],
+        "declared": [("a", "b")],
+        "title": [],
+        "tag": [],
+        "odd": [("a", "c")],
         # a mentions both gpu and vram: only b and c need the step from one to the other.
-        "tight": [("b", "c")], "loose": [], "is_a": [("a", "c"), ("b", "c")],
+        "tight": [("b", "c")],
+        "loose": [],
+        "is_a": [("a", "c"), ("b", "c")],
         "follows": [("a", "b"), ("b", "c")],
-    }  # fmt: skip
+    }
 
 
 def test_what_seldom_stands_together_is_loose_unless_declared() -> None:

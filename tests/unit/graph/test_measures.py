@@ -73,6 +73,10 @@ def test_the_verdict_gives_its_reason(edge: Measured, verdict: str, words: str) 
 
 def test_concepts_are_sorted_into_bands() -> None:
     assert bands([1, 1, 2, 3, 5, 6, 20, 21, 200, 201, 900], 100) == [
-        Band("1", 2, 2, 0), Band("2", 1, 2, 1), Band("3-5", 2, 8, 2), Band("6-20", 2, 26, 2),
-        Band("21-200", 2, 221, 1), Band("201+", 2, 1101, 0),
-    ]  # fmt: skip
+        Band("1", 2, 2, 0),
+        Band("2", 1, 2, 1),
+        Band("3-5", 2, 8, 2),
+        Band("6-20", 2, 26, 2),
+        Band("21-200", 2, 221, 1),
+        Band("201+", 2, 1101, 0),
+    ]

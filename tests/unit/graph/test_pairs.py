@@ -18,8 +18,13 @@ from service.graph.pairs import (
 
 def test_couples_are_counted_through() -> None:
     assert [pair_at(number) for number in range(6)] == [
-        (0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3),
-    ]  # fmt: skip
+        (0, 1),
+        (0, 2),
+        (1, 2),
+        (0, 3),
+        (1, 3),
+        (2, 3),
+    ]
     assert [pair_count(count) for count in range(5)] == [0, 0, 1, 3, 6]
 
 
@@ -46,14 +51,24 @@ def test_a_draw_from_very_many_is_spread() -> None:
 
 def test_pairs_of_one_concept_and_of_two() -> None:
     assert [pair_within(["a", "b", "c"], number) for number in range(4)] == [
-        ("a", "b"), ("a", "c"), ("b", "c"), None,
-    ]  # fmt: skip
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+        None,
+    ]
     lists = (["a", "b"], ["b", "c", "d"])
     # b stands in both lists: it is reached without a step from one concept to the other.
     assert [pair_across(lists, number) for number in range(7)] == [
-        None, ("a", "c"), ("a", "d"), None, None, None, None,
-    ]  # fmt: skip
+        None,
+        ("a", "c"),
+        ("a", "d"),
+        None,
+        None,
+        None,
+        None,
+    ]
     assert pair_across((["a"], []), 0) is None
     assert distinct([("b", "a"), None, ("a", "b"), ("c", "c"), ("a", "c")]) == [
-        ("a", "b"), ("a", "c"),
-    ]  # fmt: skip
+        ("a", "b"),
+        ("a", "c"),
+    ]

@@ -30,10 +30,21 @@ _CONTENTS = st.lists(st.sampled_from(_FRAGMENTS), max_size=4).map("\n\n".join)
 
 def _original(key: str, at: datetime, content: str, title: str = "") -> Original:
     return Original(
-        id=key, agent="main", scope=None, trust_tier="trusted", sensitivity="normal", title=title,
-        content=content, content_hash="", tags=(), importance=0.5, occurred_at=at, session=None,
-        uri="", line_start=0,
-    )  # fmt: skip
+        id=key,
+        agent="main",
+        scope=None,
+        trust_tier="trusted",
+        sensitivity="normal",
+        title=title,
+        content=content,
+        content_hash="",
+        tags=(),
+        importance=0.5,
+        occurred_at=at,
+        session=None,
+        uri="",
+        line_start=0,
+    )
 
 
 def _originals(*contents: str) -> list[Original]:
