@@ -90,8 +90,8 @@ def find_groups(
     leaders: Mapping[str, str],
     concepts_of: Mapping[str, Collection[str]],
     existing: Collection[GroupKey],
-) -> tuple[dict[GroupKey, list[Candidate]], list[Candidate]]:
-    """Give each memory its group; returns the groups, and the memories that share nothing.
+) -> dict[GroupKey, list[Candidate]]:
+    """Give each memory its group; a memory that shares nothing is in none.
 
     `leaders` names for each near-duplicate the leader of its cluster; `existing` are the groups of
     concepts and weeks whose summary takes more: one memory is enough for these, two for others.
@@ -111,8 +111,8 @@ def find_groups(
         return [concept_group(one, slug) for slug in concepts_of.get(one.id, ())]
 
     rest = _assign(groups, rest, existing, concept_groups)
-    rest = _assign(groups, rest, existing, lambda one: [week_group(one)])
-    return dict(groups), rest
+    _assign(groups, rest, existing, lambda one: [week_group(one)])
+    return dict(groups)
 
 
 def _assign(

@@ -123,7 +123,7 @@ async def _plan_groups(
         for group, those in capacities.items()
         if any(capacity.takes_more(most_tokens) for capacity in those)
     }
-    members, _ = await asyncio.to_thread(find_groups, candidates, leaders, concepts, takes_more)
+    members = await asyncio.to_thread(find_groups, candidates, leaders, concepts, takes_more)
     capacities |= await reading.capacities(db, agent, members.keys() - shared)
     groups = await _with_staying(db, _split(agent, members, capacities, most_tokens))
     # A near-duplicate that its cluster's full summaries do not take may be alone in a new part.
