@@ -16,6 +16,8 @@ from service.errors import (
     FingerprintMismatch,
 )
 from service.settings import Settings
+from service.store import vector_pages
+from service.store.vector_forms import VectorForm
 from service.writing.embed_later import embed_pending, keep_embedding
 from tests.servers.outer_embeddings import Answer, outer_embeddings
 from tests.servers.running import free_port
@@ -180,6 +182,24 @@ async def test_a_server_that_refuses_every_text_is_told_of(tmp_path: Path, count
         opened.embeddings.refused_words = "poison"
         with pytest.raises(EmbedderRefused, match="too long"):
             await opened.vectors.embed_each([f"poison {n}" for n in range(count)])
+
+
+@pytest.mark.parametrize("form", ["bytes", "array"])
+async def test_vectors_are_read_in_pages_without_those_of_other_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm
+) -> None:
+    monkeypatch.setattr(vector_pages, "_PAGE_VECTORS", 2)
+    async with open_store(tmp_path, form) as opened:
+        keys = await opened.push(*[f"Words number {n}." for n in range(5)])
+        text = "UPDATE type::record('embedding', $key) SET fingerprint = 'other'"
+        await opened.ask(text, key=keys[1])
+        facts = await opened.db.meta("embedding")
+        wanted = [*keys, "nobody"]
+        pages = [page async for page in vector_pages.pages_of_vectors(opened.db, wanted, facts)]
+        assert [page for page, _ in pages] == [keys[:1], keys[2:4], keys[4:]]
+        assert [rows.shape for _, rows in pages] == [(1, 16), (2, 16), (1, 16)]
+        longer = {**facts, "dimensions": 17}
+        assert [page async for page in vector_pages.pages_of_vectors(opened.db, keys, longer)] == []
 
 
 async def test_a_changed_text_without_a_server_loses_its_old_vector(tmp_path: Path) -> None:
