@@ -1,12 +1,13 @@
 """Storing, changing and removing single memories, through the one pipeline."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.consolidate.undoing import undo_one
 from service.errors import InvalidRequest, MemoryNotFound
+from service.metadata import Metadata, metadata_of
 from service.records import CONSOLIDATION, Memory, Source
 from service.store.database import Database, record
 from service.store.fetching import fetch
@@ -27,7 +28,7 @@ ARCHIVE: Final = load_query(__package__, "archive")
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Metadata):
     """A memory as a caller pushes it; None is "not said"."""
 
     text: str
@@ -35,19 +36,11 @@ class Pushed:
     title: str | None = None
     kind: str = "note"
     type: str | None = None
-    scope: str | None = None
     tags: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    importance: float = 0.5
     occurred_at: datetime | None = None
-    session: str | None = None
     source_ref: str | None = None
     source_kind: str = "push"
-    trust_tier: str = "trusted"
-    sensitivity: str = "normal"
-    pinned: bool = False
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
@@ -61,20 +54,13 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         type=pushed.type or type_of(pushed.kind, ""),
         occurred_at=pushed.occurred_at or datetime.now(UTC),
         is_dated=pushed.occurred_at is not None,
-        scope=pushed.scope,
         tags=pushed.tags,
         concepts=pushed.concepts,
-        session=pushed.session,
         source=Source(ref=pushed.source_ref),
         source_kind=pushed.source_kind,
         chain=f"session:{pushed.session}" if pushed.session else None,
         position=position,
-        importance=pushed.importance,
-        trust_tier=pushed.trust_tier,
-        sensitivity=pushed.sensitivity,
-        pinned=pushed.pinned,
-        valid_from=pushed.valid_from,
-        valid_until=pushed.valid_until,
+        **metadata_of(pushed),
     )
 
 
@@ -119,7 +105,7 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
     lists = {
         name: tuple(fields[name]) for name in ("tags", "concepts") if fields.get(name) is not None
     }
-    draft = replace(_draft_of_stored(memory, old), **(fields | lists))
+    draft = replace(_draft_of_stored(old), **(fields | lists))
     await commit(pipeline, Change(memory.agent, (draft,), replaced={old.id: old}))
 
 
@@ -176,9 +162,6 @@ def _key(pushed: Pushed) -> str:
     )  # fmt: skip
 
 
-def _draft_of_stored(memory: Memory, old: StoredMemory) -> Draft:
-    same = set(Draft.__dataclass_fields__) & set(Memory.__dataclass_fields__)
-    return Draft(
-        key=memory.id, chain=old.chain, position=old.position, concepts=old.concepts,
-        **{name: getattr(memory, name) for name in same},
-    )  # fmt: skip
+def _draft_of_stored(old: StoredMemory) -> Draft:
+    same = {f.name for f in fields(Draft)} & {f.name for f in fields(StoredMemory)}
+    return Draft(key=old.id, **{name: getattr(old, name) for name in same})

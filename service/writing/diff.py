@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from service.metadata import KEPT, MAKE_VERSION
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
 from service.writing import stored
@@ -48,11 +49,7 @@ async def plan_document(
 
 def _keep(draft: Draft, old: StoredMemory) -> Draft:
     """Keep what a document does not say of its sections and somebody may have set since."""
-    draft = replace(
-        draft, importance=old.importance, trust_tier=old.trust_tier, sensitivity=old.sensitivity,
-        pinned=old.pinned,
-        valid_from=old.valid_from, valid_until=old.valid_until,
-    )  # fmt: skip
+    draft = replace(draft, **{name: getattr(old, name) for name in KEPT})
     return keep_time(draft, old)
 
 
@@ -65,7 +62,7 @@ def differs(draft: Draft, old: StoredMemory) -> bool:
     """Say whether a draft is another version than the stored one: it counts as an update."""
     return draft.content_hash != old.content_hash or any(
         getattr(draft, name) != getattr(old, name)
-        for name in ("kind", "type", "scope", "tags", "concepts")
+        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
     )
 
 

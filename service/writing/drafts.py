@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+from service.metadata import Metadata
 from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, KINDS, Source
@@ -19,8 +20,8 @@ RECIPE: Final = "2"
 _MOST_TITLE_CHARACTERS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(Metadata):
     """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing."""
 
     key: str
@@ -31,21 +32,13 @@ class Draft:
     type: str
     occurred_at: datetime
     is_dated: bool = True
-    scope: str | None = None
     heading_path: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    session: str | None = None
     source: Source = field(default_factory=Source)
     source_kind: str = "push"
     chain: str | None = None
     position: int = 0
-    importance: float = 0.5
-    trust_tier: str = "trusted"
-    sensitivity: str = "normal"
-    pinned: bool = False
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
 
     @property
     def text(self) -> str:
@@ -66,8 +59,8 @@ class Draft:
 
     def row(self) -> dict[str, Any]:
         """Return the columns of table `memory` that a writer sets."""
-        columns = {n: getattr(self, n) for n in self.__dataclass_fields__ if n not in _NOT_COLUMNS}
-        source = {n: getattr(self.source, n) for n in self.source.__dataclass_fields__}
+        columns = {n: getattr(self, n) for n in _COLUMNS}
+        source = asdict(self.source)
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
@@ -77,7 +70,9 @@ class Draft:
         }
 
 
-_NOT_COLUMNS: Final = frozenset({"key", "is_dated", "source"})
+_COLUMNS: Final = tuple(
+    f.name for f in fields(Draft) if f.name not in {"key", "is_dated", "source"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What the store holds of documents, memories and their links: typed calls of the queries here."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -10,6 +10,7 @@ import orjson
 
 from service.index.engine import Engine
 from service.names.names import key_of, tokens_of
+from service.records import Memory
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import STOP_WORDS, index_words, query_words
@@ -35,38 +36,31 @@ _MOST_MENTIONING: Final = 1000
 _LONGEST_CHARACTERS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMemory:
-    """What is compared and linked of a stored memory; `content` is empty unless asked by id."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMemory(Memory):
+    """A memory with what is compared and linked of it; `content` is empty unless asked by id."""
 
-    id: str
-    agent: str
+    content: str = ""
     content_hash: str
     is_embedded: bool
-    created_at: datetime
-    occurred_at: datetime
-    chain: str | None
+    chain: str | None = None
     position: int
-    kind: str
-    type: str
-    scope: str | None
-    title: str
-    heading_path: tuple[str, ...]
-    tags: tuple[str, ...]
-    concepts: tuple[str, ...]
-    content: str
-    uri: str
-    lines: tuple[int | None, int | None]
-    importance: float
-    trust_tier: str
-    sensitivity: str
-    pinned: bool
-    session: str | None
-    source_kind: str
-    ref: str | None
-    consolidated_into: str | None
-    valid_from: datetime | None
-    valid_until: datetime | None
+    concepts: tuple[str, ...] = ()
+
+    @property
+    def uri(self) -> str:
+        """The document it was read from; empty for none."""
+        return self.source.uri or ""
+
+    @property
+    def ref(self) -> str | None:
+        """Its writer's own id for it; why the memories of a summary belong together."""
+        return self.source.ref
+
+    @property
+    def lines(self) -> tuple[int | None, int | None]:
+        """Its first and last line in that document, from 1."""
+        return (self.source.line_start, self.source.line_end)
 
     @property
     def link(self) -> Link:
@@ -74,40 +68,17 @@ class StoredMemory:
         return Link(self.occurred_at, self.uri, self.position, self.id)
 
 
-def _stored(row: Mapping[str, Any], agent: str = "") -> StoredMemory:
-    source = row.get("source") or {}
-    same: dict[str, Any] = {name: row.get(name) for name in _SAME}
-    return StoredMemory(
-        **same,
-        agent=row.get("agent") or agent,
-        heading_path=tuple(row["heading_path"]),
-        tags=tuple(row["tags"]),
-        concepts=tuple(row["concepts"]),
-        content=row.get("content") or "",
-        pinned=bool(row.get("pinned")),
-        uri=source.get("uri") or "",
-        ref=source.get("ref"),
-        lines=(source.get("line_start"), source.get("line_end")),
-    )
-
-
-_SAME: Final = frozenset(StoredMemory.__dataclass_fields__) - {
-    "agent", "heading_path", "tags", "concepts", "content", "uri", "lines",
-    "pinned", "ref",
-}  # fmt: skip
-
-
 async def memories_of_document(db: Database, agent: str, uri: str) -> dict[str, StoredMemory]:
     """Return the memories that a document gave so far, by id."""
     rows = await db.run(SOURCE_ROWS, agent=agent, uri=uri)
-    return {row["id"]: _stored(row, agent) for row in rows}
+    return {row["id"]: StoredMemory.from_row(row) for row in rows}
 
 
 async def memories_by_id(db: Database, keys: Iterable[str]) -> dict[str, StoredMemory]:
     """Return the memories that exist among `keys`, with their content."""
     ids = [record("memory", key) for key in keys]
     rows = await db.run(MEMORY_ROWS, ids=ids) if ids else []
-    return {row["id"]: _stored(row) for row in rows}
+    return {row["id"]: StoredMemory.from_row(row) for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
