@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from service.errors import InvalidRequest
+from service.links import stored
+from service.links.links import Change
+from service.links.merges import Merged, Regroup
 from service.names.variants import Variants, find_variants
 from service.store.database import Database
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
-from service.writing.merges import Merged, Regroup
 from service.writing.pipeline import Pipeline, commit
 from service.writing.transaction import Attached
 

@@ -25,10 +25,10 @@ from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
 from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
 from service.inference.embedder import Vector
-from service.writing import stored
-from service.writing.links import Change
+from service.links import stored
+from service.links.links import Change
+from service.links.stored import StoredMemory
 from service.writing.pipeline import Pipeline, write_change
-from service.writing.stored import StoredMemory
 from service.writing.transaction import Attached
 
 T = TypeVar("T")

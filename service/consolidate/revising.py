@@ -13,13 +13,13 @@ from service.consolidate.effects import Derived, Effects
 from service.consolidate.grouping import Wall
 from service.consolidate.summary.originals import Original, original_of, original_of_draft
 from service.consolidate.summary.summaries import Summary, summarise
+from service.drafts.drafts import Draft
+from service.links import stored
+from service.links.links import Change
+from service.links.stored import StoredMemory
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.drafts import Draft
-from service.writing.links import Change
-from service.writing.stored import StoredMemory
 
 SOURCES: Final = load_query(__package__, "sources")
 

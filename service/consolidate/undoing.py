@@ -8,10 +8,10 @@ from service.concepts.merging import part_concepts
 from service.consolidate.grouping import batches
 from service.consolidate.revising import sources_of, without
 from service.errors import ConceptNotFound, MemoryNotFound, RunNotFound
+from service.links import stored
+from service.links.links import Change
 from service.records import CONSOLIDATION
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
 from service.writing.pipeline import Pipeline, write_change
 from service.writing.transaction import Attached
 

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.consolidate.undoing import undo_one
+from service.drafts.drafts import Draft, digest
+from service.drafts.kinds import type_of
 from service.errors import InvalidRequest, MemoryNotFound
+from service.links.links import Change
+from service.links.stored import StoredMemory, memories_by_id
 from service.metadata import Metadata, metadata_of
 from service.records import CONSOLIDATION, Memory, Source
 from service.store.database import Database, record
 from service.store.fetching import fetch
 from service.store.queries import load_query
-from service.writing.drafts import Draft, digest
-from service.writing.kinds import type_of
-from service.writing.links import Change
 from service.writing.pipeline import Pipeline, Synced, commit, remove_memories, store_drafts
-from service.writing.stored import StoredMemory, memories_by_id
 
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
 _TRANSACTION_MEMORIES: Final = 64

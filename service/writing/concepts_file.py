@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from service.errors import InvalidRequest
+from service.links import stored
+from service.links.links import Change
 from service.names.names import Name, declared_name, slug_of
 from service.store.database import Database
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
 from service.writing.pipeline import Pipeline, commit
 from service.writing.transaction import Attached, Declared, concept_row
 

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from service.drafts.drafts import DocumentText, Draft, document_drafts
+from service.links import stored
+from service.links.stored import StoredMemory
 from service.metadata import KEPT, MAKE_VERSION
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
-from service.writing import stored
-from service.writing.drafts import DocumentText, Draft, document_drafts
-from service.writing.stored import StoredMemory
 
 
 @dataclass(slots=True)

@@ -12,18 +12,19 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service.consolidate.revising import revise
+from service.drafts.drafts import DocumentText, Draft
 from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
 from service.index.engine import Engine
 from service.inference.embedder import Vector
 from service.inference.vectors import Vectors
+from service.links import stored
+from service.links.links import Change, Links, find_follows, find_links
+from service.links.merges import Merged, regroup
+from service.links.stored import StoredMemory
+from service.links.vocabulary import learn_rows, read_dictionary
 from service.names.dictionary import Dictionary
 from service.store.database import Database
-from service.writing import stored
 from service.writing.diff import Plan, differs, keep_time, plan_document
-from service.writing.drafts import DocumentText, Draft
-from service.writing.links import Change, Links, find_follows, find_links
-from service.writing.merges import Merged, regroup
-from service.writing.stored import StoredMemory
 from service.writing.transaction import (
     NOTHING_ATTACHED,
     Attached,
@@ -31,7 +32,6 @@ from service.writing.transaction import (
     Writing,
     write,
 )
-from service.writing.vocabulary import learn_rows, read_dictionary
 
 log = logging.getLogger(__name__)
 

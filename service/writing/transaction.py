@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from service.consolidate.effects import NO_EFFECTS, Effects, effect_params
 from service.inference.embedder import Vector
+from service.links.links import Change, Edge, Links
+from service.links.merges import Regroup
 from service.names.names import Name
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.store.vector_forms import VectorForm, stored_vector
-from service.writing.links import Change, Edge, Links
-from service.writing.merges import Regroup
 
 WRITE: Final = load_query(__package__, "write")
 

@@ -18,12 +18,12 @@ from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.undoing import undo_run
+from service.drafts.drafts import DocumentText
 from service.errors import RunNotFound
+from service.links import stored
 from service.memories.storing import Pushed, change, find, remove, store
 from service.records import CONSOLIDATION
 from service.store.vector_forms import VectorForm
-from service.writing import stored
-from service.writing.drafts import DocumentText
 from service.writing.pipeline import remove_documents, sync_documents
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.stores.open_store import START, OpenStore

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from service.drafts.drafts import DocumentText
 from service.memories.storing import Pushed, change, find, remove, store
-from service.writing.drafts import DocumentText
 from service.writing.pipeline import read_ahead, remove_documents, sync_documents
 from tests.stores.open_store import START, OpenStore, open_store
 

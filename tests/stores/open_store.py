@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from service.drafts.drafts import DocumentText
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
@@ -19,7 +20,6 @@ from service.store.queries import Query
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import VectorForm
 from service.writing.concepts_file import declare_concepts
-from service.writing.drafts import DocumentText
 from service.writing.pipeline import Pipeline, Synced, sync_documents
 from tests.servers.outer_embeddings import OuterEmbeddings, outer_embeddings
 from tests.stores.graph_check import violations

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import orjson
 
+from service.drafts.chains import Link
 from service.index.engine import Engine
 from service.names.names import key_of, tokens_of
 from service.records import Memory
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import STOP_WORDS, index_words, query_words
-from service.writing.chains import Link
 
 SOURCE_ROWS: Final = load_query(__package__, "source_rows")
 MEMORY_ROWS: Final = load_query(__package__, "memory_rows")

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 from service.metadata import Metadata
 from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, KINDS, Source
 from service.text.markdown import Document, Section
 from service.text.words import index_words
-from service.writing.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.

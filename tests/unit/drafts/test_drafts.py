@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from service.drafts import drafts as module
+from service.drafts.drafts import DocumentText, Draft, digest, document_drafts, names_in, text_of
 from service.records import Source
 from service.text.markdown import Document, Section
 from service.text.words import index_words
-from service.writing import drafts as module
-from service.writing.drafts import DocumentText, Draft, digest, document_drafts, names_in, text_of
 
 _AT = datetime(2026, 2, 13, 9, 5, tzinfo=UTC)
 _SCHEMA = Path(module.__file__).parents[2] / "schema.surql"

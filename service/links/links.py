@@ -4,18 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from service.drafts.chains import Link, expected_edges
+from service.drafts.drafts import Draft, Written, names_in, text_of
 from service.index.engine import Engine
+from service.links import stored
+from service.links.expansions import Expansions, learn_expansions
+from service.links.merges import NOTHING_REGROUPED, Regrouped
+from service.links.stored import StoredMemory
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name, proper_names
 from service.names.relations import LinkChange, link_change
 from service.records import CONSOLIDATION
 from service.store.database import Database
-from service.writing import stored
-from service.writing.chains import Link, expected_edges
-from service.writing.drafts import Draft, Written, names_in, text_of
-from service.writing.expansions import Expansions, learn_expansions
-from service.writing.merges import NOTHING_REGROUPED, Regrouped
-from service.writing.stored import StoredMemory
 
 Edge = tuple[str, str]
 

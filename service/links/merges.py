@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from service.links import stored
 from service.names.dictionary import Dictionary
 from service.names.names import Name, slug_of
 from service.store.database import Database
-from service.writing import stored
 
 Row = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.writing.chains import Link, expected_edges
+from service.drafts.chains import Link, expected_edges
 
 _START = datetime(2026, 2, 13, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 from service.records import KINDS, TYPES
-from service.writing.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 
 _SEOUL = timezone(timedelta(hours=9))
 

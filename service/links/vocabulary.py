@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from service.links import stored
 from service.names.dictionary import Dictionary
 from service.names.names import Name, slug_of
 from service.store.database import Database
-from service.writing import stored
 
 
 async def read_dictionary(db: Database, agent: str, known: Dictionary | None) -> Dictionary:

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from service.drafts.drafts import Written, text_of
+from service.links import stored
 from service.names.abbreviations import ABBREVIATED, abbreviations
 from service.names.dictionary import Dictionary
 from service.names.names import Name
 from service.store.database import Database
-from service.writing import stored
-from service.writing.drafts import Written, text_of
 
 
 @dataclass(frozen=True, slots=True)
