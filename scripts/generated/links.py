@@ -13,7 +13,7 @@ from service.links.links import find_concepts
 from service.names.dictionary import Dictionary
 from service.names.names import Name, proper_names
 from service.names.relations import Pair, pairs
-from service.writing.transaction import concept_row
+from service.writing.tables.concept import concept_row
 
 AGENT: Final = "main"
 

@@ -2,42 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from service.drafts.chains import Link, expected_edges
-from service.drafts.drafts import Draft, Written, names_in, text_of
+from service.drafts.drafts import Written, names_in, text_of
 from service.index.engine import Engine
 from service.links import stored
+from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
-from service.links.merges import NOTHING_REGROUPED, Regrouped
 from service.links.stored import StoredMemory
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name, proper_names
 from service.names.relations import LinkChange, link_change
 from service.records import CONSOLIDATION
 from service.store.database import Database
-
-Edge = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One agent's memories to write and to remove, before they are linked.
-
-    `relink` names existing memories whose links must be found anew because the dictionary
-    changed; `declared` says of concepts whether the user declares them from now on; `regrouped`
-    what becomes of merged spellings; `fresh` names chains that have no memory yet: nothing to
-    query for.
-    """
-
-    agent: str
-    drafts: tuple[Draft, ...] = ()
-    gone: tuple[StoredMemory, ...] = ()
-    replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
-    relink: frozenset[str] = frozenset()
-    declared: Mapping[str, bool] = field(default_factory=dict)
-    regrouped: Regrouped = NOTHING_REGROUPED
-    fresh: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +194,13 @@ async def _orphans(
 ) -> frozenset[str]:
     """Return the concepts that no memory mentions any more and nobody declares."""
     fewer = {slug for slug, by in references.counts.items() if by < 0}
-    undeclared = {slug for slug, is_declared in change.declared.items() if not is_declared}
+    declared = change.declared.flags
+    undeclared = {slug for slug, is_declared in declared.items() if not is_declared}
     counts = await stored.concept_counts(db, change.agent, fewer | undeclared)
     empty = {
         slug
         for slug, (memories, is_declared) in counts.items()
-        if memories + references.counts.get(slug, 0) <= 0
-        and not change.declared.get(slug, is_declared)
+        if memories + references.counts.get(slug, 0) <= 0 and not declared.get(slug, is_declared)
     }
     return frozenset(empty - {name.slug for name in new})
 

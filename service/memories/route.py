@@ -26,7 +26,7 @@ from service.memories.shapes import (
     SourceMemory,
     Stored,
 )
-from service.memories.storing import Pushed, change, find, remove, store
+from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.metadata import CLEARABLE
 from service.records import Memory
 from service.store.agents import readable_agents, refuse_unknown
@@ -216,7 +216,7 @@ async def patch_memory(
         for name, value in sent.items()
         if value is not None or name == "title" or name in CLEARABLE
     }
-    await change(parts.pipeline, memory, changes)
+    await change_memory(parts.pipeline, memory, changes)
     return await get_memory(parts, id, agent)
 
 

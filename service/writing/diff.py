@@ -1,4 +1,4 @@
-"""Plans: the difference between what a document says and what the store holds of it."""
+"""The difference between what a document says and what the store holds of it."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from service.text.markdown import Document, parse_markdown
 
 
 @dataclass(slots=True)
-class Plan:
+class DocumentDiff:
     """The difference between what a document says and what the store holds of it."""
 
     document: DocumentText
@@ -30,9 +30,9 @@ class Plan:
         return {chain for chain in chains if chain.startswith("source:")}
 
 
-async def plan_document(
+async def diff_document(
     db: Database, document: DocumentText, section_tokens: int, places: Mapping[str, str]
-) -> Plan:
+) -> DocumentDiff:
     """Cut a document and compare its sections with those the store holds."""
     parsed = await asyncio.to_thread(parse_markdown, document.text, section_tokens)
     old = await stored.memories_of_document(db, document.agent, document.uri)
@@ -44,7 +44,7 @@ async def plan_document(
     writes = [d for d in drafts if d.key in changed or _moved(d, old[d.key])]
     keys = {draft.key for draft in drafts}
     gone = [memory for key, memory in old.items() if key not in keys]
-    return Plan(document, parsed, writes, changed, old, gone, len(drafts))
+    return DocumentDiff(document, parsed, writes, changed, old, gone, len(drafts))
 
 
 def _keep(draft: Draft, old: StoredMemory) -> Draft:
