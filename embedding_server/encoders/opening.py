@@ -70,7 +70,7 @@ def _open_torch(settings: Settings) -> Encoder:
 
 def _name_wish_for_torch(settings: Settings) -> str:
     if settings.model is not None and settings.model not in minilm.NAMES:
-        return f"the model {settings.model}"
+        return "this model"
     return "EMBEDDING_BACKEND=torch" if settings.backend == "torch" else "EMBEDDING_DEVICE=cuda"
 
 

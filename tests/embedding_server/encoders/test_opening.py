@@ -59,7 +59,7 @@ def test_the_packaged_model_needs_no_torch(settings: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "wish"),
     [
-        ("model='Qwen/Qwen3-Embedding-0.6B'", "the model Qwen/Qwen3-Embedding-0.6B"),
+        ("model='Qwen/Qwen3-Embedding-0.6B'", "this model"),
         ("backend='torch'", "EMBEDDING_BACKEND=torch"),
         ("device='cuda'", "EMBEDDING_DEVICE=cuda"),
     ],
