@@ -7,17 +7,17 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from embedding_server import embeddings, health, metrics, models
-from embedding_server.access import KeyGuard, Parts
-from embedding_server.admission import Admission
 from embedding_server.encoders.opening import open_encoder
 from embedding_server.instruments import Instruments
-from embedding_server.limits import RequestSizeLimit
-from embedding_server.problems import StopAnswer, install_problems
-from embedding_server.protocol import ErrorBody
-from embedding_server.request_log import RequestLog
-from embedding_server.serving import OpenEncoder, ReportFailure, ServedModel
+from embedding_server.routes import embeddings, health, metrics, models
+from embedding_server.scheduling.admission import Admission
+from embedding_server.serving.served_model import OpenEncoder, ReportFailure, ServedModel
 from embedding_server.settings import Settings
+from embedding_server.web.access import KeyGuard, Parts
+from embedding_server.web.body_limit import RequestSizeLimit
+from embedding_server.web.error_responses import StopAnswer, install_problems
+from embedding_server.web.protocol import ErrorBody
+from embedding_server.web.request_log import RequestLog
 
 FAILURES: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorBody, "description": "The request cannot be answered"},

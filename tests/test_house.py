@@ -65,15 +65,16 @@ app       app
 process   command __main__""",
     "embedding_server": """
 nouns!    errors instruments settings vectors
-pure      admission encoders.bert_graph encoders.encoder encoders.hashing encoders.prompts protocol
-pure      suspects waiting warming
-edge      departures limits log_lines problems request_log
+pure      encoders.bert_graph encoders.encoder encoders.hashing encoders.prompts
+pure      scheduling.admission scheduling.batch_queue scheduling.failed_texts
+pure      serving.warm_up web.protocol
 model     encoders.folders encoders.minilm encoders.onnx_bert encoders.opening encoders.qwen3
 model     encoders.qwen3_example
 model     encoders.sentence_transformer encoders.sources encoders.torch_memory
-thread    batching serving watching
-parts     access inputs
-doors!    embeddings health metrics models
+thread    serving.batching serving.served_model serving.watchdog
+edge      web.body_limit web.disconnects web.error_responses web.log_format web.request_log
+parts     web.access web.inputs
+doors!    routes.embeddings routes.health routes.metrics routes.models
 app       app
 process   command __main__""",
 }
@@ -91,15 +92,15 @@ RESERVED = {
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
     r"(asking|embedder|reranker)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
-    r"embedding_server\.(access|app|embeddings|health|metrics|models|problems)",
+    r"embedding_server\.(app|web\.(access|error_responses)|routes\.\w+)",
     r"starlette": r"service\.(command|ingest\.accepted|layers|problems)|"
-    r"embedding_server\.(access|app|departures|limits|problems|request_log)",
+    r"embedding_server\.(app|web\.(access|body_limit|disconnects|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }
 IO = r"(asyncio|fastapi|httpx?|os|shutil|socket|starlette|subprocess|surrealdb|torch|urllib)(\.|$)"
 # app keeps background work going after a defect; problems render what nobody has named.
-CATCH_ALL = frozenset({"service.app", "service.problems", "embedding_server.problems"})
+CATCH_ALL = frozenset({"service.app", "service.problems", "embedding_server.web.error_responses"})
 VAGUE = re.compile(
     r"\.(base|common|core|handlers?|helpers?|lib|managers?|misc|services?|shared|tools|utils?"
     r"|utilit(y|ies))(\.|$)"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from embedding_server.errors import EmbeddingFailed, OutOfMemory
-from embedding_server.waiting import WaitingText
+from embedding_server.scheduling.batch_queue import WaitingText
 
 Reason = Literal["out_of_memory", "unusable", "error"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from embedding_server.encoders.encoder import Encoder, MemoryExhausted, ModelCard, TokenIds
 from embedding_server.errors import CannotStart
+from embedding_server.scheduling.batch_queue import BatchLimits
 from embedding_server.vectors import find_unusable
-from embedding_server.waiting import BatchLimits
 
 logger = logging.getLogger(__name__)
 

@@ -8,13 +8,13 @@ from fastapi import Depends, Request
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from embedding_server.admission import Admission
 from embedding_server.encoders.encoder import ModelCard
 from embedding_server.errors import KeyRefused, UnknownModel
 from embedding_server.instruments import Instruments
-from embedding_server.problems import render_error
-from embedding_server.serving import ServedModel
+from embedding_server.scheduling.admission import Admission
+from embedding_server.serving.served_model import ServedModel
 from embedding_server.settings import Settings
+from embedding_server.web.error_responses import render_error
 
 OPEN_PATH = "/health"
 # Some clients leave the name of the provider in front of the model's.

@@ -4,9 +4,9 @@ import time
 
 from fastapi import APIRouter
 
-from embedding_server.access import PROVIDER, ReadyParts, check_name
 from embedding_server.encoders.encoder import ModelCard
-from embedding_server.protocol import Model, ModelList
+from embedding_server.web.access import PROVIDER, ReadyParts, check_name
+from embedding_server.web.protocol import Model, ModelList
 
 router = APIRouter(tags=["models"])
 

@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter, Request, Response
 
-from embedding_server.access import AnyModel
 from embedding_server.errors import ModelUnavailable
-from embedding_server.problems import describe_error
-from embedding_server.protocol import Health
+from embedding_server.web.access import AnyModel
+from embedding_server.web.error_responses import describe_error
+from embedding_server.web.protocol import Health
 
 router = APIRouter(tags=["health"])
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embedding_server.waiting import (
+from embedding_server.scheduling.batch_queue import (
     BatchLimits,
     WaitingRequest,
     WaitingText,

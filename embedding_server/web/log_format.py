@@ -5,8 +5,8 @@ import logging
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from embedding_server.request_log import find_record
 from embedding_server.settings import Settings
+from embedding_server.web.request_log import find_record
 
 # They say at INFO what is only of use to those who change them.
 LOUD_LIBRARIES = ("httpx", "sentence_transformers", "transformers", "uvicorn")

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from embedding_server.app import create_app
-from embedding_server.batching import BROKEN
 from embedding_server.encoders.encoder import Encoder
 from embedding_server.errors import CannotStart, ModelGone
 from embedding_server.instruments import Instruments
-from embedding_server.serving import STOPPING, ServedModel
+from embedding_server.serving.batching import BROKEN
+from embedding_server.serving.served_model import STOPPING, ServedModel
 from embedding_server.settings import Settings
 from tests.embedding_server.edge import (
     PATIENCE_SECONDS,

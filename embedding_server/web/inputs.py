@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from embedding_server.admission import Place
 from embedding_server.encoders.encoder import ModelCard
 from embedding_server.errors import InputTooLong, RequestTooLong
-from embedding_server.protocol import EmbeddingRequest
-from embedding_server.serving import ServedModel
+from embedding_server.scheduling.admission import Place
+from embedding_server.serving.served_model import ServedModel
+from embedding_server.web.protocol import EmbeddingRequest
 
 # Text has three to six characters a token, and a token of sixteen is a rare one. The tokenizer
 # must not see what is far beyond: 16 MB take it seconds and gigabytes, only to be refused.

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from embedding_server.errors import BodyTooLarge
-from embedding_server.problems import render_error
+from embedding_server.web.error_responses import render_error
 
 # The 300,000 tokens that OpenAI takes in a request are about 1.5 MB of text; even where JSON
 # escapes each character (six bytes), it is half of this.

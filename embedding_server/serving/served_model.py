@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from embedding_server.batching import Batcher
 from embedding_server.encoders.encoder import Encoder, ModelCard, TokenIds
 from embedding_server.errors import ModelGone, ModelLoading
 from embedding_server.instruments import Instruments
+from embedding_server.scheduling.batch_queue import BatchLimits
+from embedding_server.serving.batching import Batcher
+from embedding_server.serving.warm_up import WarmModel, warm_up
+from embedding_server.serving.watchdog import WatchedThread, watch
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
-from embedding_server.waiting import BatchLimits
-from embedding_server.warming import WarmModel, warm_up
-from embedding_server.watching import WatchedThread, watch
 
 logger = logging.getLogger(__name__)
 

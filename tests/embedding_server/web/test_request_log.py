@@ -12,8 +12,8 @@ from openai import OpenAI
 from pydantic import SecretStr
 
 from embedding_server.app import create_app
-from embedding_server.limits import MAX_BODY_BYTES
 from embedding_server.settings import Settings
+from embedding_server.web.body_limit import MAX_BODY_BYTES
 from tests.embedding_server.edge import (
     FAILING,
     NAME,

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from embedding_server.errors import ClientLeft, ModelLoading
 from embedding_server.instruments import Instruments
 
-logger = logging.getLogger(__name__)
+# Collectors pick the lines of requests by this name.
+logger = logging.getLogger("embedding_server.request_log")
 
 MAX_ID_CHARACTERS = 128
 # What supervisors and collectors ask every few seconds would drown the requests of clients.

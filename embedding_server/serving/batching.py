@@ -13,11 +13,21 @@ from threading import Event, Lock
 from embedding_server.encoders.encoder import MemoryExhausted, TokenIds
 from embedding_server.errors import ModelGone
 from embedding_server.instruments import Instruments
-from embedding_server.suspects import Suspect, suspect_rows, suspect_size, suspect_text
+from embedding_server.scheduling.batch_queue import (
+    WaitingRequest,
+    WaitingText,
+    WaitingTexts,
+    new_request,
+)
+from embedding_server.scheduling.failed_texts import (
+    Suspect,
+    suspect_rows,
+    suspect_size,
+    suspect_text,
+)
+from embedding_server.serving.warm_up import WarmModel
+from embedding_server.serving.watchdog import WatchedThread
 from embedding_server.vectors import Vectors, find_unusable
-from embedding_server.waiting import WaitingRequest, WaitingText, WaitingTexts, new_request
-from embedding_server.warming import WarmModel
-from embedding_server.watching import WatchedThread
 
 logger = logging.getLogger(__name__)
 

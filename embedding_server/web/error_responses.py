@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from embedding_server.errors import ApiError, ModelGone
-from embedding_server.protocol import ErrorBody, ErrorDetail
-from embedding_server.request_log import find_record, note_error
+from embedding_server.web.protocol import ErrorBody, ErrorDetail
+from embedding_server.web.request_log import find_record, note_error
 
 # The first word of pydantic's error types → OpenAI's code; every other is an invalid value.
 CODES = {"missing": "missing_required_parameter", "json_invalid": "invalid_json"}

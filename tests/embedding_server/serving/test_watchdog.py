@@ -7,7 +7,7 @@ from threading import Event, current_thread
 
 import pytest
 
-from embedding_server.watching import WatchedThread, watch
+from embedding_server.serving.watchdog import WatchedThread, watch
 from tests.embedding_server.edge import PATIENCE_SECONDS, wait_until
 
 LONG = 1000.0

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from embedding_server.encoders.hashing import NAME
-from embedding_server.log_lines import TextFormatter
+from embedding_server.web.log_format import TextFormatter
 from tests.embedding_server.running import wait_until_ready
 from tests.embedding_server.test_command import running
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import OpenAI
 
-from embedding_server.admission import Admission
 from embedding_server.errors import ServerBusy
 from embedding_server.instruments import Instruments
+from embedding_server.scheduling.admission import Admission
 from embedding_server.settings import Settings
 from tests.embedding_server.edge import (
     FAILING,

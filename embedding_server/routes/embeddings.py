@@ -5,14 +5,14 @@ from base64 import b64encode
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from embedding_server.access import Parts, ReadyParts, check_name
-from embedding_server.departures import finish_unless_client_leaves
 from embedding_server.encoders.encoder import ModelCard
 from embedding_server.errors import EmbeddingFailed, InvalidRequest
-from embedding_server.inputs import PreparedTexts, Tokenized, prepare_texts, tokenize_texts
-from embedding_server.protocol import EmbeddingList, EmbeddingRequest
-from embedding_server.request_log import note_input
 from embedding_server.vectors import Vectors, find_unusable, shorten
+from embedding_server.web.access import Parts, ReadyParts, check_name
+from embedding_server.web.disconnects import finish_unless_client_leaves
+from embedding_server.web.inputs import PreparedTexts, Tokenized, prepare_texts, tokenize_texts
+from embedding_server.web.protocol import EmbeddingList, EmbeddingRequest
+from embedding_server.web.request_log import note_input
 
 router = APIRouter(tags=["embeddings"])
 

@@ -17,10 +17,10 @@ from embedding_server.encoders.sentence_transformer import (
     open_sentence_transformer,
 )
 from embedding_server.errors import CannotStart
+from embedding_server.scheduling.batch_queue import BatchLimits
+from embedding_server.serving.warm_up import Shape, choose_shapes, warm_up
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
-from embedding_server.waiting import BatchLimits
-from embedding_server.warming import Shape, choose_shapes, warm_up
 from tests.embedding_server.encoders.tiny_qwen3 import END, write_tiny_qwen3
 from tests.embedding_server.failing import FailingEncoder
 
