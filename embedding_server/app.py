@@ -14,8 +14,8 @@ from embedding_server.scheduling.admission import Admission
 from embedding_server.serving.served_model import OpenEncoder, ReportFailure, ServedModel
 from embedding_server.settings import Settings
 from embedding_server.web.access import KeyGuard, Parts
-from embedding_server.web.body_limit import RequestSizeLimit
-from embedding_server.web.error_responses import StopAnswer, install_problems
+from embedding_server.web.body_limit import BodyLimit
+from embedding_server.web.error_responses import StopAnswer, install_error_handlers
 from embedding_server.web.protocol import ErrorBody
 from embedding_server.web.request_log import RequestLog
 
@@ -56,7 +56,7 @@ def create_app(
     app.state.instruments = instruments
     app.state.model = model
     app.state.parts = Parts(settings, instruments, Admission(settings, instruments), model)
-    install_problems(app)
+    install_error_handlers(app)
     for router in (embeddings.router, models.router):
         app.include_router(router, prefix="/v1", responses=FAILURES)
         # Clients whose base URL has no /v1.
@@ -71,7 +71,7 @@ def create_app(
 
 def _wrap(app: ASGIApp, settings: Settings, instruments: Instruments) -> ASGIApp:
     """Put the layers round the app that see every request, the last one first."""
-    app = RequestSizeLimit(app)
+    app = BodyLimit(app)
     if settings.api_key is not None:
         app = KeyGuard(app, settings.api_key)
     return RequestLog(StopAnswer(app), instruments)

@@ -9,7 +9,7 @@ from embedding_server.encoders.encoder import ModelCard
 from embedding_server.errors import EmbeddingFailed, InvalidRequest
 from embedding_server.vectors import Vectors, find_unusable, shorten
 from embedding_server.web.access import Parts, ReadyParts, check_name
-from embedding_server.web.disconnects import finish_unless_client_leaves
+from embedding_server.web.disconnects import finish_unless_disconnected
 from embedding_server.web.inputs import PreparedTexts, Tokenized, prepare_texts, tokenize_texts
 from embedding_server.web.protocol import EmbeddingList, EmbeddingRequest
 from embedding_server.web.request_log import note_input
@@ -25,7 +25,7 @@ router = APIRouter(tags=["embeddings"])
 )
 async def post_embeddings(request: Request, asked: EmbeddingRequest, parts: ReadyParts) -> Response:
     """Answer with one unit-length vector for each text, in the order of the texts."""
-    body = await finish_unless_client_leaves(_answer(asked, parts), request.receive)
+    body = await finish_unless_disconnected(_answer(asked, parts), request.receive)
     return Response(body, media_type="application/json")
 
 
@@ -52,10 +52,10 @@ async def _embed(prepared: PreparedTexts, parts: Parts) -> tuple[Tokenized, Vect
     """Return the texts' tokens and raw vectors; they count as waiting until then."""
     texts = len(prepared.texts)
     note_input(texts, tokens=0)
-    with parts.admission.admit(texts) as place:
+    with parts.admission.admit(texts) as permit:
         with parts.instruments.stage_seconds.labels("tokenize").time():
             limit = parts.settings.max_request_tokens
-            tokenized = await tokenize_texts(prepared, parts.model, limit, place)
+            tokenized = await tokenize_texts(prepared, parts.model, limit, permit)
         note_input(texts, tokenized.used)
         return tokenized, await parts.model.embed(tokenized.tokens)
 

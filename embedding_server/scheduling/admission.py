@@ -36,7 +36,7 @@ class Pace:
 
 
 @dataclass(eq=False, slots=True)
-class Place:
+class Permit:
     """What one admitted request has waiting; `add_tokens` may refuse it after all."""
 
     admission: "Admission"
@@ -72,7 +72,7 @@ class Admission:
         self._measured_at = clock()
 
     @contextmanager
-    def admit(self, texts: int) -> Iterator[Place]:
+    def admit(self, texts: int) -> Iterator[Permit]:
         """Let the texts of one request wait until the context ends, however it ends.
 
         Raises ServerBusy if there is no room for them.
@@ -80,25 +80,25 @@ class Admission:
         self._check_texts(texts)
         if not self._texts:
             self._measured_at = self._clock()
-        place = Place(self, texts)
+        permit = Permit(self, texts)
         self._count(texts=texts)
         is_finished = False
         try:
-            yield place
+            yield permit
             is_finished = True
         finally:
             now = self._clock()
-            self._pace.record(place.tokens if is_finished else 0, now - self._measured_at)
+            self._pace.record(permit.tokens if is_finished else 0, now - self._measured_at)
             self._measured_at = now
-            self._count(texts=-place.texts, tokens=-place.tokens)
+            self._count(texts=-permit.texts, tokens=-permit.tokens)
 
-    def count_tokens(self, place: Place, tokens: int) -> None:
+    def count_tokens(self, permit: Permit, tokens: int) -> None:
         """Count tokens of an admitted request. Raises ServerBusy if there is no room for them."""
-        is_alone = self._tokens == place.tokens
+        is_alone = self._tokens == permit.tokens
         excess = self._tokens + tokens - self._most_tokens
         if excess > 0 and not is_alone:
             raise self._refuse("tokens", self._tokens, self._most_tokens, excess)
-        place.tokens += tokens
+        permit.tokens += tokens
         self._count(tokens=tokens)
 
     def _check_texts(self, texts: int) -> None:

@@ -59,7 +59,7 @@ class WaitingRequest:
 Entry = tuple[int, int, WaitingText]
 
 
-class WaitingTexts:
+class BatchQueue:
     """Texts of all clients, sorted by length.
 
     The requests take turns: a single query waits for one or two forward passes, however many

@@ -14,16 +14,16 @@ from embedding_server.encoders.encoder import MemoryExhausted, TokenIds
 from embedding_server.errors import ModelGone
 from embedding_server.instruments import Instruments
 from embedding_server.scheduling.batch_queue import (
+    BatchQueue,
     WaitingRequest,
     WaitingText,
-    WaitingTexts,
     new_request,
 )
 from embedding_server.scheduling.failed_texts import (
-    Suspect,
-    suspect_rows,
-    suspect_size,
-    suspect_text,
+    FailedText,
+    describe_failure,
+    describe_out_of_memory,
+    describe_unusable,
 )
 from embedding_server.serving.warm_up import WarmModel
 from embedding_server.serving.watchdog import WatchedThread
@@ -69,9 +69,9 @@ class Batcher:
         self._refusal: str | None = None
         # Guards what is below: clients add on the event loop, the model thread takes.
         self._lock = Lock()
-        self._waiting = WaitingTexts(model.limits)
+        self._waiting = BatchQueue(model.limits)
         self._halves: deque[list[WaitingText]] = deque()
-        self._suspects: list[Suspect] = []
+        self._failed_texts: list[FailedText] = []
         self._is_running = False
         self._has_ended = False
         self._idle = Event()
@@ -136,10 +136,10 @@ class Batcher:
                 self._idle.set()
 
     def _submit_next(self) -> bool:
-        if self._suspects:
+        if self._failed_texts:
             running = self._thread.submit(partial(self._run, [self._model.probe]))
-            running.add_done_callback(partial(self._judge, self._suspects))
-            self._suspects = []
+            running.add_done_callback(partial(self._judge, self._failed_texts))
+            self._failed_texts = []
             return True
         batch = self._take()
         if batch:
@@ -186,7 +186,7 @@ class Batcher:
         tokens = sum(len(text.tokens) for text in batch)
         padded = _count_padded(batch) if self._model.encoder.card.is_padded else tokens
         self._instruments.observe_forward(len(batch), tokens, padded, outcome.seconds)
-        self._suspects += suspect_rows(batch, outcome.unusable)
+        self._failed_texts += describe_unusable(batch, outcome.unusable)
         unusable = set(outcome.unusable)
         for index, text in enumerate(batch):
             request = text.request
@@ -215,7 +215,7 @@ class Batcher:
             *(len(batch), padded, budget, budget),
         )
         if is_alone:
-            self._suspects.append(suspect_size(batch[0]))
+            self._failed_texts.append(describe_out_of_memory(batch[0]))
         else:
             self._halve(batch)
 
@@ -223,7 +223,7 @@ class Batcher:
         """Try the halves of a batch on which the model failed."""
         if len(batch) == 1:
             logger.error("The model failed on a text", exc_info=error)
-            self._suspects.append(suspect_text(batch[0]))
+            self._failed_texts.append(describe_failure(batch[0]))
         else:
             logger.warning("The model failed on %d texts; halving them", len(batch))
             self._halve(batch)
@@ -232,14 +232,14 @@ class Batcher:
         middle = len(batch) // 2
         self._halves.extend([batch[:middle], batch[middle:]])
 
-    def _judge(self, suspects: list[Suspect], running: Future[Outcome]) -> None:
-        """Blame the suspects if the model still encodes its short text, or else the model."""
+    def _judge(self, failed: list[FailedText], running: Future[Outcome]) -> None:
+        """Fail the texts if the model still encodes its short text, or else the model."""
         if running.cancelled():
             return
         error = running.exception()
         if error is None and not running.result().unusable:
-            for suspect in suspects:
-                self._condemn(suspect)
+            for text in failed:
+                self._fail_text(text)
             self._start_next(from_model_thread=True)
             return
         logger.critical("The model fails on a text that it could encode at start", exc_info=error)
@@ -248,11 +248,11 @@ class Batcher:
         if is_awaited:
             self._loop.call_soon_threadsafe(self._report_broken, BROKEN)
 
-    def _condemn(self, suspect: Suspect) -> None:
-        request = suspect.text.request
+    def _fail_text(self, failed: FailedText) -> None:
+        request = failed.text.request
         if not request.is_over:
-            self._instruments.failed_texts.labels(suspect.reason).inc()
-            self._end_request(request, suspect.error)
+            self._instruments.failed_texts.labels(failed.reason).inc()
+            self._end_request(request, failed.error)
 
     def _end_request(self, request: WaitingRequest, error: Exception) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ from embedding_server.web.error_responses import render_error
 MAX_BODY_BYTES = 16 * 2**20
 
 
-class RequestSizeLimit:
+class BodyLimit:
     """Answers 413 to a body larger than `max_bytes`, before more of it is read into memory."""
 
     def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:

@@ -18,7 +18,7 @@ from embedding_server.web.request_log import find_record, note_error
 CODES = {"missing": "missing_required_parameter", "json_invalid": "invalid_json"}
 
 
-def install_problems(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Make the app answer every failure in OpenAI's shape, those of the framework as well."""
     app.exception_handler(ApiError)(_render_api_error)
     app.exception_handler(RequestValidationError)(_render_validation)
@@ -67,8 +67,8 @@ async def _render_api_error(_request: Request, error: ApiError) -> JSONResponse:
 async def _render_validation(_request: Request, error: RequestValidationError) -> JSONResponse:
     """Answer 400 with the first fault, as OpenAI does, where the framework would answer 422."""
     first = error.errors()[0]
-    kind, place = str(first["type"]), [str(part) for part in first["loc"][1:]]
-    param = place[0] if place and kind != "json_invalid" else None
+    kind, location = str(first["type"]), [str(part) for part in first["loc"][1:]]
+    param = location[0] if location and kind != "json_invalid" else None
     detail = ErrorDetail(
         message=_explain(kind, param, first),
         type="invalid_request_error",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from embedding_server.encoders.encoder import ModelCard
 from embedding_server.errors import InputTooLong, RequestTooLong
-from embedding_server.scheduling.admission import Place
+from embedding_server.scheduling.admission import Permit
 from embedding_server.serving.served_model import ServedModel
 from embedding_server.web.protocol import EmbeddingRequest
 
@@ -64,9 +64,9 @@ def prepare_texts(asked: EmbeddingRequest, card: ModelCard, *, truncate: bool) -
 
 
 async def tokenize_texts(
-    prepared: PreparedTexts, model: ServedModel, max_request_tokens: int, place: Place
+    prepared: PreparedTexts, model: ServedModel, max_request_tokens: int, permit: Permit
 ) -> Tokenized:
-    """Return the token ids of each text, counted at the request's place among what waits.
+    """Return the token ids of each text, counted on the request's permit.
 
     Raises InputTooLong, RequestTooLong, or ServerBusy if there is no room for the tokens.
     """
@@ -84,7 +84,7 @@ async def tokenize_texts(
                 "most for one request. Send fewer texts at once.",
                 param="input",
             )
-        place.add_tokens(added)
+        permit.add_tokens(added)
         tokens += found
         truncated.update(cut)
     return Tokenized(tokens, sorted(truncated))

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from embedding_server.errors import ClientLeft, ModelLoading
+from embedding_server.errors import ClientDisconnected, ModelLoading
 from embedding_server.instruments import Instruments
 
 # Collectors pick the lines of requests by this name.
@@ -88,7 +88,7 @@ class RequestLog:
         status = 500
         try:
             await self.app(scope, receive, send_marked)
-            status = ClientLeft.status
+            status = ClientDisconnected.status
         finally:
             record.status = record.status or status
             self._finish(scope, record, time.perf_counter() - start)
@@ -101,7 +101,7 @@ class RequestLog:
         else:
             self.instruments.requests.labels(str(status)).inc()
             self.instruments.request_seconds.observe(seconds)
-        if status == ClientLeft.status:
+        if status == ClientDisconnected.status:
             self.instruments.cancelled.inc()
         _log(level, scope, record, seconds)
 

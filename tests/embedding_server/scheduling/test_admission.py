@@ -74,11 +74,11 @@ def test_nested_requests_never_get_beyond_a_bound(requests: list[tuple[int, list
         texts, portions = requests[level]
         before = watched.waiting()
         try:
-            with watched.admission.admit(texts) as place:
+            with watched.admission.admit(texts) as permit:
                 assert watched.waiting()[0] == before[0] + texts
                 assert watched.waiting()[0] <= MOST_TEXTS or before[0] == 0
                 for tokens in portions:
-                    place.add_tokens(tokens)
+                    permit.add_tokens(tokens)
                     assert watched.waiting()[1] <= MOST_TOKENS or before[1] == 0
                 enter(level + 1)
         except ServerBusy:
@@ -94,9 +94,9 @@ def test_nested_requests_never_get_beyond_a_bound(requests: list[tuple[int, list
 
 def test_an_idle_server_takes_any_request() -> None:
     watched = Watched()
-    with watched.admission.admit(2048) as place:
-        place.add_tokens(200)
-        place.add_tokens(1_000_000)
+    with watched.admission.admit(2048) as permit:
+        permit.add_tokens(200)
+        permit.add_tokens(1_000_000)
         assert watched.waiting() == (2048, 1_000_200)
     assert watched.waiting() == (0, 0)
 

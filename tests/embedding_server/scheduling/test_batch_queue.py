@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from embedding_server.scheduling.batch_queue import (
     BatchLimits,
+    BatchQueue,
     WaitingRequest,
     WaitingText,
-    WaitingTexts,
     new_request,
 )
 
 LIMITS = BatchLimits(texts=8, tokens=1000, padding_tokens=64)
 
 
-def add(waiting: WaitingTexts, lengths: Sequence[int]) -> WaitingRequest:
+def add(waiting: BatchQueue, lengths: Sequence[int]) -> WaitingRequest:
     request = new_request(len(lengths), 2, finish=lambda: None, fail=lambda _error: None)
     waiting.add(request, [[0] * length for length in lengths])
     return request
@@ -26,7 +26,7 @@ def lengths_of(batch: list[WaitingText]) -> list[int]:
     return [len(text.tokens) for text in batch]
 
 
-def drain(waiting: WaitingTexts) -> list[list[WaitingText]]:
+def drain(waiting: BatchQueue) -> list[list[WaitingText]]:
     batches = []
     while batch := waiting.take():
         batches.append(batch)
@@ -34,11 +34,11 @@ def drain(waiting: WaitingTexts) -> list[list[WaitingText]]:
 
 
 def test_nothing_waits_at_first() -> None:
-    assert WaitingTexts(LIMITS).take() == []
+    assert BatchQueue(LIMITS).take() == []
 
 
 def test_the_longest_go_first() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     add(waiting, [10, 50, 20, 40, 30, 60, 70, 15, 25, 35])
     assert [lengths_of(batch) for batch in drain(waiting)] == [
         [20, 25, 30, 35, 40, 50, 60, 70],
@@ -47,25 +47,25 @@ def test_the_longest_go_first() -> None:
 
 
 def test_a_batch_stays_within_its_padded_tokens() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     add(waiting, [300] * 5)
     assert [lengths_of(batch) for batch in drain(waiting)] == [[300] * 3, [300] * 2]
 
 
 def test_a_text_over_the_budget_goes_alone() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     add(waiting, [5000, 4990, 10])
     assert [lengths_of(batch) for batch in drain(waiting)] == [[5000], [4990], [10]]
 
 
 def test_a_short_text_does_not_pad_a_long_batch() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     add(waiting, [200, 190, 10])
     assert [lengths_of(batch) for batch in drain(waiting)] == [[190, 200], [10]]
 
 
 def test_single_texts_of_many_clients_share_a_batch() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     requests = [add(waiting, [length]) for length in (12, 9, 14, 11, 10)]
     batch = waiting.take()
     assert {id(text.request) for text in batch} == {id(request) for request in requests}
@@ -73,7 +73,7 @@ def test_single_texts_of_many_clients_share_a_batch() -> None:
 
 
 def test_a_query_does_not_wait_for_a_long_list() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     add(waiting, [100] * 2000)
     waiting.take()
     query = add(waiting, [9])
@@ -82,7 +82,7 @@ def test_a_query_does_not_wait_for_a_long_list() -> None:
 
 
 def test_dropped_texts_never_go() -> None:
-    waiting = WaitingTexts(LIMITS)
+    waiting = BatchQueue(LIMITS)
     dropped, kept = add(waiting, [10] * 20), add(waiting, [10] * 3)
     waiting.take()
     waiting.drop(dropped)
@@ -103,7 +103,7 @@ def test_dropped_texts_never_go() -> None:
 def test_every_text_goes_once_and_every_batch_fits(
     requests: list[list[int]], texts: int, tokens: int, padding: int
 ) -> None:
-    waiting = WaitingTexts(BatchLimits(texts, tokens, padding))
+    waiting = BatchQueue(BatchLimits(texts, tokens, padding))
     added = [add(waiting, lengths) for lengths in requests]
     batches = drain(waiting)
     gone = [(id(text.request), text.row) for batch in batches for text in batch]
