@@ -13,8 +13,9 @@ from embedding_server.routes import embeddings, health, metrics, models
 from embedding_server.scheduling.admission import Admission
 from embedding_server.serving.served_model import OpenEncoder, ReportFailure, ServedModel
 from embedding_server.settings import Settings
-from embedding_server.web.access import KeyGuard, Parts
+from embedding_server.web.api_key import ApiKeyGuard
 from embedding_server.web.body_limit import BodyLimit
+from embedding_server.web.dependencies import Parts
 from embedding_server.web.error_responses import StopAnswer, install_error_handlers
 from embedding_server.web.protocol import ErrorBody
 from embedding_server.web.request_log import RequestLog
@@ -73,5 +74,5 @@ def _wrap(app: ASGIApp, settings: Settings, instruments: Instruments) -> ASGIApp
     """Put the layers round the app that see every request, the last one first."""
     app = BodyLimit(app)
     if settings.api_key is not None:
-        app = KeyGuard(app, settings.api_key)
+        app = ApiKeyGuard(app, settings.api_key)
     return RequestLog(StopAnswer(app), instruments)

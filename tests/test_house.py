@@ -72,8 +72,9 @@ model     encoders.folders encoders.minilm encoders.onnx_bert encoders.opening e
 model     encoders.qwen3_example
 model     encoders.sentence_transformer encoders.sources encoders.torch_memory
 thread    serving.batching serving.served_model serving.watchdog
-edge      web.body_limit web.disconnects web.error_responses web.log_format web.request_log
-parts     web.access web.inputs
+edge      web.api_key web.body_limit web.disconnects web.error_responses web.log_format
+edge      web.request_log
+parts     web.dependencies web.inputs
 doors!    routes.embeddings routes.health routes.metrics routes.models
 app       app
 process   command __main__""",
@@ -92,9 +93,9 @@ RESERVED = {
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
     r"(asking|embedder|reranker)",
     r"fastapi": r"service\.(app|dependencies|problems|health|\w+\.route)|"
-    r"embedding_server\.(app|web\.(access|error_responses)|routes\.\w+)",
+    r"embedding_server\.(app|web\.(api_key|dependencies|error_responses)|routes\.\w+)",
     r"starlette": r"service\.(command|ingest\.accepted|layers|problems)|"
-    r"embedding_server\.(app|web\.(access|body_limit|disconnects|error_responses|request_log))",
+    r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }

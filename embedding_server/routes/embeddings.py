@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from embedding_server.encoders.encoder import ModelCard
 from embedding_server.errors import EmbeddingFailed, InvalidRequest
 from embedding_server.vectors import Vectors, find_unusable, shorten
-from embedding_server.web.access import Parts, ReadyParts, check_name
+from embedding_server.web.dependencies import Parts, ReadyParts, check_name
 from embedding_server.web.disconnects import finish_unless_disconnected
 from embedding_server.web.inputs import PreparedTexts, Tokenized, prepare_texts, tokenize_texts
 from embedding_server.web.protocol import EmbeddingList, EmbeddingRequest

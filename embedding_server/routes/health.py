@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from embedding_server.errors import ModelUnavailable
-from embedding_server.web.access import AnyModel
+from embedding_server.web.dependencies import AnyModel
 from embedding_server.web.error_responses import describe_error
 from embedding_server.web.protocol import Health
 
