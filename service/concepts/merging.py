@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from service.errors import InvalidRequest
+from service.links import stored
+from service.links.change import Change
+from service.links.merges import Merged, Regroup
 from service.names.variants import Variants, find_variants
 from service.store.database import Database
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
-from service.writing.merges import Merged, Regroup
 from service.writing.pipeline import Pipeline, commit
-from service.writing.transaction import Attached
 
 MERGED: Final = load_query(__package__, "merged")
 
@@ -60,8 +59,7 @@ async def part_concepts(
 
 
 async def _regroup(pipeline: Pipeline, agent: str, regroup: Regroup) -> tuple[Merged, ...]:
-    written = await commit(pipeline, Change(agent), Attached(regroup=regroup))
-    return written.moved
+    return (await commit(pipeline, Change(agent, regroup=regroup))).moved
 
 
 def _chosen(

@@ -59,7 +59,7 @@ async def consolidate(
     if request.cursor:
         plan_id, shown = decode_cursor(request.cursor, 2)
         key, start = str(plan_id), cursor_number(shown)
-    async with pipeline.consolidating:
+    async with pipeline.consolidating.of(request.target.agent):
         plan = await _plan(pipeline, request.target, key)
         if request.dry_run:
             outcome = await preview(pipeline, plan, start, request.limit)

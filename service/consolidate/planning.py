@@ -23,11 +23,11 @@ from service.consolidate.grouping import (
 )
 from service.consolidate.revising import sources_of
 from service.consolidate.summary.refs import is_of_near_duplicates
+from service.drafts.drafts import digest
 from service.errors import FieldError, PlanNotFound, PlanStale
 from service.names.variants import Variants
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.writing.drafts import digest
 
 SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")

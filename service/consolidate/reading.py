@@ -12,14 +12,14 @@ import orjson
 from service.consolidate.grouping import Candidate, Capacity, GroupKey, Wall, summary_key
 from service.consolidate.near_duplicates import find_leaders
 from service.consolidate.summary.refs import leader_of
+from service.drafts.drafts import digest
+from service.links import stored
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.store.vector_forms import Matrix
 from service.store.vector_pages import pages_of_vectors
 from service.text.tokens import tokens_in_bytes
-from service.writing import stored
-from service.writing.drafts import digest
 
 CANDIDATES: Final = load_query(__package__, "candidates")
 MEMBERS: Final = load_query(__package__, "members")

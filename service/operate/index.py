@@ -9,9 +9,10 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from service.errors import InvalidRequest
+from service.field_types import AgentName
 from service.index.resident.residency import AgentState, IndexState, Residency
 from service.store.agents import refuse_unknown
-from service.web.fields import AgentName, Strict, body_example
+from service.web.fields import Strict, body_example
 from service.web.parts import Parts, TheParts
 
 router = APIRouter(prefix="/index", tags=["operations"])

@@ -9,13 +9,13 @@ from typing import Final
 from service.consolidate.summary.extraction import Extract, best_formed, extract
 from service.consolidate.summary.originals import Original
 from service.consolidate.summary.refs import is_of_near_duplicates, line_name
+from service.drafts.drafts import Draft
+from service.drafts.kinds import type_of
 from service.names.names import slug_of
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
 from service.text.titles import title_of
 from service.text.words import fold
-from service.writing.drafts import Draft
-from service.writing.kinds import type_of
 
 # As many as a memory may be given.
 _MOST_TAGS: Final = 100

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -68,8 +68,16 @@ class IndexState:
 class Residency:
     """The resident indexes of one service, and the follower that keeps them true."""
 
-    def __init__(self, db: Database, budget_bytes: int, scanned_dimensions: int | None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        budget_bytes: int,
+        scanned_dimensions: int | None,
+        other_bytes: Callable[[], int] = lambda: 0,
+    ) -> None:
         self.budget_bytes = budget_bytes
+        # What else the budget holds: the dictionaries of writers.
+        self._other_bytes = other_bytes
         self._db = db
         self._scanned_dimensions = scanned_dimensions
         # The least recently used first.
@@ -128,7 +136,7 @@ class Residency:
         return IndexState(
             agents=len(indexes),
             memories=sum(index.memories for index in indexes),
-            bytes=sum(index.bytes for index in indexes),
+            bytes=sum(index.bytes for index in indexes) + self._other_bytes(),
             budget_bytes=self.budget_bytes,
             loading=loading,
             left_out=dict(left_out),
@@ -240,7 +248,7 @@ class Residency:
         since = await self.follower.stamp()
         stored = await stored_facts(self._db, agent)
         index = empty_index(agent, stored, self._scanned(stored.fingerprint))
-        loading = self._loading[agent] = Loading(index, stored, self.budget_bytes)
+        loading = self._loading[agent] = Loading(index, stored, self._index_bytes())
         reporting = asyncio.create_task(self._report(loading))
         try:
             await load(self._db, loading)
@@ -278,13 +286,17 @@ class Residency:
         sizes = {agent: index.bytes for agent, index in self._residents.items()}
         total = sum(sizes.values())
         for agent, size in sizes.items():
-            if total <= self.budget_bytes or len(self._residents) == 1:
+            if total <= self._index_bytes() or len(self._residents) == 1:
                 return
             if agent != keep:
                 del self._residents[agent]
                 self._drift.pop(agent, None)
                 total -= size
                 log.info("index of agent %s left RAM to make room", agent)
+
+    def _index_bytes(self) -> int:
+        """Return how much indexes may hold now."""
+        return self.budget_bytes - self._other_bytes()
 
     def _wasteful(self) -> list[str]:
         return [

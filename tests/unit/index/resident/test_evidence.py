@@ -24,7 +24,7 @@ REACH = 2
 def facts(key: str, words: str = "word", day: int = 0, subject: str | None = None) -> Facts:
     moment = microseconds(START + timedelta(days=day))
     return Facts(
-        key, words, None, "note", "semantic", (), None, "trusted", moment, None, None,
+        key, words, (), ("note", "semantic", None, None, "trusted"), moment, None, None,
         is_archived=key.startswith("archived"), subject=subject,
     )  # fmt: skip
 
