@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from service.drafts.drafts import Draft
-from service.links.stored import StoredMemory
+from service.drafts.stored_memory import StoredMemory
 
 
 @dataclass(frozen=True, slots=True)
