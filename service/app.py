@@ -16,7 +16,7 @@ from service.graph import route as graph
 from service.hooks import route as hooks
 from service.ingest import route as ingest
 from service.memories import route as memories
-from service.opening import open_parts
+from service.opening import Parts, open_parts
 from service.operate import health, index, stats
 from service.recall import route as recall
 from service.search import route as search
@@ -25,7 +25,6 @@ from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
 from service.web.layers import RequestNames, RequestSizeLimit
-from service.web.parts import Parts
 from service.web.problems import PROBLEM_RESPONSES, install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding
@@ -46,7 +45,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_parts(settings) as parts:
-            app.state.parts = parts
+            app.state.parts = parts.by_type()
             async with background(parts):
                 yield
 

@@ -15,9 +15,8 @@ from service.consolidate.consolidating import consolidate
 from service.consolidate.executing import OnProgress
 from service.consolidate.route import ConsolidateRequest
 from service.errors import InvalidRequest, StoreInUse
-from service.opening import open_parts
+from service.opening import Parts, open_parts
 from service.settings import Settings
-from service.web.parts import Parts
 from service.writing.concepts_file import declare_concepts
 
 _AGE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)([hdw])")

@@ -28,11 +28,11 @@ from service.consolidate.planning import (
 from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
+from service.drafts.stored_memory import StoredMemory
 from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
-from service.inference.embedder import Vector
 from service.links import stored
 from service.links.change import Change
-from service.links.stored import StoredMemory
+from service.records import Vector
 from service.writing.pipeline import Pipeline, write_change
 
 T = TypeVar("T")

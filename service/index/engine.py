@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from service.index.evidence import Evidence, Question
-from service.inference.embedder import Vector
-from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
 
 
 class Engine(Protocol):

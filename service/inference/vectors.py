@@ -13,7 +13,8 @@ from service.errors import (
     VectorFormMismatch,
     VectorsUnfit,
 )
-from service.inference.embedder import Embedder, EmbeddingModel, Vector
+from service.inference.embedder import Embedder, EmbeddingModel
+from service.records import Vector
 from service.store.database import BUILDING_PATIENCE, Database
 from service.store.queries import load_query
 from service.store.vector_forms import ENGINE_OF_FORM, MIXED, VectorForm

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from service.drafts.drafts import Draft
-from service.links.stored import StoredMemory
+from service.drafts.stored_memory import StoredMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +46,5 @@ def original_of_draft(draft: Draft) -> Original:
     return Original(id=draft.key, uri=source.uri or "", line_start=source.line_start or 0, **same)
 
 
+# Called the same in a stored memory, in a draft and here.
 _SAME: Final = frozenset(Original.__dataclass_fields__) - {"id", "uri", "line_start"}
