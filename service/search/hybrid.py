@@ -85,7 +85,7 @@ def receipt_of(searcher: Searcher, asked: SearchQuery, stages: Stages, ranking: 
     """Return the account of an answer."""
     model, missing = searcher.vectors.model, ranking.missing
     # What became whole or broke in between may have been incomplete while it was asked.
-    reservation = ranking.reservation or searcher.engine.reservation(asked.filters.agents)
+    caveat = ranking.caveat or searcher.engine.caveat(asked.filters.agents)
     return Receipt(
         took_ms=stages.took_ms(),
         stages_ms=stages.milliseconds,
@@ -96,7 +96,7 @@ def receipt_of(searcher: Searcher, asked: SearchQuery, stages: Stages, ranking: 
         rrf_k=asked.rrf_k,
         engine=searcher.engine.name,
         missing_signals=["vector"] if missing else [],
-        fallback_reason=missing.detail if missing else reservation,
+        fallback_reason=missing.detail if missing else caveat,
         certainty=ranking.certainty,
         indexed_through=ranking.indexed_through,
         embedding_model=model.name if model else None,

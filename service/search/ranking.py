@@ -14,11 +14,12 @@ from service.inference.reranker import Reranker
 from service.inference.vectors import Vectors
 from service.records import Filters, Scored
 from service.search.candidates import by_concepts, by_words
-from service.search.fusion.confidence import Certainty
+from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.paths import of_summary, path_seeds
 from service.search.fusion.rrf import Fused, fuse
-from service.search.fusion.score_fusion import Candidates, certainty_of_ranks, fuse_by_score
+from service.search.fusion.score_fusion import fuse_by_score
 from service.search.refine.refining import Choices
+from service.search.signals.signal import Candidates
 from service.search.times.time_filters import Moments, moments_named
 from service.settings import Settings
 from service.stages import Stages
@@ -72,12 +73,12 @@ Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
 class Ranking:
     """Ranked memory ids, best first, and what is to be said of how they were found.
 
-    `missing` is why the vector signal is; `indexed_through` and `reservation` are what the engine
+    `missing` is why the vector signal is; `indexed_through` and `caveat` are what the engine
     said before it was asked anything else.
     """
 
     indexed_through: datetime
-    reservation: str | None
+    caveat: str | None
     hits: list[Fused] = field(default_factory=list)
     certainty: Certainty | None = None
     missing: ServiceError | None = None
@@ -85,7 +86,7 @@ class Ranking:
     @classmethod
     def begin(cls, engine: Engine, agents: Sequence[str]) -> "Ranking":
         """Return a ranking without hits, as the engine stands now."""
-        return cls(engine.indexed_through(agents), engine.reservation(agents))
+        return cls(engine.indexed_through(agents), engine.caveat(agents))
 
 
 async def rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Ranking:
@@ -157,7 +158,7 @@ async def _by_rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> An
     question = Question.read(asked.text, vector)
     with stages.measured("context"):
         keys = [hit.id for hit in hits[:_DIRECT]]
-        evidence = await searcher.engine.weigh(question, asked.filters, keys, 1)
+        evidence = await searcher.engine.collect_evidence(question, asked.filters, keys, 1)
     return hits, certainty_of_ranks(evidence, hits), missing
 
 

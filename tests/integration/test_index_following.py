@@ -353,14 +353,14 @@ async def test_after_a_gap_everything_is_loaded_again(
         told_why = list[str | None]()
 
         def is_whole() -> bool:
-            told_why.append(residency.reservation("main"))
+            told_why.append(residency.caveat("main"))
             now = residency._residents.get("main")
             return now is not None and now is not index and now.counts()["memory"] == 5
 
         await until(is_whole)
         assert "a gap" in caplog.text
         assert any(told_why)
-        assert residency.reservation("main") is None
+        assert residency.caveat("main") is None
         # It goes on from there.
         await replicas.writer.push("One more bunny.")
         again = await residency.index_of("main")
@@ -421,13 +421,13 @@ async def test_a_gap_is_looked_for_once_a_minute(
     feed.lost.add(newest)
     index.remove_memory(ids[0])  # what was lost in the gap
     assert await looks_after(30) == [idle] * 3
-    assert residency.reservation("main") is None
+    assert residency.caveat("main") is None
     await looks_after(30)
     assert "a gap" in caplog.text
-    assert residency.reservation("main")
+    assert residency.caveat("main")
     await residency.catch_up("main")
     assert (await residency.index_of("main")).counts()["memory"] == 5
-    assert residency.reservation("main") is None
+    assert residency.caveat("main") is None
 
 
 @pytest.mark.parametrize("kept", ["7d", "7d INCLUDE ORIGINAL"])

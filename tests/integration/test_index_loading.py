@@ -205,7 +205,7 @@ async def test_an_empty_store_has_an_empty_index(resident: ResidentEngine) -> No
     assert await resident.by_vector(question, Filters(), 5) == ([], 0)
     assert await resident.sizes(["main", "nobody"]) == {"main": 0, "nobody": 0}
     assert await resident.related_concepts(["main"], [], ["related_to"]) == {}
-    assert resident.reservation(["main"]) is None
+    assert resident.caveat(["main"]) is None
     assert await drift(resident) == {}
 
 
@@ -244,7 +244,7 @@ async def test_vectors_that_do_not_fit_are_told_and_the_others_answer(
     index = await resident.residency.index_of("main")
     left_out = index.left_out()
     assert (sum(left_out.values()), left_out[OTHER_MODEL]) == (5, 1)
-    assert "leaves out" in (resident.reservation(["main"]) or "")
+    assert "leaves out" in (resident.caveat(["main"]) or "")
     assert await drift(resident) == {}
 
 
@@ -323,7 +323,7 @@ async def test_a_corrupt_memory_is_told_and_the_others_answer(
     index = await resident.residency.index_of("main")
     assert index.left_out() == {CORRUPT: 1}
     assert "'bad'" in caplog.text
-    assert "corrupt" in (resident.reservation(["main"]) or "")
+    assert "corrupt" in (resident.caveat(["main"]) or "")
     # The feed tells of the same row, perhaps again: it is still one.
     await resident.residency.follower.catch_up()
     assert index.left_out() == {CORRUPT: 1}
@@ -435,9 +435,9 @@ async def test_what_does_not_fit_is_the_oldest_and_it_is_told(
         assert kept == {row["id"] for row in rows[-len(kept) :]}
         index = await resident.residency.index_of("main")
         assert index.left_out() == {BEYOND_BUDGET: 600 - len(kept)}
-        reservation = resident.reservation(["main"]) or ""
-        assert f"{600 - len(kept):,}" in reservation
-        assert "MEMORY_INDEX_MEMORY_MB" in reservation
+        caveat = resident.caveat(["main"]) or ""
+        assert f"{600 - len(kept):,}" in caveat
+        assert "MEMORY_INDEX_MEMORY_MB" in caveat
         assert await drift(resident) == {}
 
 
@@ -464,7 +464,7 @@ async def test_the_agent_used_longest_ago_leaves_and_comes_back(opened: OpenStor
         assert len(await found(resident, "bunny", agents=(agents[1],))) == 151
         assert resident.residency.residents() == [agents[2], agents[1]]
         assert (await asyncio.to_thread(resident.residency.state)).bytes <= int(one * 2.5)
-        assert resident.reservation(agents) is None
+        assert resident.caveat(agents) is None
 
 
 async def test_a_slow_load_of_one_agent_holds_up_no_other(

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from service.index.evidence import Evidence, Question, join
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.evidence import newest, weigh
+from service.index.resident.evidence import collect_evidence, newest
 from service.index.resident.neighbours import (
     before_and_after,
     concepts_of,
@@ -57,8 +57,8 @@ class ResidentEngine:
         kept: list[Scored] = []
         for start in range(0, len(ranking), _SLICE):
             part = ranking[start : start + _SLICE]
-            holders = await self.residency.holders([hit.id for hit in part], phrase)
-            kept += [hit for hit in part if hit.id in holders]
+            holding = await self.residency.hold_phrase([hit.id for hit in part], phrase)
+            kept += [hit for hit in part if hit.id in holding]
             if len(kept) >= limit:
                 break
         return kept[:limit]
@@ -70,13 +70,13 @@ class ResidentEngine:
         found = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
         return _best([near for near, _ in found], limit), sum(filtered for _, filtered in found)
 
-    async def weigh(
+    async def collect_evidence(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
     ) -> Evidence:
         """Count in the indexes of all agents, each of which knows its own memories only."""
         wanted = list(dict.fromkeys(keys))
         parts = await self._ask(
-            filters.agents, lambda i: weigh(i, question, filters, wanted, reach)
+            filters.agents, lambda i: collect_evidence(i, question, filters, wanted, reach)
         )
         return join(parts)
 
@@ -158,10 +158,10 @@ class ResidentEngine:
         del agents  # one feed carries them all
         return self.residency.follower.through
 
-    def reservation(self, agents: Sequence[str], /) -> str | None:
+    def caveat(self, agents: Sequence[str], /) -> str | None:
         """Return what the indexes of these agents leave out, or that they may lag behind."""
-        told = [reason for agent in agents if (reason := self.residency.reservation(agent))]
-        return " ".join(told) or None
+        caveats = [caveat for agent in agents if (caveat := self.residency.caveat(agent))]
+        return " ".join(caveats) or None
 
     def close(self) -> None:
         """Let the threads go."""

@@ -20,7 +20,7 @@ from service.store.queries import load_query
 
 log = logging.getLogger(__name__)
 
-HOLDERS: Final = load_query(__package__, "holders")
+HOLD_PHRASE: Final = load_query(__package__, "hold_phrase")
 
 _WATCH_SECONDS: Final = 5.0
 # A census reads every row: at most a fiftieth of the time is spent on it.
@@ -106,10 +106,10 @@ class Residency:
             await self._loaded(agent)
             self._drift.pop(agent, None)
 
-    async def holders(self, keys: Sequence[str], phrase: str) -> set[str]:
+    async def hold_phrase(self, keys: Sequence[str], phrase: str) -> set[str]:
         """Return those of the memories whose words hold a phrase; raises StoreUnavailable."""
         ids = [record("memory", k) for k in keys]
-        return set(await self._db.run(HOLDERS, ids=ids, phrase=f" {phrase} "))
+        return set(await self._db.run(HOLD_PHRASE, ids=ids, phrase=f" {phrase} "))
 
     def residents(self) -> list[str]:
         """Return the agents in RAM, the least recently used first."""
@@ -156,7 +156,7 @@ class Residency:
             f"{loading.stored.memories:,} memories"
         )
 
-    def reservation(self, agent: str) -> str | None:
+    def caveat(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
         if agent in self._doubts:
             return f"The index of agent {agent!r} may have missed changes: it is loaded again."
@@ -270,8 +270,8 @@ class Residency:
             index.agent, f"{counts['memory']:,}", f"{counts['embedding']:,}",
             f"{counts['concept']:,}", seconds, index.bytes / 1e6,
         )  # fmt: skip
-        if reservation := self.reservation(index.agent):
-            log.warning("%s", reservation)
+        if caveat := self.caveat(index.agent):
+            log.warning("%s", caveat)
 
     def _make_room(self, keep: str | None = None) -> None:
         """Let go of the agents that were used longest ago until the rest fits."""

@@ -30,11 +30,11 @@ _DAMPED[1:] = 1 + np.log(np.arange(1, 2**16))
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How often words stand in rows [row, word], the rows' lengths, and who holds each word."""
+    """How often words stand in rows [row, word], the rows' lengths, how many texts hold a word."""
 
     counts: Floats
     lengths: Floats
-    holders: Floats
+    document_frequencies: Floats
 
 
 class TextIndex:
@@ -109,7 +109,7 @@ class TextIndex:
         terms = np.array([TERMS[word] for word in words], np.int64)
         counts = np.zeros((len(rows), len(words)), np.float32)
         lengths = np.zeros(len(rows), np.float32)
-        holders = np.zeros(len(words), np.float32)
+        frequencies = np.zeros(len(words), np.float32)
         places = np.full(len(rows), -1, np.int32)
         known = rows < len(self._places)
         places[known] = self._places[rows[known]]
@@ -119,9 +119,9 @@ class TextIndex:
             lengths[here] = part.lengths[documents[here]]
             for column, found in enumerate(part.find(terms)):
                 if found is not None:
-                    holders[column] += found.living
+                    frequencies[column] += found.living
                     counts[here, column] = found.count(documents[here])
-        return Counted(counts, lengths, holders)
+        return Counted(counts, lengths, frequencies)
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""
@@ -217,7 +217,9 @@ class TextIndex:
     def _search(self, words: str, mask: Mask, *, needs_all: bool) -> tuple[Rows, Floats]:
         terms = np.array(list(dict.fromkeys(TERMS[word] for word in words.split())), np.int64)
         found = [(part, part.find(terms)) for part in self._parts() if part.living]
-        weights = [self._weigh(each) for each in zip(*(places for _, places in found), strict=True)]
+        weights = [
+            self._term_weight(each) for each in zip(*(places for _, places in found), strict=True)
+        ]
         rows, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
         for part, places in found:
             missing = sum(place is None for place in places)
@@ -237,10 +239,10 @@ class TextIndex:
             scores.append(score.take(at))
         return np.concatenate(rows), np.concatenate(scores)
 
-    def _weigh(self, found: Sequence[Found | None]) -> float:
+    def _term_weight(self, found: Sequence[Found | None]) -> float:
         """Return the share of one term in a score: its idf and BM25's constant."""
-        holders = sum(each.living for each in found if each)
-        idf = math.log1p((self.documents - holders + 0.5) / (holders + 0.5))
+        frequency = sum(each.living for each in found if each)
+        idf = math.log1p((self.documents - frequency + 0.5) / (frequency + 0.5))
         return idf * (K1 + 1)
 
 
