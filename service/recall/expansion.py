@@ -125,9 +125,12 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
         reached = _ranked(recall.walk, said)
         with stages.measured("fetch"):
             keys, memories = await fetch_first(
-                searcher.db, _wanted(reached, fused), filters, asked.search.limit,
+                searcher.db,
+                _wanted(reached, fused),
+                filters,
+                asked.search.limit,
                 {*seeds, *_named(chains)},
-            )  # fmt: skip
+            )
         if memories.keys() >= set(seeds):
             break
         # The store hides a seed that the engine still showed: begin again without it.

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.index.resident import follow, loading
-from service.index.resident import load_pages as adding
+from service.index.resident import add_pages, feed_position, loading
+from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import BEYOND_BUDGET, CORRUPT
 from service.index.resident.apply_change import OTHER_MODEL
 from service.index.resident.engine import ResidentEngine
-from service.index.resident.load_pages import Loading
 from service.index.resident.residency import Residency
 from service.memories.storing import Pushed, store
 from service.records import Filters
@@ -81,7 +80,7 @@ async def found(resident: ResidentEngine, text: str, **filters: Any) -> set[str]
 
 def forget_what_is_recent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the load alone count: else the last ten seconds come once more through the feed."""
-    monkeypatch.setattr(follow, "_MARGIN_MS", 0)
+    monkeypatch.setattr(feed_position, "MARGIN_MS", 0)
 
 
 def small_pages(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
@@ -152,7 +151,7 @@ async def test_what_is_deleted_of_one_moment_while_it_loads_takes_nothing_with_i
     await write_memories(opened.db, [memory_row(f"m{n:03}", "bunny") for n in range(60)])
     small_pages(monkeypatch, 20)
     forget_what_is_recent(monkeypatch)
-    add_page, pages = adding.add_picked, list[int]()
+    add_page, pages = add_pages.add_picked, list[int]()
 
     def add_slowly(now: Loading, page: Any) -> None:
         add_page(now, page)

@@ -54,12 +54,22 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
     )
     return facts_of(
         [
-            key, row.get("words"), row.get("scope"), row.get("kind"), row.get("type"),
-            row.get("tags"), row.get("session"), row.get("trust_tier"), occurred_at, valid_from,
-            valid_until, row.get("archived_at") is not None, row.get("subject"),
+            key,
+            row.get("words"),
+            row.get("scope"),
+            row.get("kind"),
+            row.get("type"),
+            row.get("tags"),
+            row.get("session"),
+            row.get("trust_tier"),
+            occurred_at,
+            valid_from,
+            valid_until,
+            row.get("archived_at") is not None,
+            row.get("subject"),
             row.get("consolidated_into"),
         ]
-    )  # fmt: skip
+    )
 
 
 def _read_moment(told: Any) -> Any:
@@ -99,6 +109,18 @@ def facts_of(values: Sequence[Any]) -> Facts:
     if not is_whole:
         raise CorruptRow(f"memory {key!r}")
     return Facts(
-        key, words, scope, kind, type_, tuple(tags), session, trust, occurred, since, until,
-        archived, subject, summary,
-    )  # fmt: skip
+        key,
+        words,
+        scope,
+        kind,
+        type_,
+        tuple(tags),
+        session,
+        trust,
+        occurred,
+        since,
+        until,
+        archived,
+        subject,
+        summary,
+    )

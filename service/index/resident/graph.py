@@ -23,7 +23,7 @@ _CONCEPT_BYTES: Final = 300
 _MOST_RELATED: Final = 20
 
 
-class Edges:
+class AdjacencyLists:
     """Directed edges between numbered nodes: adjacency arrays both ways, and weights."""
 
     def __init__(self) -> None:
@@ -79,12 +79,14 @@ class Edges:
         return ((source, end) for source, ends in self._ahead.items() for end in ends)
 
 
-class Graph:
+class AgentGraph:
     """Concepts by slug, and all edges of one agent; memories stand here by their rows."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
-        self.edges: Mapping[EdgeTable, Edges] = {name: Edges() for name in EDGE_TABLES}
+        self.edges: Mapping[EdgeTable, AdjacencyLists] = {
+            name: AdjacencyLists() for name in EDGE_TABLES
+        }
         self._numbers: dict[str, int] = {}
         self._slugs: list[str] = []
         # None where a concept is gone; its number stays.

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.resident.batches import Batch, Counts, Floats, Places, Terms, join
+from service.index.resident.batches import Batch, Counts, Floats, Positions, Terms, join
 
 # From this share on, a byte for each document is as small as a list of documents and faster.
 _COMMON: Final = 0.25
@@ -20,11 +20,11 @@ _B: Final = 0.75
 class Found:
     """Where one term stands in a part: in `documents`, or if None, counts has one for each."""
 
-    documents: Places | None
+    documents: Positions | None
     counts: Counts
     living: int
 
-    def count(self, documents: Places) -> Counts:
+    def count(self, documents: Positions) -> Counts:
         """Return how often the term stands in each of these documents."""
         if self.documents is None:
             return self.counts.take(documents)
@@ -51,7 +51,7 @@ class Part(ABC):
         """The memory held."""
         return self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
 
-    def kill(self, documents: Places) -> int:
+    def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         length = int(self.lengths[documents].sum(dtype=np.float64))
         self.lengths[documents] = np.inf
@@ -76,7 +76,7 @@ class Part(ABC):
     def take_apart(self) -> Batch:
         """Return all that is held, dead documents too, with terms in any order."""
 
-    def _found(self, documents: Places, counts: NDArray[Any]) -> Found | None:
+    def _found(self, documents: Positions, counts: NDArray[Any]) -> Found | None:
         living = len(documents)
         if self.dead:
             living = int(np.count_nonzero(self.lengths.take(documents) < np.inf))
@@ -107,7 +107,7 @@ class Segment(Part):
         held = (self._common, self._columns, self._terms, self._ends, self._documents, self._counts)
         return super().bytes + sum(array.nbytes for array in held)
 
-    def kill(self, documents: Places) -> int:
+    def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         self._columns[:, documents] = 0
         return super().kill(documents)
@@ -176,7 +176,7 @@ class Tail(Part):
         held = self._terms[: self.postings]
         return [self._read(np.flatnonzero(held == term)) for term in terms]
 
-    def _read(self, places: Places) -> Found | None:
+    def _read(self, places: Positions) -> Found | None:
         if not len(places):
             return None
         documents = self._documents.take(places).astype(np.intp)

@@ -24,9 +24,20 @@ REACH = 2
 def facts(key: str, words: str = "word", day: int = 0, subject: str | None = None) -> Facts:
     moment = microseconds(START + timedelta(days=day))
     return Facts(
-        key, words, None, "note", "semantic", (), None, "trusted", moment, None, None,
-        is_archived=key.startswith("archived"), subject=subject,
-    )  # fmt: skip
+        key,
+        words,
+        None,
+        "note",
+        "semantic",
+        (),
+        None,
+        "trusted",
+        moment,
+        None,
+        None,
+        is_archived=key.startswith("archived"),
+        subject=subject,
+    )
 
 
 def index_of(*memories: Facts, follows: Sequence[tuple[str, str]] = ()) -> AgentIndex:
@@ -156,6 +167,8 @@ def test_a_concept_links_its_own_memory_and_few_link_each_other() -> None:
         for key, links in linked(index, ["a", "b", "d", "nobody"], 10).items()
     }
     assert found == {
-        "a": [("GPU", ["b", "c"])], "b": [("GPU", ["a"]), ("Two", ["d"])], "d": [("Two", ["b"])],
-    }  # fmt: skip
+        "a": [("GPU", ["b", "c"])],
+        "b": [("GPU", ["a"]), ("Two", ["d"])],
+        "d": [("Two", ["b"])],
+    }
     assert linked(index, ["a", "b"], 2)["a"] == []
