@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field, model_validator
 
 from service.memories.shapes import Neighbour
-from service.recall.expansion import (
+from service.recall.graph_recall import (
     EDGES,
     Chain,
     Edge,

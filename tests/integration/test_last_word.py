@@ -13,7 +13,7 @@ from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
 from service.inference.embedder import Vector
 from service.memories.storing import Pushed, change, find, remove, store
-from service.recall.expansion import RecallQuery, RecallResult, graph_recall
+from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import Searcher, SearchQuery
