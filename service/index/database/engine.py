@@ -61,17 +61,19 @@ class DatabaseEngine:
     ) -> tuple[list[Scored], int]:
         """Rank by the store's HNSW index, exactly where filters leave too few of its nearest."""
         numbers = vector.tolist()
-        found = await self.db.run(BY_VECTOR, vector=numbers, **filters.params())
-        visible = set(found["visible"])
-        filtered = len(found["near"]) - len(visible)
-        if len(visible) < min(limit, len(found["near"])):
+        nearest = await self.db.run(BY_VECTOR, vector=numbers, **filters.params())
+        visible = set(nearest["visible"])
+        filtered = len(nearest["near"]) - len(visible)
+        if len(visible) < min(limit, len(nearest["near"])):
             # The index knows no filters: every memory that passes is compared, so that a rare
             # scope loses nothing.
             rows = await self.db.run(
                 BY_VECTOR_EXACTLY, vector=numbers, limit=limit, **filters.params()
             )
             return [Scored(row["id"], row["score"]) for row in rows], filtered
-        near = sorted((row["distance"], row["id"]) for row in found["near"] if row["id"] in visible)
+        near = sorted(
+            (row["distance"], row["id"]) for row in nearest["near"] if row["id"] in visible
+        )
         return [Scored(key, 1.0 - distance) for distance, key in near[:limit]], filtered
 
     async def collect_evidence(
@@ -93,8 +95,8 @@ class DatabaseEngine:
 
         async def one(words: str) -> list[str]:
             async with turns:
-                found: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
-            return found
+                ids: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
+            return ids
 
         return set(chain.from_iterable(await asyncio.gather(*map(one, phrases))))
 
@@ -121,11 +123,11 @@ class DatabaseEngine:
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
         """Ask the store's index of moments, or look at the memories named."""
         if among is None:
-            found = await self.db.run(NEWEST, **filters.params())
+            moments = await self.db.run(NEWEST, **filters.params())
         else:
             ids = [record("memory", key) for key in among]
-            found = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
-        return found[0] if found else None
+            moments = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
+        return moments[0] if moments else None
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Read the counts that every write keeps up to date."""

@@ -106,9 +106,9 @@ async def _spellings(
     db: Database, agents: Sequence[str], slugs: frozenset[str]
 ) -> dict[str, set[str]]:
     """Return slugs with all those that stand for the same concepts, by agent."""
-    found = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(slugs))
+    rows = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(slugs))
     names = {agent: set(slugs) for agent in agents}
-    for (agent, slug), merged in found:
+    for (agent, slug), merged in rows:
         if agent in names:
             names[agent].update((slug, *merged))
     return names
@@ -138,8 +138,8 @@ async def _rows(
     ids = [record("memory", key) for key in keys]
     vector = None if question.vector is None else question.vector.tolist()
     rows = await db.run(EVIDENCE, ids=ids, vector=vector, **filters.params()) if ids else []
-    found = {row["id"]: row for row in rows}
-    return {key: found[key] for key in keys if key in found}
+    by_key = {row["id"]: row for row in rows}
+    return {key: by_key[key] for key in keys if key in by_key}
 
 
 def _count(question: Question, rows: Collection[Row]) -> dict[str, NDArray[Any]]:

@@ -161,10 +161,10 @@ class AgentIndex:
         if self.vectors is None or not keys:
             return
         passes = has_direction(vectors)
-        for place in np.flatnonzero(~passes).tolist():
-            self.leave_out_vector(keys[place], NO_DIRECTION)
+        for position in np.flatnonzero(~passes).tolist():
+            self.leave_out_vector(keys[position], NO_DIRECTION)
         fit = np.flatnonzero(passes).tolist()
-        self.vectors.put([self._row_of(keys[place]) for place in fit], vectors[fit])
+        self.vectors.put([self._row_of(keys[position]) for position in fit], vectors[fit])
 
     def leave_out_vector(self, key: str, reason: str) -> None:
         """Leave a memory without a vector, and remember why."""

@@ -25,7 +25,7 @@ CLOCK: Final = load_query(__package__, "clock")
 # Another writer's commit is seen within a second, at 0.5 ms a look.
 POLL_SECONDS: Final = 0.25
 _LONGEST_REST_SECONDS: Final = 5.0
-_ORDER: Final = {name: place for place, name in enumerate(("memory", "concept", "embedding"))}
+_ORDER: Final = {name: position for position, name in enumerate(("memory", "concept", "embedding"))}
 # Tables with a change feed that no index holds anything of.
 _WITHOUT_INDEX: Final = frozenset({"derived_from", "supersedes"})
 # What a row written by hand may raise where a field is missing or of another type.

@@ -141,10 +141,10 @@ class AgentGraph:
 
     def spellings(self, slugs: Iterable[str]) -> set[str]:
         """Return slugs with all those that stand for the same concepts."""
-        found = set(slugs)
-        for slug in {self._merged_into.get(slug, slug) for slug in found}:
-            found |= {slug, *self._merged.get(slug, ())}
-        return found
+        spellings = set(slugs)
+        for slug in {self._merged_into.get(slug, slug) for slug in spellings}:
+            spellings |= {slug, *self._merged.get(slug, ())}
+        return spellings
 
     def declare(self, source: int, target: int, *, is_declared: bool) -> None:
         """Note whether a person said that two concepts are related."""
@@ -197,8 +197,8 @@ class AgentGraph:
         if "is_a" in allowed:
             table = self.edges["is_a"]
             ends = [*table.ahead(number), *table.behind(number)]
-            found = (self._concepts[end] for end in ends)
-            near += [Related(concept, "is_a", DECLARED_SHARE) for concept in found if concept]
+            neighbours = (self._concepts[end] for end in ends)
+            near += [Related(concept, "is_a", DECLARED_SHARE) for concept in neighbours if concept]
         return sorted(near, key=lambda related: (-related.share, related.concept.id))
 
     def _beside(self, number: int) -> list[Related]:
@@ -206,7 +206,7 @@ class AgentGraph:
         table = self.edges["related_to"]
         ahead = [((number, end), end) for end in table.ahead(number)]
         behind = [((end, number), end) for end in table.behind(number)]
-        found = []
+        related = []
         this = self._concepts[number]
         for side in (ahead, behind):
             weighed = sorted(
@@ -217,7 +217,7 @@ class AgentGraph:
                 if other is not None and this is not None:
                     share = share_of(-weight, this.memories, other.memories)
                     is_declared = edge in self._declared
-                    found.append(
+                    related.append(
                         Related(other, "related_to", DECLARED_SHARE if is_declared else share)
                     )
-        return found
+        return related
