@@ -12,7 +12,7 @@ from service.index.evidence import Corpus, Evidence, Question, join
 from service.index.resident.values import VALUES
 from service.search.fusion.scoring import Scale, SignalValues
 from service.search.signals.features import REACH
-from service.search.signals.registry import WEIGHTS, weights_of
+from service.search.signals.registry import BONUSES, SIGNALS, WEIGHTS, weights_of
 
 _TOLERANCE = 1e-5
 
@@ -186,3 +186,8 @@ def test_a_section_stands_mostly_on_its_own_and_a_turn_on_its_context() -> None:
         assert values.features.closeness.tolist() == [1.0 if name == "turn" else 0.25] * 2
     # The first text holds no word of the question: what it has of words is its neighbour's.
     assert scores["turn"] > scores["section"]
+
+
+def test_every_signal_has_a_name_of_its_own() -> None:
+    names = [part.name for part in (*SIGNALS, *BONUSES)]
+    assert len({*names, "graph", "rerank"}) == len(names) + 2
