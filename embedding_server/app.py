@@ -7,17 +7,18 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from embedding_server import embeddings, health, metrics, models
-from embedding_server.access import KeyGuard, Parts
-from embedding_server.admission import Admission
 from embedding_server.encoders.opening import open_encoder
 from embedding_server.instruments import Instruments
-from embedding_server.limits import RequestSizeLimit
-from embedding_server.problems import StopAnswer, install_problems
-from embedding_server.protocol import ErrorBody
-from embedding_server.request_log import RequestLog
-from embedding_server.serving import OpenEncoder, ReportFailure, ServedModel
+from embedding_server.routes import embeddings, health, metrics, models
+from embedding_server.scheduling.admission import Admission
+from embedding_server.serving.served_model import OpenEncoder, ReportFailure, ServedModel
 from embedding_server.settings import Settings
+from embedding_server.web.api_key import ApiKeyGuard
+from embedding_server.web.body_limit import BodyLimit
+from embedding_server.web.dependencies import Parts
+from embedding_server.web.error_responses import StopAnswer, install_error_handlers
+from embedding_server.web.protocol import ErrorBody
+from embedding_server.web.request_log import RequestLog
 
 FAILURES: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ErrorBody, "description": "The request cannot be answered"},
@@ -56,7 +57,7 @@ def create_app(
     app.state.instruments = instruments
     app.state.model = model
     app.state.parts = Parts(settings, instruments, Admission(settings, instruments), model)
-    install_problems(app)
+    install_error_handlers(app)
     for router in (embeddings.router, models.router):
         app.include_router(router, prefix="/v1", responses=FAILURES)
         # Clients whose base URL has no /v1.
@@ -71,7 +72,7 @@ def create_app(
 
 def _wrap(app: ASGIApp, settings: Settings, instruments: Instruments) -> ASGIApp:
     """Put the layers round the app that see every request, the last one first."""
-    app = RequestSizeLimit(app)
+    app = BodyLimit(app)
     if settings.api_key is not None:
-        app = KeyGuard(app, settings.api_key)
+        app = ApiKeyGuard(app, settings.api_key)
     return RequestLog(StopAnswer(app), instruments)

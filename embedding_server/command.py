@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from embedding_server.app import create_app
 from embedding_server.errors import CannotStart
-from embedding_server.log_lines import configure_logging
 from embedding_server.settings import Settings
+from embedding_server.web.log_format import configure_logging
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ ApiError
 ├── UnknownModel             404
 ├── BodyTooLarge             413
 ├── ServerBusy               429   (with Retry-After)
-├── ClientLeft               499   (nobody reads the answer; the log and the metrics tell it)
+├── ClientDisconnected       499   (nobody reads the answer; the log and the metrics tell it)
 ├── EmbeddingFailed          500   (would fail again: clients are told not to retry)
 │   └── OutOfMemory
 └── ModelUnavailable         503   (with Retry-After)
@@ -88,7 +88,7 @@ class ServerBusy(ApiError):
         self.headers = {"Retry-After": str(max(1, min(retry_after_seconds, 60)))}
 
 
-class ClientLeft(ApiError):
+class ClientDisconnected(ApiError):
     """The client closed its connection before it was answered; the number is nginx's."""
 
     status = 499

@@ -30,11 +30,11 @@ from scripts.generated.links import AGENT, StoreLinks, find_store_links
 from scripts.generated.notes import RECIPE, SESSION_NOTES, Note, Notes
 from scripts.generated.word_vectors import WordVectors
 from scripts.servers.own_servers import REPOSITORY
+from service.drafts.chains import Link, expected_edges
 from service.store.address import StoreAddress
 from service.store.database import SCHEMA_VERSION, Database, record
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm, stored_vector
-from service.writing.chains import Link, expected_edges
 
 # Sessions are whole in a batch; the size hardly matters.
 BATCH_NOTES: Final = 50 * SESSION_NOTES

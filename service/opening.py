@@ -1,16 +1,21 @@
 """Opening and closing what lives as long as the process: store, clients, pipeline."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
 
+from service.consolidate.revising import revise
 from service.index.database.engine import DatabaseEngine
+from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.inference.embedder import Embedder, EmbedderAddress
 from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import JobRunner
+from service.links.dictionaries import Dictionaries
 from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import Database
@@ -18,6 +23,9 @@ from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
 from service.web.parts import Parts
 from service.writing.pipeline import Pipeline
+
+# Of MEMORY_INDEX_MEMORY_MB, dictionaries take a quarter at most and indexes what they leave.
+_DICTIONARY_BYTES_PER_MB: Final = 250_000
 
 
 @asynccontextmanager
@@ -46,11 +54,14 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         if fits_engine:
             await fit_text_index(db, schema, settings.search_engine)
         vectors = Vectors(db, embedder, schema, FORM_OF_ENGINE[settings.search_engine])
-        residency = _residency(settings, db)
+        dictionaries = Dictionaries(settings.index_memory_mb * _DICTIONARY_BYTES_PER_MB)
+        residency = _residency(settings, db, dictionaries)
         engine = (
             ResidentEngine(residency, settings.index_threads) if residency else DatabaseEngine(db)
         )
-        pipeline = Pipeline(db, vectors, engine, settings.section_tokens, settings.places)
+        pipeline = open_pipeline(
+            db, vectors, engine, settings.section_tokens, settings.places, dictionaries
+        )
         jobs = JobRunner(db, pipeline, settings)
         yield Parts(settings, db, vectors, engine, residency, pipeline, jobs, reranker)
     finally:
@@ -60,12 +71,26 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         await db.close()
 
 
-def _residency(settings: Settings, db: Database) -> Residency | None:
+def open_pipeline(
+    db: Database,
+    vectors: Vectors,
+    engine: Engine,
+    section_tokens: int,
+    places: Mapping[str, str],
+    dictionaries: Dictionaries,
+) -> Pipeline:
+    """Return the pipeline with the steps of the rooms that have a part in every change."""
+    # Summaries say nothing that their sources do not: they change in the same transaction.
+    steps = [partial(revise, budget_tokens=section_tokens)]
+    return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
+
+
+def _residency(settings: Settings, db: Database, dictionaries: Dictionaries) -> Residency | None:
     """Return the keeper of the resident indexes; None for the engine that needs none."""
     if settings.search_engine != "resident":
         return None
     budget = settings.index_memory_mb * 1_000_000
-    residency = Residency(db, budget, settings.index_scanned_dimensions)
+    residency = Residency(db, budget, settings.index_scanned_dimensions, lambda: dictionaries.bytes)
     db.after_write = residency.follower.after_write
     return residency
 

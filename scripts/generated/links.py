@@ -8,12 +8,12 @@ from typing import Any, Final
 from rich.progress import track
 
 from scripts.generated.notes import Notes
+from service.drafts.drafts import names_in
+from service.links.links import find_concepts
 from service.names.dictionary import Dictionary
 from service.names.names import Name, proper_names
 from service.names.relations import Pair, pairs
-from service.writing.drafts import names_in
-from service.writing.links import find_concepts
-from service.writing.transaction import concept_row
+from service.writing.tables.concept import concept_row
 
 AGENT: Final = "main"
 

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Final
 
+from service.drafts.drafts import Draft
 from service.memories.storing import Pushed, draft_of
 from service.names.names import proper_names
 from service.text.words import STOP_WORDS
-from service.writing.drafts import Draft
 
 # Part of the name of a kept store: a change of what is generated must change it.
 RECIPE: Final = 1

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from service.errors import InvalidRequest
+from service.links import stored
+from service.links.change import Change
+from service.links.merges import Merged, Regroup
 from service.names.variants import Variants, find_variants
 from service.store.database import Database
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
-from service.writing.merges import Merged, Regroup
 from service.writing.pipeline import Pipeline, commit
-from service.writing.transaction import Attached
 
 MERGED: Final = load_query(__package__, "merged")
 
@@ -36,7 +35,7 @@ async def merge_concepts(
     moved: list[Merged] = []
     for group in variants:
         asked = Regroup(group.slug, merge=group.others, run=run)
-        moved += (await commit(pipeline, Change(agent), Attached(regroup=asked))).moved
+        moved += (await commit(pipeline, Change(agent, regroup=asked))).moved
     return moved
 
 
@@ -57,7 +56,7 @@ async def part_concepts(
         chosen = _chosen(slug, row["merged"], run, concept)
         if chosen:
             asked = Regroup(slug, part=chosen)
-            parted += (await commit(pipeline, Change(agent), Attached(regroup=asked))).moved
+            parted += (await commit(pipeline, Change(agent, regroup=asked))).moved
     return parted
 
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from service.errors import ConceptNotFound
+from service.field_types import AgentName
 from service.store.agents import refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.cursors import cursor_number, decode_cursor, encode_cursor
-from service.web.fields import AgentName
 from service.web.parts import TheParts
 
 router = APIRouter(prefix="/concepts", tags=["concepts"])

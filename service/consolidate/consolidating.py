@@ -50,7 +50,7 @@ async def consolidate(
     if asked.cursor:
         shown, place = decode_cursor(asked.cursor, 2)
         key, start = str(shown), cursor_number(place)
-    async with pipeline.consolidating:
+    async with pipeline.consolidating.of(asked.wish.agent):
         plan = await _plan(pipeline, asked.wish, key)
         if asked.dry_run:
             outcome = await preview(pipeline, plan, start, asked.limit)

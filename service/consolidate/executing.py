@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from service.concepts.merging import merge_concepts
 from service.consolidate import reading
-from service.consolidate.effects import Effects, Joining
+from service.consolidate.derived_from import Joining, derived_from
 from service.consolidate.grouping import batches
 from service.consolidate.planning import Group, Plan, settled_key, settled_now
 from service.consolidate.revising import edges_of, kept, sources_of
@@ -25,11 +25,10 @@ from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
 from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
 from service.inference.embedder import Vector
-from service.writing import stored
-from service.writing.links import Change
+from service.links import stored
+from service.links.change import Change
+from service.links.stored import StoredMemory
 from service.writing.pipeline import Pipeline, write_change
-from service.writing.stored import StoredMemory
-from service.writing.transaction import Attached
 
 T = TypeVar("T")
 Report = Callable[[int, int], None]
@@ -236,8 +235,8 @@ async def _write(
         runs = {original.id: sources[key].get(original.id, run) for original in one.originals}
         derived += edges_of(summary, one.originals, runs)
     change = Change(drafts[0].agent, tuple(drafts), replaced=old)
-    effects = Effects(tuple(joining), tuple(derived))
-    await write_change(pipeline, change, vectors, Attached(effects=effects))
+    edges = derived_from(joining=joining, derived=derived)
+    await write_change(pipeline, change.with_fragment(edges), vectors)
 
 
 def _kept(summary: Summary, old: StoredMemory | None) -> Summary:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from service.writing.drafts import digest
+from service.drafts.drafts import digest
 
 # A larger group is cut in time order: its members are written in one transaction, and a text made
 # of more of them is no summary of any.

@@ -21,11 +21,11 @@ from service.consolidate.grouping import (
     week_place,
 )
 from service.consolidate.revising import sources_of
+from service.drafts.drafts import digest
 from service.errors import FieldError, PlanNotFound, PlanStale
 from service.names.variants import Variants
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.writing.drafts import digest
 
 SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")

@@ -11,12 +11,12 @@ import orjson
 
 from service.consolidate.grouping import Old, Place, Room, Wall, summary_key
 from service.consolidate.likeness import Matrix, find_leaders
+from service.drafts.drafts import digest
 from service.graph.reading import pages_of_vectors
+from service.links import stored
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.drafts import digest
 
 OLD_MEMORIES: Final = load_query(__package__, "old_memories")
 MEMBERS: Final = load_query(__package__, "members")

@@ -9,17 +9,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from service.consolidate.effects import Derived, Effects
+from service.consolidate.derived_from import Derived, derived_from
 from service.consolidate.grouping import Wall
 from service.consolidate.summary.originals import Original, original_of, original_of_draft
 from service.consolidate.summary.summaries import Summary, summarise
+from service.drafts.drafts import Draft
+from service.links import stored
+from service.links.change import Change
+from service.links.stored import StoredMemory
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.drafts import Draft
-from service.writing.links import Change
-from service.writing.stored import StoredMemory
 
 SOURCES: Final = load_query(__package__, "sources")
 
@@ -35,43 +35,46 @@ class Revision:
     released: list[str] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
 
-    def added_to(self, change: Change) -> Change:
-        """Return the change with this revision in it."""
-        return replace(
+    def added_to(self, change: Change, *, pin: bool = False) -> Change:
+        """Return the change with this revision in it; what is released is pinned if `pin`."""
+        whole = replace(
             change, drafts=(*change.drafts, *self.drafts), gone=(*change.gone, *self.gone),
             replaced={**change.replaced, **self.replaced},
+            unarchive=change.unarchive - set(self.released),
         )  # fmt: skip
-
-    def effects(self, *, is_pinning: bool = False) -> Effects:
-        """Return what is to be written besides memories."""
-        return Effects(
-            derived=tuple(self.derived), released=tuple(self.released), left=tuple(self.left),
-            is_pinning=is_pinning,
-        )  # fmt: skip
+        return whole.with_fragment(
+            derived_from(derived=self.derived, released=self.released, left=self.left, pin=pin)
+        )
 
 
-async def revise(db: Database, change: Change, budget_tokens: int) -> Revision:
-    """Return what a change of memories does to the summaries that are made of them.
+async def revise(db: Database, change: Change, budget_tokens: int) -> Change:
+    """Return a change with what it does to the summaries that are made of its memories.
 
-    A source that goes, or whose scope, trust or sensitivity changes, leaves its summary; one
-    whose text changes is told anew. When a summary goes, its sources come back.
+    A source that goes, leaves the archive, or gets another scope, trust or sensitivity leaves its
+    summary; one whose text changes is told anew. When a summary goes, its sources come back. A step
+    of the pipeline.
     """
     leaving, released = _leaving(change)
+    unarchived = await stored.memories_by_id(db, change.unarchive)
+    for memory in unarchived.values():
+        if memory.consolidated_into:
+            leaving[memory.consolidated_into].add(memory.id)
+            released.append(memory.id)
     summaries = [memory.id for memory in change.gone if memory.source_kind == CONSOLIDATION]
     for key in summaries:
         leaving.pop(key, None)
     if not leaving and not summaries:
-        return Revision()
+        return change
     changed = {draft.key: original_of_draft(draft) for draft in change.drafts}
     revision = await without(db, leaving, budget_tokens, changed)
     orphaned = [key for keys in (await sources_of(db, summaries)).values() for key in keys]
     deleted = {memory.id for memory in change.gone}
     every = dict.fromkeys([*released, *revision.released, *orphaned])
     revision.released = [key for key in every if key not in deleted]
-    return revision
+    return revision.added_to(change)
 
 
-def _leaving(change: Change) -> tuple[dict[str, set[str]], list[str]]:
+def _leaving(change: Change) -> tuple[defaultdict[str, set[str]], list[str]]:
     """Return the sources that leave each summary that changes, and those that live on without."""
     leaving: defaultdict[str, set[str]] = defaultdict(set)
     released: list[str] = []

@@ -12,8 +12,9 @@ from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.shapes import Consolidated, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
+from service.field_types import AgentName, Label, Reference
 from service.store.agents import refuse_unknown
-from service.web.fields import AgentName, Label, Reference, Strict, body_example
+from service.web.fields import Strict, body_example
 from service.web.parts import TheParts
 
 router = APIRouter(prefix="/consolidate", tags=["operations"])

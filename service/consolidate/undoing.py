@@ -8,12 +8,11 @@ from service.concepts.merging import part_concepts
 from service.consolidate.grouping import batches
 from service.consolidate.revising import sources_of, without
 from service.errors import ConceptNotFound, MemoryNotFound, RunNotFound
+from service.links import stored
+from service.links.change import Change
 from service.records import CONSOLIDATION
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
 from service.writing.pipeline import Pipeline, write_change
-from service.writing.transaction import Attached
 
 DERIVED_BY_RUN: Final = load_query(__package__, "derived_by_run")
 
@@ -66,11 +65,6 @@ async def undo_summary(pipeline: Pipeline, agent: str, key: str, *, pin: bool) -
     return await _take_back(pipeline, agent, sources, pin=pin)
 
 
-async def undo_one(pipeline: Pipeline, agent: str, summary: str, source: str) -> Undone:
-    """Take one source out of its summary, which says what the others say from then on."""
-    return await _take_back(pipeline, agent, {summary: [source]}, pin=False)
-
-
 async def _take_back(
     pipeline: Pipeline, agent: str, leaving: Mapping[str, Collection[str]], *, pin: bool
 ) -> Undone:
@@ -79,13 +73,11 @@ async def _take_back(
     sizes = {key: len(leaving[key]) + 1 for key in sorted(leaving)}
     for batch in batches(sizes):
         # What is left of a summary is worked out from the store: nobody else may change it.
-        async with pipeline.consolidating:
+        async with pipeline.consolidating.of(agent):
             part = {key: leaving[key] for key in batch}
             revision = await without(pipeline.db, part, pipeline.section_tokens)
             revision.released += sorted(key for keys in part.values() for key in keys)
-            change = revision.added_to(Change(agent))
-            attached = Attached(effects=revision.effects(is_pinning=pin))
-            await write_change(pipeline, change, {}, attached)
+            await write_change(pipeline, revision.added_to(Change(agent), pin=pin), {})
         undone.restored += revision.released
         undone.removed += [memory.id for memory in revision.gone]
         undone.revised += [draft.key for draft in revision.drafts]

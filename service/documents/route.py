@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from service.errors import DocumentNotFound
+from service.field_types import AgentName
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
-from service.web.fields import AgentName
 from service.web.parts import TheParts
 
 router = APIRouter(prefix="/documents", tags=["documents"])

@@ -4,8 +4,8 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from service.field_types import AgentName
 from service.graph.report import GraphReport, report_on
-from service.web.fields import AgentName
 from service.web.parts import TheParts
 
 router = APIRouter(prefix="/graph", tags=["operations"])

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from service.index.evidence import Evidence, Question
-from service.inference.embedder import Vector
+from service.index.evidence import Evidence, Floats, Question
 from service.records import Concept, ConceptId, Filters, Related, Scored
 
 
@@ -36,7 +35,7 @@ class Engine(Protocol):
         """
 
     async def by_vector(
-        self, vector: Vector, filters: Filters, limit: int
+        self, vector: Floats, filters: Filters, limit: int
     ) -> tuple[list[Scored], int]:
         """Return the memories nearest in meaning, and how many near ones were filtered out.
 

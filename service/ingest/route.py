@@ -9,21 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
+from service.drafts.drafts import DocumentText
 from service.errors import SourceTooLarge
+from service.field_types import AgentName, Kind, Label, Moment, Reference, Text
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
-from service.web.fields import (
-    AgentName,
-    Kind,
-    Label,
-    Moment,
-    Reference,
-    Strict,
-    Text,
-    body_example,
-)
+from service.web.fields import Strict, body_example
 from service.web.parts import TheParts
-from service.writing.drafts import DocumentText
 from service.writing.pipeline import sync_documents
 
 router = APIRouter(prefix="/ingest", tags=["ingest"])

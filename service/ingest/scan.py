@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from service.drafts.drafts import DocumentText
 from service.errors import InvalidRequest, NoSources, ServiceError, Unavailable
 from service.ingest.folders import (
     Folder,
@@ -18,10 +19,9 @@ from service.ingest.folders import (
     paths_inside,
     read_text,
 )
+from service.links import stored
 from service.settings import Settings
-from service.writing import stored
 from service.writing.concepts_file import declare_concepts
-from service.writing.drafts import DocumentText
 from service.writing.pipeline import Pipeline, Synced, remove_documents, sync_documents
 
 # One transaction for this much: a commit costs 5–10 ms, but its time grows with the square of its

@@ -5,6 +5,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, ValidationError
 
+from service.field_types import (
+    AgentName,
+    Kind,
+    MemoryText,
+    Moment,
+    Reference,
+    Tags,
+    Title,
+    Type,
+)
 from service.memories.shapes import (
     BatchError,
     BatchStored,
@@ -16,30 +26,21 @@ from service.memories.shapes import (
     SourceMemory,
     Stored,
 )
-from service.memories.storing import Pushed, change, find, remove, store
+from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.metadata import CLEARABLE
 from service.records import Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
 from service.web.fields import (
-    AgentName,
-    EndMoment,
     FilterFields,
-    Kind,
-    Label,
     MemoryFields,
-    MemoryText,
-    Moment,
-    Reference,
     Strict,
-    Tags,
-    Title,
-    TrustTier,
-    Type,
     body_example,
     memory_fields,
     title_of,
+    with_fields,
 )
 from service.web.parts import TheParts
 from service.web.problems import advice
@@ -52,6 +53,7 @@ SURROUNDINGS = load_query(__package__, "surroundings")
 SourceKind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
 
 
+@with_fields()
 class StoreRequest(Strict):
     """A memory to store. The same `source_ref` again updates the memory in place."""
 
@@ -65,21 +67,13 @@ class StoreRequest(Strict):
     kind: Kind = "note"
     type: Type | None = Field(None, description="Unset: what the kind implies.")
     agent: AgentName = "main"
-    scope: Label | None = None
     tags: Tags = Field([], description="Labels to filter by; they are concepts too.")
     concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
-    importance: float = Field(0.5, ge=0, le=1)
     occurred_at: Moment | None = Field(None, description="Unset: now.")
-    session: Label | None = Field(None, description="Memories of one session follow each other.")
     source_ref: Reference | None = Field(
         None, description="Your own id for this memory; the same one again updates it."
     )
     source_kind: SourceKind = "push"
-    trust_tier: TrustTier = "trusted"
-    sensitivity: Label = "normal"
-    pinned: bool = Field(False, description="Kept as it is: never consolidated.")
-    valid_from: Moment | None = None
-    valid_until: EndMoment | None = None
 
     def pushed(self) -> Pushed:
         """Return the memory this request describes."""
@@ -102,6 +96,7 @@ class BatchRequest(Strict):
     )
 
 
+@with_fields(of_change=True)
 class ChangeRequest(Strict):
     """The fields to change; those left out stay as they are."""
 
@@ -111,16 +106,9 @@ class ChangeRequest(Strict):
     title: Title | None = None
     kind: Kind | None = None
     type: Type | None = None
-    scope: Label | None = None
     tags: Tags | None = None
     concepts: Tags | None = None
-    importance: float | None = Field(None, ge=0, le=1)
     occurred_at: Moment | None = None
-    trust_tier: TrustTier | None = None
-    sensitivity: Label | None = None
-    pinned: bool | None = Field(None, description="true keeps it from being consolidated.")
-    valid_from: Moment | None = None
-    valid_until: EndMoment | None = None
     archived: bool | None = Field(None, description="true archives, false takes back out.")
 
 
@@ -223,11 +211,12 @@ async def patch_memory(
     """Change some fields of a memory; a new text is embedded and linked anew."""
     memory = await find(parts.db, [agent], id)
     sent = {name: getattr(request, name) for name in request.model_fields_set}
-    clearable = {"title", "scope", "valid_from", "valid_until"}
     changes = {
-        name: value for name, value in sent.items() if value is not None or name in clearable
+        name: value
+        for name, value in sent.items()
+        if value is not None or name == "title" or name in CLEARABLE
     }
-    await change(parts.pipeline, memory, changes)
+    await change_memory(parts.pipeline, memory, changes)
     return await get_memory(parts, id, agent)
 
 

@@ -1,21 +1,20 @@
 """Storing, changing and removing single memories, through the one pipeline."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from service.consolidate.undoing import undo_one
+from service.drafts.drafts import Draft, digest
+from service.drafts.kinds import type_of
 from service.errors import InvalidRequest, MemoryNotFound
+from service.links.change import Change
+from service.links.stored import StoredMemory, memories_by_id
+from service.metadata import Metadata, metadata_of
 from service.records import CONSOLIDATION, Memory, Source
-from service.store.database import Database, record
+from service.store.database import Database
 from service.store.fetching import fetch
-from service.store.queries import load_query
-from service.writing.drafts import Draft, digest
-from service.writing.kinds import type_of
-from service.writing.links import Change
 from service.writing.pipeline import Pipeline, Synced, commit, remove_memories, store_drafts
-from service.writing.stored import StoredMemory, memories_by_id
 
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
 _TRANSACTION_MEMORIES: Final = 64
@@ -23,11 +22,9 @@ _TRANSACTION_MEMORIES: Final = 64
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
 
-ARCHIVE: Final = load_query(__package__, "archive")
-
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Metadata):
     """A memory as a caller pushes it; None is "not said"."""
 
     text: str
@@ -35,19 +32,11 @@ class Pushed:
     title: str | None = None
     kind: str = "note"
     type: str | None = None
-    scope: str | None = None
     tags: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    importance: float = 0.5
     occurred_at: datetime | None = None
-    session: str | None = None
     source_ref: str | None = None
     source_kind: str = "push"
-    trust_tier: str = "trusted"
-    sensitivity: str = "normal"
-    pinned: bool = False
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
@@ -61,20 +50,13 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         type=pushed.type or type_of(pushed.kind, ""),
         occurred_at=pushed.occurred_at or datetime.now(UTC),
         is_dated=pushed.occurred_at is not None,
-        scope=pushed.scope,
         tags=pushed.tags,
         concepts=pushed.concepts,
-        session=pushed.session,
         source=Source(ref=pushed.source_ref),
         source_kind=pushed.source_kind,
         chain=f"session:{pushed.session}" if pushed.session else None,
         position=position,
-        importance=pushed.importance,
-        trust_tier=pushed.trust_tier,
-        sensitivity=pushed.sensitivity,
-        pinned=pushed.pinned,
-        valid_from=pushed.valid_from,
-        valid_until=pushed.valid_until,
+        **metadata_of(pushed),
     )
 
 
@@ -102,25 +84,35 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
     return [draft.key for draft in drafts], replace(total, actions=tuple(actions))
 
 
-async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
+async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
     """Change some fields of a stored memory; `text` of a document's section is refused."""
     fields = dict(changes)
     _refuse_what_others_tell(memory, fields)
     archived = fields.pop("archived", None)
-    if archived is not None:
-        await _archive(pipeline, memory, archived=archived)
-    if not fields:
-        return
-    if "text" in fields:
-        fields["content"] = fields.pop("text").strip()
-    if "title" in fields:
-        fields["title"] = (fields["title"] or "").strip()
-    old = await stored_memory(pipeline.db, memory.agent, memory.id)
-    lists = {
-        name: tuple(fields[name]) for name in ("tags", "concepts") if fields.get(name) is not None
+    one = frozenset({memory.id})
+    change = Change(
+        memory.agent,
+        archive=one if archived is True else frozenset(),
+        unarchive=one if archived is False else frozenset(),
+    )
+    if fields:
+        old = await stored_memory(pipeline.db, memory.agent, memory.id)
+        draft = replace(_draft_of_stored(old), **_values(fields))
+        change = replace(change, drafts=(draft,), replaced={old.id: old})
+    if change != Change(memory.agent):
+        await commit(pipeline, change)
+
+
+def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a request as a draft has them."""
+    values: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()
     }
-    draft = replace(_draft_of_stored(memory, old), **(fields | lists))
-    await commit(pipeline, Change(memory.agent, (draft,), replaced={old.id: old}))
+    if "text" in values:
+        values["content"] = values.pop("text").strip()
+    if "title" in values:
+        values["title"] = (values["title"] or "").strip()
+    return values
 
 
 def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
@@ -134,15 +126,6 @@ def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
             "those, or undo it with POST /consolidate/undo."
         )
         raise InvalidRequest(msg)
-
-
-async def _archive(pipeline: Pipeline, memory: Memory, *, archived: bool) -> None:
-    """Archive a memory, or take it back out; the source of a summary leaves it then."""
-    if not archived and memory.consolidated_into:
-        await undo_one(pipeline, memory.agent, memory.consolidated_into, memory.id)
-        return
-    moment = datetime.now(UTC) if archived else None
-    await pipeline.db.run(ARCHIVE, id=record("memory", memory.id), archived_at=moment)
 
 
 async def remove(pipeline: Pipeline, agent: str, key: str) -> None:
@@ -176,9 +159,6 @@ def _key(pushed: Pushed) -> str:
     )  # fmt: skip
 
 
-def _draft_of_stored(memory: Memory, old: StoredMemory) -> Draft:
-    same = set(Draft.__dataclass_fields__) & set(Memory.__dataclass_fields__)
-    return Draft(
-        key=memory.id, chain=old.chain, position=old.position, concepts=old.concepts,
-        **{name: getattr(memory, name) for name in same},
-    )  # fmt: skip
+def _draft_of_stored(old: StoredMemory) -> Draft:
+    same = {f.name for f in fields(Draft)} & {f.name for f in fields(StoredMemory)}
+    return Draft(key=old.id, **{name: getattr(old, name) for name in same})

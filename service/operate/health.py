@@ -13,7 +13,7 @@ from service.errors import (
     ServiceError,
     VectorFormMismatch,
 )
-from service.index.resident.residency import IndexState
+from service.index.resident.state import IndexState
 from service.store.agents import DEFAULT_AGENT
 from service.store.database import SCHEMA_VERSION
 from service.web.parts import Parts, TheParts

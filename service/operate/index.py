@@ -9,9 +9,11 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from service.errors import InvalidRequest
-from service.index.resident.residency import AgentState, IndexState, Residency
+from service.field_types import AgentName
+from service.index.resident.residency import Residency
+from service.index.resident.state import AgentState, IndexState
 from service.store.agents import refuse_unknown
-from service.web.fields import AgentName, Strict, body_example
+from service.web.fields import Strict, body_example
 from service.web.parts import Parts, TheParts
 
 router = APIRouter(prefix="/index", tags=["operations"])

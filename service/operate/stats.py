@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
+from service.field_types import AgentName
 from service.store.agents import refuse_unknown
 from service.store.queries import load_query
-from service.web.fields import AgentName
 from service.web.parts import TheParts
 
 router = APIRouter(prefix="/stats", tags=["operations"])

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field, model_validator
 
+from service.field_types import Label, Question
 from service.memories.shapes import Neighbour
 from service.recall.graph_recall import (
     EDGES,
@@ -24,7 +25,7 @@ from service.search.receipts import Receipt
 from service.search.shapes import HitFields, signal_fields
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
-from service.web.fields import FilterFields, Label, Question, body_example, memory_fields, title_of
+from service.web.fields import FilterFields, body_example, memory_fields, title_of
 from service.web.parts import Parts, TheParts
 
 router = APIRouter(tags=["search"])

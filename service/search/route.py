@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from service.field_types import Question
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt
 from service.search.refine.refining import Choices
 from service.search.shapes import HitFields, hit_fields
 from service.store.agents import readable_agents
-from service.web.fields import FilterFields, Question, Strict, body_example
+from service.web.fields import FilterFields, Strict, body_example
 from service.web.parts import Parts, TheParts
 
 router = APIRouter(tags=["search"])

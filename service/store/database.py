@@ -24,7 +24,7 @@ from service.records import Commit, RowChange
 from service.store.address import StoreAddress
 from service.store.driver import AsyncSurreal, NotAllowedError, RecordID, SurrealError
 from service.store.failures import failure_to_connect, is_anonymous, named_failure
-from service.store.queries import Query, load_query
+from service.store.queries import Query, check_params, load_query
 
 log = logging.getLogger(__name__)
 
@@ -125,9 +125,7 @@ class Database:
         StoreUnavailable (no answer), WriteConflict (lost to another writer again and again),
         InvalidRequest (a value the schema refuses). A failed transaction leaves nothing behind.
         """
-        if params.keys() != query.takes:
-            msg = f"query {query.name} takes {sorted(query.takes)}, got {sorted(params)}"
-            raise TypeError(msg)
+        check_params(query, params)
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:

@@ -3,17 +3,37 @@
 The first comment lines say what it is; `-- takes:` lists its bound variables, `-- gives:` the
 fields of a row, and `-- writes` marks one that changes the store. A line
 `-- with: store/filters` stands for the text of service/store/filters.surql: what several queries
-must say in the same words.
+must say in the same words. `-- with: fields/…` stands for what the table of fields says
+(service/metadata.py), as GENERATED has it.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final
+from typing import Any, Final
+
+from service.metadata import FIELDS, LABEL_FILTERS, LabelFilter
 
 _SHARED: Final = re.compile(r"^-- with: ([\w/]+)$", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\$(\w+)")
+
+
+def _condition(name: str, told: LabelFilter) -> str:
+    variable = f"${told.parameter}"
+    passes = f"{name} IN {variable}" if told.many else f"{name} = {variable}"
+    return f"AND {passes}" if told.default else f"AND ({variable} IS NONE OR {passes})"
+
+
+GENERATED: Final[Mapping[str, str]] = {
+    # A value that passes every filter by exact values.
+    "fields/label_filters": "\n".join(_condition(*item) for item in LABEL_FILTERS.items()),
+    # What an index in RAM holds as codes, in the order of LABEL_FILTERS.
+    "fields/labels": ", ".join(LABEL_FILTERS),
+    # An update of a row by one that is inserted.
+    "fields/assignments": ", ".join(f"{name} = $input.{name}" for name in FIELDS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +48,56 @@ class Query:
 
 def load_query(package: str | None, name: str) -> Query:
     """Read `name`.surql beside the modules of `package`; a missing file fails at import."""
-    text = _read(files(package or "service"), name)
-    shared = {part: _read(files("service"), part) for part in _SHARED.findall(text)}
-    takes = _VARIABLE.findall(" ".join([_header(text, "takes"), *shared.values()]))
-    text = _SHARED.sub(lambda match: shared[match[1]], text)
-    writes = re.search(r"^-- writes$", text, re.MULTILINE) is not None
-    return Query(name, text, frozenset(takes), writes)
+    own = _read(files(package or "service"), name)
+    shared = [_whole(part) for part in _SHARED.findall(own)]
+    takes = _VARIABLE.findall(" ".join([_header(own, "takes"), *shared]))
+    writes = re.search(r"^-- writes$", own, re.MULTILINE) is not None
+    return Query(name, _with_shared(own), frozenset(takes) - {"input"}, writes)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A part of a transaction: a writing query, and exactly the values that it takes."""
+
+    query: Query
+    params: Mapping[str, Any]
+
+
+def transaction(name: str, fragments: Sequence[Fragment]) -> tuple[Query, dict[str, Any]]:
+    """Return one query that carries out all fragments in their order, or none, and its values.
+
+    Raises TypeError for a fragment that lacks a value or has one too many, and for a variable to
+    which two of them give different values.
+    """
+    params: dict[str, Any] = {}
+    for fragment in fragments:
+        check_params(fragment.query, fragment.params)
+        for variable, value in fragment.params.items():
+            if params.setdefault(variable, value) is not value:
+                msg = f"two fragments of {name} give ${variable} different values"
+                raise TypeError(msg)
+    text = "\n".join(["BEGIN;", *(fragment.query.text for fragment in fragments), "COMMIT;"])
+    return Query(name, text, frozenset(params), writes=True), params
+
+
+def check_params(query: Query, params: Mapping[str, Any]) -> None:
+    """Raise TypeError unless a query is given exactly what it takes."""
+    if params.keys() != query.takes:
+        msg = f"query {query.name} takes {sorted(query.takes)}, got {sorted(params)}"
+        raise TypeError(msg)
+
+
+def _whole(part: str) -> str:
+    return _with_shared(_read(files("service"), part))
+
+
+def _with_shared(text: str) -> str:
+    return _SHARED.sub(lambda match: _whole(match[1]), text)
 
 
 def _read(folder: Traversable, name: str) -> str:
+    if name in GENERATED:
+        return GENERATED[name]
     return folder.joinpath(f"{name}.surql").read_text(encoding="utf-8")
 
 

@@ -1,105 +1,18 @@
-"""The fields that requests and responses share: names, bounds, filters, memories as JSON."""
+"""The fields that requests and responses share: filters, memories as JSON, the table of fields."""
 
-import re
-from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, make_dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    StringConstraints,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
+from service.field_types import AgentName, EndMoment, Moment, Tags
+from service.metadata import DEFAULTS, FIELDS, LABEL_FILTERS, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
 
-Kind = Literal[
-    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
-    "summary",
-]  # fmt: skip
-Type = Literal["episodic", "semantic", "procedural"]
-TrustTier = Literal["trusted", "untrusted", "quarantined"]
-
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-def _encodable(text: str) -> str:
-    """Refuse what cannot be stored: lone surrogates and NUL."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        msg = f"holds a lone surrogate at position {error.start}; send valid Unicode"
-        raise ValueError(msg) from error
-    if "\x00" in text:
-        msg = "holds a NUL character; leave it out"
-        raise ValueError(msg)
-    return text
-
-
-def _telling(text: str) -> str:
-    if not text.strip():
-        msg = "is empty; send at least one word"
-        raise ValueError(msg)
-    return text
-
-
-def _written(value: object) -> object:
-    """Refuse numbers: `since=2026` would be read as seconds since 1970, and widen the answer."""
-    if not isinstance(value, str | datetime) or re.fullmatch(r"\s*[+-]?[\d.]+\s*", str(value)):
-        msg = "is not a date; write 2026-02-13 or 2026-02-13T10:00:00Z"
-        raise ValueError(msg)
-    return value
-
-
-def _in_utc(moment: datetime) -> datetime:
-    """Return the moment in UTC; one without a zone is read as UTC."""
-    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    try:
-        return zoned.astimezone(UTC)
-    except OverflowError as error:
-        msg = "lies outside of the years 1 to 9999"
-        raise ValueError(msg) from error
-
-
-def _end_of_day(value: object) -> object:
-    """Read a bare date as its last moment, so that `until` a day includes that day."""
-    if isinstance(value, str) and _DAY.fullmatch(value.strip()):
-        with suppress(ValueError):
-            return datetime.combine(date.fromisoformat(value.strip()), time.max, UTC)
-    return value
-
-
-Text = Annotated[str, AfterValidator(_encodable)]
-Moment = Annotated[datetime, BeforeValidator(_written), AfterValidator(_in_utc)]
-EndMoment = Annotated[
-    datetime, BeforeValidator(_end_of_day), BeforeValidator(_written), AfterValidator(_in_utc)
-]
-AgentName = Annotated[
-    str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$"), AfterValidator(_encodable)
-]
-Label = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_encodable)]
-Title = Annotated[str, StringConstraints(max_length=200), AfterValidator(_encodable)]
-Reference = Annotated[
-    str, StringConstraints(min_length=1, max_length=500), AfterValidator(_encodable)
-]
-Question = Annotated[
-    str, StringConstraints(max_length=10_000), AfterValidator(_encodable), AfterValidator(_telling),
-    Field(description="The question, in plain words; up to 10,000 characters.",
-          examples=["what happened with the RTX 5070 Ti VRAM issue?"]),
-]  # fmt: skip
-MemoryText = Annotated[
-    str, StringConstraints(max_length=200_000), AfterValidator(_encodable),
-    AfterValidator(_telling),
-    Field(description="What to remember; markdown is welcome. Up to 200,000 characters.",
-          examples=["JR's code phrase is blue bunny."]),
-]  # fmt: skip
-Tags = Annotated[list[Label], Field(max_length=100)]
+Model = TypeVar("Model", bound=BaseModel)
+Shape = TypeVar("Shape")
 
 
 class Strict(BaseModel):
@@ -113,6 +26,53 @@ def body_example(**fields: JsonValue) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
+def with_fields(*, of_change: bool = False) -> Callable[[type[Model]], type[Model]]:
+    """Add the table of fields to a request; `of_change` those that change, each to be left out."""
+    if of_change:
+        chosen = {n: row.request | None for n, row in FIELDS.items() if row.changes}
+    else:
+        chosen = {name: row.request for name, row in FIELDS.items()}
+    added: dict[str, Any] = {
+        name: (
+            request,
+            Field(None if of_change else DEFAULTS[name], description=FIELDS[name].description),
+        )
+        for name, request in chosen.items()
+    }
+    return lambda model: _extended(model, added)
+
+
+def with_label_filters(model: type[Model]) -> type[Model]:
+    """Add the filters by exact values to a request."""
+    added = {told.name: _filter_field(name, told) for name, told in LABEL_FILTERS.items()}
+    return _extended(model, added)
+
+
+def _filter_field(name: str, told: LabelFilter) -> Any:
+    kind = list[filter_type(name)] if told.many else filter_type(name)  # type: ignore[misc]
+    if told.default is not None:
+        return (kind, Field(list(told.default), min_length=1, description=told.description))
+    return (kind | None, Field(None, description=told.description))
+
+
+def _extended(model: type[Model], added: dict[str, Any]) -> type[Model]:
+    return create_model(
+        model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **added
+    )
+
+
+def showing_fields(shape: type[Shape]) -> type[Shape]:
+    """Add the table of fields to the shape of an answer; every one is always there."""
+    hints = get_type_hints(Metadata)
+    made: type[Shape] = make_dataclass(
+        shape.__name__, [(name, hints[name]) for name in FIELDS], bases=(shape,),
+        namespace={"__doc__": shape.__doc__}, frozen=True, slots=True,
+    )  # fmt: skip
+    made.__module__ = shape.__module__
+    return made
+
+
+@with_label_filters
 class FilterFields(Strict):
     """Who asks, and what an answer must satisfy; every given filter must hold."""
 
@@ -120,9 +80,6 @@ class FilterFields(Strict):
     read_from: list[AgentName] = Field(
         [], max_length=20, description="Other agents to read as well; each must have granted it."
     )
-    scope: Label | None = Field(None, description="Only memories with exactly this scope.")
-    kinds: list[Kind] | None = Field(None, description="Only memories of one of these kinds.")
-    types: list[Type] | None = Field(None, description="Only memories of one of these types.")
     tags: Tags | None = Field(None, description="Only memories that carry all of these tags.")
     since: Moment | None = Field(None, description="Not older than this (occurred_at, inclusive).")
     until: EndMoment | None = Field(
@@ -131,18 +88,18 @@ class FilterFields(Strict):
     as_of: Moment | None = Field(
         None, description="See memories as they held at this moment (valid_from, valid_until)."
     )
-    session: Label | None = Field(None, description="Only memories of this session.")
     include_archived: bool = Field(False, description="Archived memories too.")
-    trust: list[TrustTier] = Field(
-        ["trusted", "untrusted"], min_length=1, description="Only memories of these trust tiers."
-    )
 
     def filters(self, agents: tuple[str, ...]) -> Filters:
         """Return the filters for these readable agents."""
+        labels: dict[str, Any] = {
+            told.name: _some(value) if told.many else value
+            for told in LABEL_FILTERS.values()
+            for value in (getattr(self, told.name),)
+        }
         return Filters(
-            agents=agents, scope=self.scope, kinds=_some(self.kinds), types=_some(self.types),
-            tags=_some(self.tags), since=self.since, until=self.until, as_of=self.as_of,
-            session=self.session, include_archived=self.include_archived, trust=tuple(self.trust),
+            agents=agents, tags=_some(self.tags), since=self.since, until=self.until,
+            as_of=self.as_of, include_archived=self.include_archived, **labels,
         )  # fmt: skip
 
 
@@ -160,6 +117,7 @@ class SourceFields:
     ref: str | None = None
 
 
+@showing_fields
 @dataclass(frozen=True, slots=True)
 class MemoryFields:
     """A memory as every answer shows it; without `content` where only an index was asked for."""
@@ -170,22 +128,14 @@ class MemoryFields:
     kind: str
     type: str
     agent: str
-    scope: str | None
     tags: list[str]
     heading_path: list[str]
-    session: str | None
     source: SourceFields
     occurred_at: datetime
     created_at: datetime
     updated_at: datetime
-    importance: float
-    trust_tier: str
-    sensitivity: str
-    pinned: bool
     archived_at: datetime | None
     consolidated_into: str | None
-    valid_from: datetime | None
-    valid_until: datetime | None
 
 
 def memory_fields(memory: Memory, *, with_content: bool = True) -> dict[str, Any]:
@@ -201,9 +151,10 @@ def memory_fields(memory: Memory, *, with_content: bool = True) -> dict[str, Any
     }
 
 
-_SAME = tuple(
-    set(MemoryFields.__dataclass_fields__) - {"content", "title", "tags", "heading_path", "source"}
-)
+_SAME = (
+    "id", "kind", "type", "agent", "occurred_at", "created_at", "updated_at", "archived_at",
+    "consolidated_into", *FIELDS,
+)  # fmt: skip
 
 
 def title_of(title: str, content: str) -> str:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from service.errors import InvalidRequest
+from service.links import stored
+from service.links.change import Change, Declared
 from service.names.names import Name, declared_name, slug_of
 from service.store.database import Database
 from service.store.queries import load_query
-from service.writing import stored
-from service.writing.links import Change
 from service.writing.pipeline import Pipeline, commit
-from service.writing.transaction import Attached, Declared, concept_row
+from service.writing.tables.concept import concept_row
 
 DECLARED_EDGES: Final = load_query(__package__, "declared_edges")
 
@@ -109,9 +109,8 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
         for slug in sorted(undeclared)
     ]
     relink = await _affected(pipeline, agent, file, rows, changed | undeclared)
-    is_declared = {slug: slug in changed for slug in changed | undeclared}
-    change = Change(agent, relink=frozenset(relink), declared=is_declared)
-    await commit(pipeline, change, Attached(declared=replace(edges, concepts=tuple(concepts))))
+    declared = replace(edges, concepts=tuple(concepts))
+    await commit(pipeline, Change(agent, relink=frozenset(relink), declared=declared))
 
 
 def _read(path: Path) -> str:

@@ -1,18 +1,19 @@
-"""Plans: the difference between what a document says and what the store holds of it."""
+"""The difference between what a document says and what the store holds of it."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from service.drafts.drafts import DocumentText, Draft, document_drafts
+from service.links import stored
+from service.links.stored import StoredMemory
+from service.metadata import KEPT, MAKE_VERSION
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
-from service.writing import stored
-from service.writing.drafts import DocumentText, Draft, document_drafts
-from service.writing.stored import StoredMemory
 
 
 @dataclass(slots=True)
-class Plan:
+class DocumentDiff:
     """The difference between what a document says and what the store holds of it."""
 
     document: DocumentText
@@ -29,9 +30,9 @@ class Plan:
         return {chain for chain in chains if chain.startswith("source:")}
 
 
-async def plan_document(
+async def diff_document(
     db: Database, document: DocumentText, section_tokens: int, places: Mapping[str, str]
-) -> Plan:
+) -> DocumentDiff:
     """Cut a document and compare its sections with those the store holds."""
     parsed = await asyncio.to_thread(parse_markdown, document.text, section_tokens)
     old = await stored.memories_of_document(db, document.agent, document.uri)
@@ -43,16 +44,12 @@ async def plan_document(
     writes = [d for d in drafts if d.key in changed or _moved(d, old[d.key])]
     keys = {draft.key for draft in drafts}
     gone = [memory for key, memory in old.items() if key not in keys]
-    return Plan(document, parsed, writes, changed, old, gone, len(drafts))
+    return DocumentDiff(document, parsed, writes, changed, old, gone, len(drafts))
 
 
 def _keep(draft: Draft, old: StoredMemory) -> Draft:
     """Keep what a document does not say of its sections and somebody may have set since."""
-    draft = replace(
-        draft, importance=old.importance, trust_tier=old.trust_tier, sensitivity=old.sensitivity,
-        pinned=old.pinned,
-        valid_from=old.valid_from, valid_until=old.valid_until,
-    )  # fmt: skip
+    draft = replace(draft, **{name: getattr(old, name) for name in KEPT})
     return keep_time(draft, old)
 
 
@@ -65,7 +62,7 @@ def differs(draft: Draft, old: StoredMemory) -> bool:
     """Say whether a draft is another version than the stored one: it counts as an update."""
     return draft.content_hash != old.content_hash or any(
         getattr(draft, name) != getattr(old, name)
-        for name in ("kind", "type", "scope", "tags", "concepts")
+        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
     )
 
 

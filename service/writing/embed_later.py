@@ -5,13 +5,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from service.drafts.drafts import text_of
 from service.errors import EmbedderRefused, InvalidRequest, Unavailable, VectorsUnfit
 from service.inference.embedder import Vector
 from service.inference.vectors import Vectors
 from service.store.database import record
 from service.store.queries import load_query
 from service.store.vector_forms import stored_vector
-from service.writing.drafts import text_of
 from service.writing.pipeline import Pipeline
 
 log = logging.getLogger(__name__)

@@ -1,61 +1,66 @@
 """The one way in: bring the store in line with documents and pushed memories.
 
-Read, compare, embed what is new, then, in the agent's turn to write: link, chain, and write all
-of it in one transaction. A crash at any step leaves the state before; sending again is free.
+Read, compare, embed what is new, then, in the agent's turn to write: compare again, let the steps
+add to the change, link, chain, and write all of it in one transaction. A crash at any step leaves
+the state before; sending again is free.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Final
 
-from service.consolidate.revising import revise
+from service.drafts.drafts import DocumentText, Draft
 from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
 from service.index.engine import Engine
 from service.inference.embedder import Vector
 from service.inference.vectors import Vectors
-from service.names.dictionary import Dictionary
+from service.links import stored
+from service.links.change import Change, DocumentRow
+from service.links.dictionaries import Dictionaries
+from service.links.links import Links, find_follows, find_links
+from service.links.merges import Merged, regroup
+from service.links.stored import StoredMemory
+from service.links.vocabulary import learn_rows, read_dictionary
 from service.store.database import Database
-from service.writing import stored
-from service.writing.diff import Plan, differs, keep_time, plan_document
-from service.writing.drafts import DocumentText, Draft
-from service.writing.links import Change, Links, find_follows, find_links
-from service.writing.merges import Merged, regroup
-from service.writing.stored import StoredMemory
-from service.writing.transaction import (
-    NOTHING_ATTACHED,
-    Attached,
-    DocumentRow,
-    Writing,
-    write,
-)
-from service.writing.vocabulary import learn_rows, read_dictionary
+from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
+from service.writing.tables.linked_change import LinkedChange
+from service.writing.transaction import write
+from service.writing.turns import Turns
 
 log = logging.getLogger(__name__)
 
 # Several services on one database: each try reads anew what the others wrote.
 _READ_ATTEMPTS: Final = 8
 
+# What a change means to another room's tables: returns the change with that in it. Reads only.
+Step = Callable[[Database, Change], Awaitable[Change]]
+
 
 @dataclass(slots=True)
 class Pipeline:
-    """What every way in shares: the store, vectors, indexes, dictionaries and turns to write."""
+    """What every way in shares: the store, vectors, indexes, dictionaries, steps and turns.
+
+    Turns are an agent's: nobody waits for another agent's embedder.
+    """
 
     db: Database
     vectors: Vectors
     engine: Engine
     section_tokens: int = 200
     places: Mapping[str, str] = field(default_factory=dict)
-    dictionaries: dict[str, Dictionary] = field(default_factory=dict)
+    steps: Sequence[Step] = ()
+    dictionaries: Dictionaries = field(default_factory=Dictionaries)
     # One change at a time is linked and written: links are differences to what is stored.
-    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    writing: Turns = field(default_factory=Turns)
     # Documents keep their turn from comparing to writing, so that two versions never mix.
-    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    has_pending: asyncio.Event = field(default_factory=asyncio.Event)
+    reading: Turns = field(default_factory=Turns)
     # One consolidation at a time: two would plan the same groups.
-    consolidating: asyncio.Lock = field(default_factory=asyncio.Lock)
+    consolidating: Turns = field(default_factory=Turns)
+    has_pending: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +90,24 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
     All documents belong to one agent. Returns one count for each document, in their order;
     links and vectors are counted for the whole group, on its first document.
     """
-    async with pipeline.reading:
-        plans = [
-            await plan_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
+    agent = documents[0].agent
+    async with pipeline.reading.of(agent):
+        diffs = [
+            await diff_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
             for document in documents
         ]
-        drafts = [draft for plan in plans for draft in plan.writes]
         change = Change(
-            agent=documents[0].agent,
-            drafts=tuple(drafts),
-            gone=tuple(memory for plan in plans for memory in plan.gone),
-            replaced={d.key: p.old[d.key] for p in plans for d in p.writes if d.key in p.old},
-            fresh=frozenset(chain for plan in plans for chain in plan.fresh_chains()),
+            agent=agent,
+            drafts=tuple(draft for diff in diffs for draft in diff.writes),
+            gone=tuple(memory for diff in diffs for memory in diff.gone),
+            replaced={
+                d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old
+            },
+            fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
+            documents=tuple(_document_row(diff, pipeline.section_tokens) for diff in diffs),
         )
-        rows = tuple(
-            DocumentRow(
-                plan.document.uri, plan.document.text,
-                plan.document.text_hash(pipeline.section_tokens), plan.sections,
-                plan.document.folder,
-            )
-            for plan in plans
-        )  # fmt: skip
-        whole = await commit(pipeline, change, Attached(rows))
-    counts = [_synced(plan) for plan in plans]
+        whole = await commit(pipeline, change)
+    counts = [_synced(diff) for diff in diffs]
     counts[0] = replace(
         counts[0], embedded=whole.embedded, concepts_linked=whole.concepts_linked,
         warnings=(*counts[0].warnings, *whole.warnings),
@@ -115,25 +115,32 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
     return counts
 
 
-def _synced(plan: Plan) -> Synced:
-    created = sum(key not in plan.old for key in plan.changed)
+def _document_row(diff: DocumentDiff, section_tokens: int) -> DocumentRow:
+    document = diff.document
+    return DocumentRow(
+        document.uri, document.text, document.text_hash(section_tokens), diff.sections,
+        document.folder,
+    )  # fmt: skip
+
+
+def _synced(diff: DocumentDiff) -> Synced:
+    created = sum(key not in diff.old for key in diff.changed)
     return Synced(
-        created, len(plan.changed) - created, plan.sections - len(plan.changed),
-        len(plan.gone), warnings=plan.parsed.warnings,
+        created, len(diff.changed) - created, diff.sections - len(diff.changed),
+        len(diff.gone), warnings=diff.parsed.warnings,
     )  # fmt: skip
 
 
 async def remove_documents(pipeline: Pipeline, agent: str, uris: Sequence[str]) -> int:
     """Remove documents and all their memories; returns how many memories went."""
-    async with pipeline.reading:
+    async with pipeline.reading.of(agent):
         gone = [
             memory
             for uri in uris
             for memory in (await stored.memories_of_document(pipeline.db, agent, uri)).values()
         ]
-        change = Change(agent, gone=tuple(gone))
-        attached = Attached(gone_documents=tuple(uris), audit="source_removed")
-        await commit(pipeline, change, attached)
+        change = Change(agent, gone=tuple(gone), gone_documents=tuple(uris), audit="source_removed")
+        await commit(pipeline, change)
     return len(gone)
 
 
@@ -162,15 +169,13 @@ async def store_drafts(pipeline: Pipeline, drafts: Sequence[Draft]) -> Synced:
 
 async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredMemory]) -> None:
     """Remove memories for good, with their edges and vectors; audited."""
-    await commit(pipeline, Change(agent, gone=tuple(gone)), Attached(audit="deleted"))
+    await commit(pipeline, Change(agent, gone=tuple(gone), audit="deleted"))
 
 
-async def commit(
-    pipeline: Pipeline, change: Change, attached: Attached = NOTHING_ATTACHED
-) -> Synced:
+async def commit(pipeline: Pipeline, change: Change) -> Synced:
     """Embed, link and write one change. Without an embedder it is stored, and embedded later."""
     vectors, warnings = await _embed(pipeline.vectors, change)
-    written, links = await write_change(pipeline, change, vectors, attached)
+    written, links = await write_change(pipeline, change, vectors)
     mine = {draft.key for draft in change.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
@@ -183,77 +188,70 @@ async def commit(
 
 
 async def write_change(
-    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector], attached: Attached
+    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector]
 ) -> tuple[Change, Links]:
     """Link and write a change with the vectors that were made for it; the others wait.
 
     Again from the start when another service wrote in between; raises StaleRead when that goes on.
-    Returns the change as it was compared with the store, and its links.
+    Returns the change as it was written, and its links.
     """
-    async with pipeline.writing:
-        written, links = await _write_current(pipeline, change, vectors, attached)
+    async with pipeline.writing.of(change.agent):
+        written, links = await _write_current(pipeline, change, vectors)
     if any(draft.key not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
     return written, links
 
 
 async def _write_current(
-    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector], attached: Attached
+    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector]
 ) -> tuple[Change, Links]:
     for _ in range(_READ_ATTEMPTS - 1):
         with suppress(StaleRead):
-            return await _write_once(pipeline, change, vectors, attached)
-    return await _write_once(pipeline, change, vectors, attached)
+            return await _write_once(pipeline, change, vectors)
+    return await _write_once(pipeline, change, vectors)
 
 
 async def _write_once(
-    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector], attached: Attached
+    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector]
 ) -> tuple[Change, Links]:
+    db, agent = pipeline.db, change.agent
     # Until the write has succeeded the dictionary may know too much: read anew if it fails.
-    known = pipeline.dictionaries.pop(change.agent, None)
-    dictionary = await read_dictionary(pipeline.db, change.agent, known)
-    change = await _compare(pipeline.db, change)
-    revision = await revise(pipeline.db, change, pipeline.section_tokens)
-    change = revision.added_to(change)
-    attached = replace(attached, effects=attached.effects.joined(revision.effects()))
-    learn_rows(dictionary, attached.declared.concepts)
-    if attached.regroup is not None:
-        regrouped = await regroup(pipeline.db, dictionary, change.agent, attached.regroup)
-        change = replace(change, regrouped=regrouped)
-    links = await find_links(pipeline.db, pipeline.engine, dictionary, change)
-    follows, gone_follows = await find_follows(pipeline.db, change)
+    dictionary = await read_dictionary(db, agent, pipeline.dictionaries.take(agent))
+    change = await _compare(db, change)
+    for step in pipeline.steps:
+        change = await step(db, change)
+    learn_rows(dictionary, change.declared.concepts)
+    if change.regroup is not None:
+        change = replace(change, regrouped=await regroup(db, dictionary, agent, change.regroup))
+    links = await find_links(db, pipeline.engine, dictionary, change)
+    follows, gone_follows = await find_follows(db, change)
     await write(
-        pipeline.db,
-        Writing(
-            change, links, follows, gone_follows, vectors, pipeline.vectors.fingerprint,
-            pipeline.vectors.form, dictionary.version + 1, attached,
+        db,
+        LinkedChange(
+            change, links, frozenset(follows), frozenset(gone_follows), vectors,
+            pipeline.vectors.fingerprint, pipeline.vectors.form, dictionary.version + 1,
+            datetime.now(UTC),
         ),
     )  # fmt: skip
     for slug in links.orphans:
         dictionary.remove(slug)
     dictionary.version += 1
-    pipeline.dictionaries[change.agent] = dictionary
+    pipeline.dictionaries.put(agent, dictionary)
     return change, links
 
 
 async def read_ahead(pipeline: Pipeline, agents: Iterable[str]) -> None:
     """Read the dictionaries of agents before their first write needs them."""
     for agent in dict.fromkeys(agents):
-        async with pipeline.writing:
-            known = pipeline.dictionaries.get(agent)
-            dictionary = await read_dictionary(pipeline.db, agent, known)
-            pipeline.dictionaries[agent] = dictionary
+        async with pipeline.writing.of(agent):
+            known = pipeline.dictionaries.take(agent)
+            pipeline.dictionaries.put(agent, await read_dictionary(pipeline.db, agent, known))
 
 
 async def _compare(db: Database, change: Change) -> Change:
     """Compare a change with the store as it is now: others wrote while this one was embedded."""
     keys = {draft.key for draft in change.drafts} | {memory.id for memory in change.gone}
-    now = await stored.memories_by_id(db, keys)
-    return replace(
-        change,
-        gone=tuple(now[memory.id] for memory in change.gone if memory.id in now),
-        replaced={draft.key: now[draft.key] for draft in change.drafts if draft.key in now},
-    )
+    return change.compared(await stored.memories_by_id(db, keys))
 
 
 async def _embed(vectors: Vectors, change: Change) -> tuple[dict[str, Vector], tuple[str, ...]]:

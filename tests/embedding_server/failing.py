@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from embedding_server.batching import Batcher
 from embedding_server.encoders.encoder import MemoryExhausted, ModelCard, TokenIds
 from embedding_server.encoders.prompts import Prompts
 from embedding_server.instruments import PREFIX, Instruments
+from embedding_server.scheduling.batch_queue import BatchLimits
+from embedding_server.serving.batching import Batcher
+from embedding_server.serving.warm_up import WarmModel
+from embedding_server.serving.watchdog import WatchedThread
 from embedding_server.vectors import Vectors
-from embedding_server.waiting import BatchLimits
-from embedding_server.warming import WarmModel
-from embedding_server.watching import WatchedThread
 from tests.embedding_server.edge import PATIENCE_SECONDS
 
 LIMITS = BatchLimits(texts=8, tokens=4096, padding_tokens=64)

@@ -11,7 +11,7 @@ from service.consolidate.planning import Wish
 from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run
 from service.errors import StaleRead
-from service.memories.storing import Pushed, change, find, store
+from service.memories.storing import Pushed, change_memory, find, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from tests.stores.open_store import START, OpenStore, open_store
@@ -97,7 +97,7 @@ async def test_a_store_from_before_there_were_pins_is_consolidated(tmp_path: Pat
         await undo_run(world.pipeline, "main", done.run or "", pin=False)
         [key, _] = await world.ids()
         memory = await find(world.db, ["main"], key)
-        await change(world.pipeline, memory, {"importance": 0.9})
+        await change_memory(world.pipeline, memory, {"importance": 0.9})
         assert await world.complaints() == []
 
 

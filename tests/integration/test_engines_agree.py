@@ -22,7 +22,7 @@ from service.index.engine import Engine
 from service.index.evidence import Evidence
 from service.index.evidence import Question as Read
 from service.index.resident.engine import ResidentEngine
-from service.memories.storing import Pushed, change, remove, store
+from service.memories.storing import Pushed, change_memory, remove, store
 from service.records import KINDS, TRUST_TIERS, TYPES, Concept, Filters, Scored
 from service.search.fusion.scoring import SignalValues
 from service.search.signals.features import REACH
@@ -213,13 +213,13 @@ async def do(opened: OpenStore, deed: str, key: str, other: Pushed, number: int)
             await remove(opened.pipeline, memory.agent, key)
         elif deed == "archive":
             is_archived = memory.archived_at is not None
-            await change(opened.pipeline, memory, {"archived": not is_archived})
+            await change_memory(opened.pipeline, memory, {"archived": not is_archived})
         elif deed == "text":
-            await change(opened.pipeline, memory, {"text": other.text})
+            await change_memory(opened.pipeline, memory, {"text": other.text})
         else:
             fields: dict[str, Any] = {"scope": other.scope, "tags": list(other.tags)}
             fields |= {"kind": other.kind, "occurred_at": other.occurred_at}
-            await change(opened.pipeline, memory, fields)
+            await change_memory(opened.pipeline, memory, fields)
 
 
 async def agree(both: Both, asked: Sequence[Question], *, is_churned: bool) -> None:

@@ -21,7 +21,7 @@ from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.neighbours import before_and_after, memories_of, related
 from service.index.resident.residency import Residency
-from service.memories.storing import change, remove
+from service.memories.storing import change_memory, remove
 from service.records import Commit, Filters
 from service.store import database
 from service.store.address import StoreAddress
@@ -166,7 +166,7 @@ async def fill(opened: OpenStore) -> list[str]:
 
 async def patch(opened: OpenStore, key: str, **fields: Any) -> None:
     [memory] = await fetch(opened.db, [key])
-    await change(opened.pipeline, memory, fields)
+    await change_memory(opened.pipeline, memory, fields)
 
 
 async def embed_later(opened: OpenStore) -> None:

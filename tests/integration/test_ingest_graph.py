@@ -18,12 +18,12 @@ from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.consolidate.consolidating import Asked, consolidate
 from service.consolidate.planning import Wish
 from service.consolidate.undoing import undo_run
+from service.drafts.drafts import DocumentText
 from service.errors import RunNotFound
-from service.memories.storing import Pushed, change, find, remove, store
+from service.links import stored
+from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.records import CONSOLIDATION
 from service.store.vector_forms import VectorForm
-from service.writing import stored
-from service.writing.drafts import DocumentText
 from service.writing.pipeline import remove_documents, sync_documents
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.stores.open_store import START, OpenStore
@@ -170,7 +170,7 @@ class Soundness(RuleBasedStateMachine):
                 fields.pop("text", None)
             if memory.source_kind == CONSOLIDATION:
                 fields = {}
-            self.do(change(self.world.pipeline, memory, fields))
+            self.do(change_memory(self.world.pipeline, memory, fields))
 
     @precondition(lambda self: self.stored)
     @rule(agent=agents, place=st.integers(0, 30))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.memories.storing import Pushed, change, find, remove, store
-from service.writing.drafts import DocumentText
+from service.drafts.drafts import DocumentText
+from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.writing.pipeline import read_ahead, remove_documents, sync_documents
 from tests.stores.open_store import START, OpenStore, open_store
 
@@ -145,7 +145,9 @@ async def test_changes_and_deletions_at_the_same_time_leave_a_sound_store(tmp_pa
         ids = await opened.push(*[f"Rush and GPU number {n}." for n in range(6)], session="s")
         memories = [await find(opened.db, ["main"], key) for key in ids]
         moves = [
-            change(opened.pipeline, memory, {"occurred_at": START + timedelta(minutes=n % 3)})
+            change_memory(
+                opened.pipeline, memory, {"occurred_at": START + timedelta(minutes=n % 3)}
+            )
             for n, memory in enumerate(memories * 2)
         ]
         drops = [remove(opened.pipeline, "main", key) for key in (*ids[:3], *ids[:3])]
@@ -179,7 +181,7 @@ async def test_a_changed_section_is_what_the_document_says_after_the_next_readin
     async with open_store(tmp_path) as opened:
         await opened.read("log.md", THREE)
         memory = await find(opened.db, ["main"], (await opened.ids())[0])
-        await change(opened.pipeline, memory, {"title": "Renamed Hall", "importance": 0.9})
+        await change_memory(opened.pipeline, memory, {"title": "Renamed Hall", "importance": 0.9})
         await opened.read("log.md", THREE)
         now = await find(opened.db, ["main"], memory.id)
         assert (now.title, now.importance) == (memory.title, 0.9)
@@ -226,7 +228,10 @@ async def test_a_dictionary_is_read_before_the_first_write(tmp_path: Path) -> No
         await opened.push("All about it.", title="Blue Harbour")
     async with open_store(tmp_path) as opened:
         await read_ahead(opened.pipeline, ["main", "nobody", "main"])
-        assert "blue_harbour" in opened.pipeline.dictionaries["main"]
-        assert "blue_harbour" not in opened.pipeline.dictionaries["nobody"]
+        mine, others = map(opened.pipeline.dictionaries.get, ("main", "nobody"))
+        assert mine is not None
+        assert others is not None
+        assert "blue_harbour" in mine
+        assert "blue_harbour" not in others
         [key] = await opened.push("We met at Blue Harbour.")
         assert key in await opened.memories_of("blue_harbour")

@@ -12,7 +12,7 @@ from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
 from service.inference.embedder import Vector
-from service.memories.storing import Pushed, change, find, remove, store
+from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored
 from service.search.hybrid import SearchResult, hybrid_search
@@ -76,7 +76,9 @@ async def _store(opened: OpenStore, *pushed: Pushed) -> list[str]:
 
 async def _archive(opened: OpenStore, *keys: str) -> None:
     for key in keys:
-        await change(opened.pipeline, await find(opened.db, ["main"], key), {"archived": True})
+        await change_memory(
+            opened.pipeline, await find(opened.db, ["main"], key), {"archived": True}
+        )
 
 
 def _searcher(opened: OpenStore, engine: Engine | None = None) -> Searcher:

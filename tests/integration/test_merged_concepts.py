@@ -10,13 +10,13 @@ from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.concepts.route import get_concept, get_concepts
 from service.errors import ConceptNotFound, InvalidRequest, StoreUnavailable
 from service.index.evidence import Question
+from service.links.merges import Merged
 from service.names.variants import Variants
 from service.records import Filters
 from service.store.database import record
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from service.writing import pipeline as sync
-from service.writing.merges import Merged
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import resident_engine
 

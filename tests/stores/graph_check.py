@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import Any, Final
 
 from service.consolidate.grouping import Wall
+from service.drafts.chains import Link, expected_edges
+from service.drafts.drafts import names_in
+from service.links.expansions import explained
+from service.links.links import find_concepts
+from service.links.vocabulary import build_dictionary
 from service.names.names import CERTAIN, Name, heading_name, proper_names
 from service.names.relations import pairs
 from service.records import CONSOLIDATION
 from service.store.database import Database
 from service.store.queries import Query
-from service.writing.chains import Link, expected_edges
-from service.writing.drafts import names_in
-from service.writing.expansions import explained
-from service.writing.links import find_concepts
-from service.writing.vocabulary import build_dictionary
 
 # Each edge table with the tables at its ends.
 EDGES: Final = {

@@ -5,13 +5,16 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from service.drafts.drafts import DocumentText
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.inference.embedder import Embedder, EmbedderAddress
 from service.inference.vectors import Vectors
+from service.links.dictionaries import Dictionaries
 from service.memories.storing import Pushed, store
+from service.opening import open_pipeline
 from service.settings import REPOSITORY
 from service.store.address import StoreAddress
 from service.store.database import Database
@@ -19,8 +22,7 @@ from service.store.queries import Query
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import VectorForm
 from service.writing.concepts_file import declare_concepts
-from service.writing.drafts import DocumentText
-from service.writing.pipeline import Pipeline, Synced, sync_documents
+from service.writing.pipeline import Synced, sync_documents
 from tests.servers.outer_embeddings import OuterEmbeddings, outer_embeddings
 from tests.stores.graph_check import violations
 
@@ -45,7 +47,7 @@ class OpenStore:
         self.embedder = Embedder(EmbedderAddress(embeddings.url))
         self.vectors = Vectors(self.db, self.embedder, SCHEMA, form)
         self.engine = self._engine(form)
-        self.pipeline = Pipeline(self.db, self.vectors, self.engine)
+        self.pipeline = open_pipeline(self.db, self.vectors, self.engine, 200, {}, Dictionaries())
 
     async def open(self) -> None:
         """Open the store and learn the embedding model."""

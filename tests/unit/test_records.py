@@ -23,7 +23,7 @@ def test_a_row_keeps_every_field() -> None:
         "archived_at": _AT, "valid_from": _AT, "valid_until": _AT,
     }  # fmt: skip
     memory = Memory.from_row(row)
-    for name in set(row) - {"source", "heading_path", "tags"}:
+    for name in row.keys() - {"source", "heading_path", "tags"}:
         assert getattr(memory, name) == row[name], name
     assert (memory.heading_path, memory.tags) == (("A", "B"), ("gpu",))
     assert memory.source == Source("a.md", 1, 3, "r")
@@ -34,7 +34,15 @@ def test_what_a_row_leaves_open_has_its_default() -> None:
         _ROW | {"scope": None, "source": None, "tags": None, "importance": None}
     )
     assert memory == Memory(
-        "m1", "main", "note", "semantic", "T", "C", occurred_at=_AT, created_at=_AT, updated_at=_AT
+        id="m1",
+        agent="main",
+        kind="note",
+        type="semantic",
+        title="T",
+        content="C",
+        occurred_at=_AT,
+        created_at=_AT,
+        updated_at=_AT,
     )
     assert (memory.importance, memory.source, memory.tags) == (0.5, Source(), ())
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from service.writing.drafts import Draft
-from service.writing.stored import StoredMemory
+from service.drafts.drafts import Draft
+from service.links.stored import StoredMemory
 
 
 @dataclass(frozen=True, slots=True)

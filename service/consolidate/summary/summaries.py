@@ -9,13 +9,13 @@ from typing import Final
 from service.consolidate.grouping import Wall
 from service.consolidate.summary.distilling import Distilled, Told, best_formed, distil
 from service.consolidate.summary.originals import Original
+from service.drafts.drafts import Draft
+from service.drafts.kinds import type_of
 from service.names.names import slug_of
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
 from service.text.words import fold
 from service.web.fields import title_of
-from service.writing.drafts import Draft
-from service.writing.kinds import type_of
 
 # As many as a memory may be given.
 _MOST_TAGS: Final = 100

@@ -16,7 +16,7 @@ from service.store.vector_forms import FLOAT_BYTES
 log = logging.getLogger(__name__)
 
 # How many values of a row are facts; what follows them is told by memory_values.surql.
-FACTS: Final = 14
+FACTS: Final = 10
 # Key, filters and a text of some sixty words; a vector is kept as int8 and as float16.
 _MEMORY_BYTES: Final = 700
 _BYTES_PER_DIMENSION: Final = 3

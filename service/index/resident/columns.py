@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.facts import Facts, microseconds
+from service.metadata import LABEL_FILTERS
 from service.records import Filters
 
 Mask = NDArray[np.bool_]
@@ -17,7 +18,6 @@ _GROWTH: Final = 1.25
 # One search asks for the same mask four times; an agent asks again and again with the same filters.
 _MOST_MASKS: Final = 8
 _NOTHING: Final = np.zeros(0, np.bool_)
-_CODED: Final = ("scope", "kind", "type", "session", "trust_tier")
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -51,8 +51,8 @@ class Columns:
     """Filter fields by row, and which rows hold a memory at all."""
 
     def __init__(self) -> None:
-        self._labels = {name: Labels() for name in _CODED}
-        self._codes = {name: np.zeros(0, np.int32) for name in _CODED}
+        self._labels = {name: Labels() for name in LABEL_FILTERS}
+        self._codes = {name: np.zeros(0, np.int32) for name in LABEL_FILTERS}
         # Memories with the same tags share one code: a filter by tags is a table over codes too.
         self._tag_sets = Labels()
         self._with_tag: dict[str, list[int]] = {}
@@ -114,9 +114,9 @@ class Columns:
         self._size = max(self._size, max(rows) + 1)
         self.reserve(self._size)
         new_rows = np.array(rows)
-        for name, column in self._codes.items():
+        for position, (name, column) in enumerate(self._codes.items()):
             code = self._labels[name].code
-            column[new_rows] = [code(getattr(one, name)) for one in facts]
+            column[new_rows] = [code(one.labels[position]) for one in facts]
         self._tags[new_rows] = [self._tag_code(one.tags) for one in facts]
         self._times["occurred_at"][new_rows] = [one.occurred_at for one in facts]
         self._times["valid_from"][new_rows] = [
@@ -178,18 +178,10 @@ class Columns:
 
     def _keep_labels(self, mask: Mask, filters: Filters) -> None:
         """Clear the rows whose labels are not among those asked for."""
-        chosen_values = {
-            "scope": None if filters.scope is None else (filters.scope,),
-            "kind": filters.kinds,
-            "type": filters.types,
-            "session": None if filters.session is None else (filters.session,),
-            "trust_tier": filters.trust,
-        }
-        for name, values in chosen_values.items():
-            if values is not None:
-                labels = self._labels[name]
-                codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]
-                self._keep(mask, self._codes[name], labels, codes)
+        for name, values in filters.labels().items():
+            labels = self._labels[name]
+            codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]
+            self._keep(mask, self._codes[name], labels, codes)
         if filters.tags:
             sets = [set(self._with_tag.get(tag, ())) for tag in filters.tags]
             self._keep(mask, self._tags, self._tag_sets, list(set.intersection(*sets)))

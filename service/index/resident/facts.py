@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from service.metadata import DEFAULTS, LABEL_FILTERS
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -18,16 +20,15 @@ class CorruptRow(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One memory as far as words and filters go; `valid_from` and `valid_until` None are open."""
+    """One memory as far as words and filters go; `valid_from` and `valid_until` None are open.
+
+    `labels` are the exact values that it is filtered by, in the order of LABEL_FILTERS.
+    """
 
     key: str
     words: str
-    scope: str | None
-    kind: str
-    type: str
     tags: tuple[str, ...]
-    session: str | None
-    trust_tier: str
+    labels: tuple[str | None, ...]
     occurred_at: int
     valid_from: int | None
     valid_until: int | None
@@ -52,16 +53,13 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
     occurred_at, valid_from, valid_until = (
         microseconds(time) if isinstance(time, datetime) else time for time in times
     )
+    labels = [row.get(name) for name in LABEL_FILTERS]
     return facts_of(
         [
             key,
             row.get("words"),
-            row.get("scope"),
-            row.get("kind"),
-            row.get("type"),
             row.get("tags"),
-            row.get("session"),
-            row.get("trust_tier"),
+            labels,
             occurred_at,
             valid_from,
             valid_until,
@@ -89,38 +87,28 @@ def facts_of(values: Sequence[Any]) -> Facts:
 
     Moments are microseconds, or texts in ISO 8601.
     """
-    key, words, scope, kind, type_, tags, session, trust, *rest = values
-    *times, archived, subject, summary = rest
+    key, words, tags, labels, *times, archived, subject, summary = values
     occurred, since, until = map(_read_moment, times)
     is_whole = (
         isinstance(key, str)
         and isinstance(words, str)
-        and isinstance(kind, str)
-        and isinstance(type_, str)
         and isinstance(tags, list)
         and all(isinstance(tag, str) for tag in tags)
-        and isinstance(trust, str)
-        and all(
-            label is None or isinstance(label, str) for label in (scope, session, subject, summary)
-        )
+        and all(map(_is_label, labels, _ALWAYS_THERE))
+        and all(label is None or isinstance(label, str) for label in (subject, summary))
         and type(occurred) is int
         and all(time is None or type(time) is int for time in (since, until))
     )
     if not is_whole:
         raise CorruptRow(f"memory {key!r}")
     return Facts(
-        key,
-        words,
-        scope,
-        kind,
-        type_,
-        tuple(tags),
-        session,
-        trust,
-        occurred,
-        since,
-        until,
-        archived,
-        subject,
-        summary,
+        key, words, tuple(tags), tuple(labels), occurred, since, until, archived, subject, summary
     )
+
+
+# Every memory has a kind and a type, and what has a default other than none.
+_ALWAYS_THERE: Final = tuple(DEFAULTS.get(name, "") is not None for name in LABEL_FILTERS)
+
+
+def _is_label(value: object, is_always_there: bool) -> bool:
+    return isinstance(value, str) or (value is None and not is_always_there)

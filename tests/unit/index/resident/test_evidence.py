@@ -26,12 +26,8 @@ def facts(key: str, words: str = "word", day: int = 0, subject: str | None = Non
     return Facts(
         key,
         words,
-        None,
-        "note",
-        "semantic",
         (),
-        None,
-        "trusted",
+        ("note", "semantic", None, None, "trusted"),
         moment,
         None,
         None,

@@ -189,5 +189,5 @@ def test_a_section_stands_mostly_on_its_own_and_a_turn_on_its_context() -> None:
 
 
 def test_every_signal_has_a_name_of_its_own() -> None:
-    names = [part.name for part in (*SIGNALS, *BONUSES)]
+    names = [*(signal.name for signal in SIGNALS), *(bonus.name for bonus in BONUSES)]
     assert len({*names, "graph", "rerank"}) == len(names) + 2

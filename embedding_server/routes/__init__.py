@@ -1,0 +1,1 @@
+"""One file for each URL, by the first word after /v1."""

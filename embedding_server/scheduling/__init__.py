@@ -1,0 +1,1 @@
+"""What may wait for the model, and which texts go through it next; pure."""

@@ -1,0 +1,1 @@
+"""The model that is served: its threads, its batches, its state."""

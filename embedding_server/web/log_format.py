@@ -1,0 +1,54 @@
+"""The form of the log: lines for people or for collectors, each with the id of its request."""
+
+import logging
+
+from pythonjsonlogger.core import RESERVED_ATTRS
+from pythonjsonlogger.json import JsonFormatter
+
+from embedding_server.settings import Settings
+from embedding_server.web.request_log import find_record
+
+# They say at INFO what is only of use to those who change them.
+LOUD_LIBRARIES = ("httpx", "sentence_transformers", "transformers", "uvicorn")
+
+
+def configure_logging(settings: Settings) -> None:
+    """Send every line of this process to stderr in the form that the settings name."""
+    handler = logging.StreamHandler()
+    handler.addFilter(_add_request_id)
+    handler.setFormatter(_make_formatter(settings))
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler])
+    # Else Python writes them to stderr by itself, in a form of its own.
+    logging.captureWarnings(True)
+    if settings.log_level != "debug":
+        for library in LOUD_LIBRARIES:
+            logging.getLogger(library).setLevel(logging.WARNING)
+
+
+class TextFormatter(logging.Formatter):
+    """One line for a person; the request's id comes last, and only where there is a request."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """Return the line without a traceback."""
+        line = super().formatMessage(record)
+        request_id = getattr(record, "request_id", None)
+        return f"{line} [{request_id}]" if request_id else line
+
+
+def _add_request_id(record: logging.LogRecord) -> bool:
+    request = find_record()
+    if request is not None:
+        record.request_id = request.id
+    return True
+
+
+def _make_formatter(settings: Settings) -> logging.Formatter:
+    if settings.log_format == "text":
+        return TextFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return JsonFormatter(
+        "%(levelname)s %(name)s %(message)s",
+        timestamp="time",
+        rename_fields={"levelname": "level", "name": "logger", "exc_info": "traceback"},
+        # uvicorn's copy of its message with colours in it.
+        reserved_attrs=[*RESERVED_ATTRS, "color_message"],
+    )

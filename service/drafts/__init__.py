@@ -1,0 +1,1 @@
+"""Memories on their way in, complete but for links and vectors; pure."""

@@ -1,0 +1,202 @@
+"""Drafts: memories on their way in, complete but for links and vectors; pure."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
+from service.metadata import Metadata
+from service.names.names import Name, declared_name, heading_name
+from service.names.subjects import concept_of_summary, subject_of
+from service.records import CONSOLIDATION, KINDS, Source
+from service.text.markdown import Document, Section
+from service.text.words import index_words
+
+# Changed whenever the same text would be cut or linked in another way: every document is then
+# read anew at its next scan.
+RECIPE: Final = "2"
+_MOST_TITLE_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(Metadata):
+    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing."""
+
+    key: str
+    agent: str
+    content: str
+    title: str
+    kind: str
+    type: str
+    occurred_at: datetime
+    is_dated: bool = True
+    heading_path: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    source: Source = field(default_factory=Source)
+    source_kind: str = "push"
+    chain: str | None = None
+    position: int = 0
+
+    @property
+    def text(self) -> str:
+        """What is embedded and searched: the headings that lead here, then the content."""
+        return text_of(self.heading_path, self.title, self.content)
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of the embedded text: equal hashes need no new vector."""
+        return digest(self.text)
+
+    @property
+    def subject(self) -> str | None:
+        """The slug of what it is about as a whole; a summary's is the concept it was made for."""
+        if self.source_kind == CONSOLIDATION:
+            return concept_of_summary(self.source.ref)
+        return subject_of(self.title, self.content)
+
+    def row(self) -> dict[str, Any]:
+        """Return the columns of table `memory` that a writer sets."""
+        columns = {n: getattr(self, n) for n in _COLUMNS}
+        source = asdict(self.source)
+        return {
+            **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
+            "source": source,
+            "words": index_words(self.text),
+            "subject": self.subject,
+            "content_hash": self.content_hash,
+        }
+
+
+_COLUMNS: Final = tuple(
+    f.name for f in fields(Draft) if f.name not in {"key", "is_dated", "source"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """One document to bring the store in line with: its path, its text and what is known of it."""
+
+    uri: str
+    text: str
+    agent: str = "main"
+    scope: str | None = None
+    kind: str | None = None
+    occurred_at: datetime | None = None
+    modified_at: datetime | None = None
+    folder: str | None = None
+
+    def text_hash(self, section_tokens: int) -> str:
+        """Return the hash that tells whether reading this document again could change anything."""
+        given = (self.scope, self.kind, self.occurred_at)
+        return digest(RECIPE, str(section_tokens), *map(str, given), self.text)
+
+
+def digest(*parts: str) -> str:
+    """Return a 128-bit hash of the parts as 32 hex digits."""
+    packed = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(packed, digest_size=16).hexdigest()
+
+
+def text_of(heading_path: Iterable[str], title: str, content: str) -> str:
+    """Return the text under which a memory is searched: headings (each once), then content."""
+    headings = dict.fromkeys([*heading_path, title])
+    return "\n".join([" › ".join(h for h in headings if h), content]).strip()
+
+
+def document_drafts(
+    document: DocumentText, parsed: Document, places: Mapping[str, str]
+) -> list[Draft]:
+    """Turn a parsed document into drafts, in the order of its lines.
+
+    The kind is the caller's, else the front matter's if it is one of KINDS, else the place's:
+    `places` (pattern → kind) are tried before the built-in table.
+    """
+    said = parsed.kind if parsed.kind in KINDS else None
+    kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
+    drafts = []
+    for position, section in enumerate(parsed.sections):
+        dated = document.occurred_at or _date_in(section.heading_path) or parsed.date
+        at = occurred_at(dated, document.uri, section.clock, document.modified_at)
+        drafts.append(
+            Draft(
+                key=_section_key(document, section),
+                agent=document.agent,
+                content=section.content,
+                title=(section.title or parsed.title or document.uri)[:_MOST_TITLE_CHARACTERS],
+                kind=kind,
+                type=type_of(kind, document.uri),
+                occurred_at=at.moment,
+                is_dated=at.is_dated,
+                scope=document.scope or parsed.scope,
+                heading_path=section.heading_path or ((parsed.title,) if parsed.title else ()),
+                tags=tuple(dict.fromkeys([*parsed.tags, *section.tags])),
+                concepts=tuple(dict.fromkeys([*section.links, *parsed.concepts, *parsed.aliases])),
+                source=Source(document.uri, section.line_start, section.line_end),
+                source_kind="document",
+                chain=_chain_of(document.uri, kind),
+                position=position,
+            )
+        )
+    return drafts
+
+
+class Named(Protocol):
+    """A memory as far as its names go: a draft or a stored one."""
+
+    @property
+    def title(self) -> str:
+        """The last heading, or the title that was given."""
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        """The headings from the document's title down to this memory's own."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags."""
+
+    @property
+    def concepts(self) -> tuple[str, ...]:
+        """Names the writer linked itself."""
+
+
+class Written(Named, Protocol):
+    """A memory with its text: a draft or a stored one."""
+
+    @property
+    def content(self) -> str:
+        """The text below the headings."""
+
+    @property
+    def source_kind(self) -> str:
+        """How it came in: document, push, …; a summary by consolidation."""
+
+
+def names_in(memory: Named) -> list[Name]:
+    """Return the names a memory gives on purpose: tags, links, its title and headings."""
+    given = [declared_name(tag, "tag") for tag in memory.tags]
+    given += [declared_name(name, "link") for name in memory.concepts]
+    path = memory.heading_path
+    given += [heading_name(h, "title" if h in path[:1] else "heading") for h in path]
+    if memory.title not in path:
+        given.append(heading_name(memory.title, "title"))
+    return list({name.slug: name for name in given if name is not None}.values())
+
+
+def _date_in(heading_path: tuple[str, ...]) -> datetime | None:
+    """Return the date that the nearest heading begins with: `## 2026-02-12 Chose Qwen3`."""
+    dates = (date_of(heading.replace("/", "-")) for heading in reversed(heading_path))
+    return next((date for date in dates if date), None)
+
+
+def _section_key(document: DocumentText, section: Section) -> str:
+    heading = "\x1e".join(section.heading_path)
+    return digest(document.agent, document.uri, heading, str(section.ordinal), str(section.part))
+
+
+def _chain_of(uri: str, kind: str) -> str:
+    """Name the line of time a section belongs to: all daily logs of a folder are one line."""
+    return f"daily:{uri.rpartition('/')[0]}" if kind == "daily_log" else f"source:{uri}"

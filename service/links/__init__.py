@@ -1,0 +1,1 @@
+"""What a change of memories means to concepts, edges and lines of time; reads the store."""

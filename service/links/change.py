@@ -1,0 +1,93 @@
+"""A change: what one agent's turn to write brings, before it is linked; pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from service.drafts.drafts import Draft
+from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
+from service.links.stored import StoredMemory
+from service.store.queries import Fragment
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document as it is stored."""
+
+    uri: str
+    text: str
+    text_hash: str
+    sections: int
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the user's concept file says: rows to write and edges between concepts.
+
+    Pairs of `related` are in ascending order, those of `isa` read (narrower, broader). `taken` are
+    spellings that were merged into a concept (its slug first) and are declared now.
+    """
+
+    concepts: tuple[Mapping[str, Any], ...] = ()
+    related: tuple[Edge, ...] = ()
+    isa: tuple[Edge, ...] = ()
+    gone_related: tuple[Edge, ...] = ()
+    gone_isa: tuple[Edge, ...] = ()
+    taken: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        """Whether each concept of the rows is declared from now on, by slug."""
+        return {row["id"].id[1]: row["is_declared"] for row in self.concepts}
+
+
+NOTHING_DECLARED: Final = Declared()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one agent's turn writes, in one transaction; a step of the pipeline may add to it.
+
+    `drafts` are written and `gone` removed; `replaced` are the drafts' stored versions by id, and
+    `relink` names stored memories whose links are found anew as the dictionary changed. `archive`
+    and `unarchive` name memories that leave the answers, or come back. `fresh` names chains that
+    have no memory yet: nothing to query for. `regroup` is worked out in the turn, from what is
+    stored then, and gives `regrouped`. `audit` is why memories are removed. What another room
+    writes besides comes as `fragments`.
+    """
+
+    agent: str
+    drafts: tuple[Draft, ...] = ()
+    gone: tuple[StoredMemory, ...] = ()
+    replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
+    relink: frozenset[str] = frozenset()
+    archive: frozenset[str] = frozenset()
+    unarchive: frozenset[str] = frozenset()
+    fresh: frozenset[str] = frozenset()
+    documents: tuple[DocumentRow, ...] = ()
+    gone_documents: tuple[str, ...] = ()
+    declared: Declared = NOTHING_DECLARED
+    regroup: Regroup | None = None
+    regrouped: Regrouped = NOTHING_REGROUPED
+    audit: str | None = None
+    fragments: tuple[Fragment, ...] = ()
+
+    def compared(self, now: Mapping[str, StoredMemory]) -> Self:
+        """Return the change against what is stored `now`, by id: what is gone need not go."""
+        return replace(
+            self,
+            gone=tuple(now[memory.id] for memory in self.gone if memory.id in now),
+            replaced={draft.key: now[draft.key] for draft in self.drafts if draft.key in now},
+        )
+
+    def with_fragment(self, fragment: Fragment) -> Self:
+        """Return the change with more to write; to a fragment of the same query its lists join."""
+        others = [one for one in self.fragments if one.query is not fragment.query]
+        for one in self.fragments:
+            if one.query is fragment.query:
+                params = {name: [*one.params[name], *fragment.params[name]] for name in one.params}
+                fragment = Fragment(fragment.query, params)
+        return replace(self, fragments=(*others, fragment))

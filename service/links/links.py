@@ -1,0 +1,217 @@
+"""Which concepts the memories of a change mention, and which older memories are touched by it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from service.drafts.chains import Link, expected_edges
+from service.drafts.drafts import Written, names_in, text_of
+from service.index.engine import Engine
+from service.links import stored
+from service.links.change import Change, Edge
+from service.links.expansions import Expansions, learn_expansions
+from service.links.stored import StoredMemory
+from service.names.dictionary import Dictionary
+from service.names.names import CERTAIN, Name, proper_names
+from service.names.relations import LinkChange, link_change
+from service.records import CONSOLIDATION
+from service.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What a change does to concepts and edges; slugs and memory ids throughout."""
+
+    new_concepts: tuple[Name, ...]
+    orphans: frozenset[str]
+    references: LinkChange
+    zero_pairs: frozenset[tuple[str, str]]
+    candidates: Mapping[str, tuple[str, str]]
+    gone_candidates: frozenset[str]
+    expansions: Expansions
+    concepts_of: Mapping[str, frozenset[str]]
+
+
+async def find_links(db: Database, engine: Engine, dictionary: Dictionary, change: Change) -> Links:
+    """Work out all links of `change`; `dictionary` learns the new concepts on the way.
+
+    Reads only. The caller holds the agent's turn to write, so that what is read here still
+    stands when it is written.
+    """
+    again = change.relink | change.regrouped.relink
+    relinked = await stored.memories_by_id(db, again - {d.key for d in change.drafts})
+    texts: dict[str, Written] = {**relinked, **{d.key: d for d in change.drafts}}
+    stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
+    reopened = change.regrouped.shorts
+    expansions = await learn_expansions(
+        db, dictionary, change.agent, stale, _teaching(texts), reopened
+    )
+    # Before names are looked for: what an abbreviation took may be a name again.
+    keys = await stored.mentioning(engine, change.agent, expansions.moved)
+    keys |= await stored.memories_of(db, change.agent, expansions.left)
+    texts |= await _touched(db, change, keys - texts.keys())
+    given = _given_names(dictionary, _teaching(texts).values())
+    for name in given:
+        dictionary.add(name)
+    proper = await _proper_names(db, dictionary, change, _teaching(texts))
+    for name in proper.promoted.values():
+        dictionary.add(name)
+    new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
+    keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
+    texts |= await _touched(db, change, keys - texts.keys())
+    after = {key: find_concepts(dictionary, text) for key, text in texts.items()}
+    mentioned = frozenset().union(*after.values())
+    # A longer name may stand wherever a proper noun was met: nobody mentions that one.
+    unheard = {name.slug for name in new} - mentioned
+    for slug in unheard:
+        dictionary.remove(slug)
+    existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
+    before = await stored.linked_concepts(db, existing)
+    references = link_change(before, after, _copies(change, texts))
+    new_concepts = tuple(name for name in new if name.slug in mentioned)
+    return Links(
+        new_concepts=new_concepts,
+        orphans=await _orphans(db, change, references, new_concepts),
+        references=references,
+        zero_pairs=await _zero_pairs(db, change.agent, references),
+        candidates=proper.waiting,
+        gone_candidates=frozenset(proper.promoted.keys() - unheard),
+        expansions=expansions,
+        concepts_of=after,
+    )
+
+
+async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edge]]:
+    """Return the `follows` edges (later, earlier) to add and to drop for this change."""
+    leaving: dict[str, set[Link]] = defaultdict(set)
+    coming: dict[str, set[Link]] = defaultdict(set)
+    for memory in (*change.gone, *change.replaced.values()):
+        if memory.chain:
+            leaving[memory.chain].add(memory.link)
+    for draft in change.drafts:
+        if draft.chain:
+            coming[draft.chain].add(
+                Link(draft.occurred_at, draft.source.uri or "", draft.position, draft.key)
+            )
+    wanted: set[Edge] = set()
+    now: set[Edge] = set()
+    for chain in sorted(leaving.keys() | coming.keys()):
+        if chain in change.fresh and not leaving[chain]:
+            wanted |= expected_edges(coming[chain])
+        elif leaving[chain] != coming[chain]:
+            members, known = await _around(db, change, chain, leaving[chain], coming[chain])
+            wanted |= expected_edges(members)
+            edges = await stored.chain_edges(db, known - _brand_new(change))
+            # An edge that leads out of the span is none of this change's business.
+            now |= {edge for edge in edges if edge[1] in known}
+    gone = {memory.id for memory in change.gone}
+    return wanted - now, {edge for edge in now - wanted if not gone & set(edge)}
+
+
+async def _around(
+    db: Database, change: Change, chain: str, leaving: set[Link], coming: set[Link]
+) -> tuple[set[Link], set[str]]:
+    """Return a chain's memories around a change as they will be, and every id seen there."""
+    touched = leaving | coming
+    times = [link.occurred_at for link in touched]
+    span = await stored.chain_span(db, change.agent, chain, min(times), max(times))
+    moved = {link.key for link in touched}
+    members = {link for link in span if link.key not in moved} | coming
+    return members, {link.key for link in span | touched}
+
+
+def _brand_new(change: Change) -> set[str]:
+    return {d.key for d in change.drafts if d.key not in change.replaced}
+
+
+def _copies(change: Change, texts: Mapping[str, Written]) -> set[str]:
+    """Return the ids of the summaries among the memories that come, change and go."""
+    every = {memory.id: memory.source_kind for memory in change.gone}
+    every |= {key: text.source_kind for key, text in texts.items()}
+    return {key for key, kind in every.items() if kind == CONSOLIDATION}
+
+
+def _teaching(texts: Mapping[str, Written]) -> dict[str, Written]:
+    """Return the texts that names are learned from: a summary only repeats what its sources say."""
+    return {key: text for key, text in texts.items() if text.source_kind != CONSOLIDATION}
+
+
+def _given_names(dictionary: Dictionary, texts: Iterable[Written]) -> list[Name]:
+    """Return the names given on purpose that no concept has yet, each once."""
+    new: dict[str, Name] = {}
+    for text in texts:
+        for name in names_in(text):
+            if dictionary.resolve(name) is None:
+                new.setdefault(name.slug, name)
+    return list(new.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Proper:
+    promoted: dict[str, Name]
+    waiting: dict[str, tuple[str, str]]
+
+
+async def _proper_names(
+    db: Database, dictionary: Dictionary, change: Change, texts: Mapping[str, Written]
+) -> _Proper:
+    """Sort the proper nouns of new texts: certain or used twice → concept; else they wait."""
+    names: dict[str, Name] = {}
+    users: dict[str, set[str]] = defaultdict(set)
+    for key, text in texts.items():
+        for slug, name in proper_names(text.content).items():
+            if slug not in dictionary:
+                names.setdefault(slug, name)
+                users[slug].add(key)
+    earlier = await stored.candidate_memories(db, change.agent, names)
+    leaving = {memory.id for memory in change.gone} | texts.keys()
+    others = {slug for slug, key in earlier.items() if key not in leaving}
+    promoted = {
+        slug: name
+        for slug, name in names.items()
+        if name.kind in CERTAIN or len(users[slug]) + (slug in others) > 1
+    }
+    waiting = {
+        slug: (name.name, min(users[slug])) for slug, name in names.items() if slug not in promoted
+    }
+    return _Proper(promoted, waiting)
+
+
+async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredMemory]:
+    """Return the other memories that may mention a concept which has just come up."""
+    return await stored.memories_by_id(db, keys - {memory.id for memory in change.gone})
+
+
+def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
+    """Return the slugs of the known concepts that a memory gives on purpose or mentions."""
+    given = (dictionary.resolve(name) for name in names_in(memory))
+    text = text_of(memory.heading_path, memory.title, memory.content)
+    return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)
+
+
+async def _orphans(
+    db: Database, change: Change, references: LinkChange, new: Iterable[Name]
+) -> frozenset[str]:
+    """Return the concepts that no memory mentions any more and nobody declares."""
+    fewer = {slug for slug, by in references.counts.items() if by < 0}
+    declared = change.declared.flags
+    undeclared = {slug for slug, is_declared in declared.items() if not is_declared}
+    counts = await stored.concept_counts(db, change.agent, fewer | undeclared)
+    empty = {
+        slug
+        for slug, (memories, is_declared) in counts.items()
+        if memories + references.counts.get(slug, 0) <= 0 and not declared.get(slug, is_declared)
+    }
+    return frozenset(empty - {name.slug for name in new})
+
+
+async def _zero_pairs(
+    db: Database, agent: str, references: LinkChange
+) -> frozenset[tuple[str, str]]:
+    fewer = [pair for pair, by in references.weights.items() if by < 0]
+    weights = await stored.pair_weights(db, agent, fewer)
+    return frozenset(
+        pair
+        for pair, (weight, is_declared) in weights.items()
+        if weight + references.weights[pair] <= 0 and not is_declared
+    )

@@ -1,0 +1,148 @@
+"""Spellings that become another concept's, and those that become concepts of their own again."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final
+
+from service.links import stored
+from service.names.dictionary import Dictionary
+from service.names.names import Name, slug_of
+from service.store.database import Database
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A concept as it was before it was merged `into` another (slugs), by the deed called `run`.
+
+    `apart` names the concepts that it was not to be merged with.
+    """
+
+    slug: str
+    name: str
+    kind: str
+    is_cased: bool
+    into: str
+    run: str
+    apart: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, row: Row) -> "Merged":
+        """Take in what stands in field `merged` of table `concept`."""
+        same = {field.name: row[field.name] for field in fields(cls)}
+        return cls(**{**same, "apart": tuple(row["apart"])})
+
+    def row(self) -> dict[str, Any]:
+        """Return what stands in field `merged` of table `concept`."""
+        return {**asdict(self), "apart": list(self.apart)}
+
+    def named(self) -> Name:
+        """Return it as the dictionary knows names."""
+        return Name(self.slug, self.name, self.kind, self.is_cased)
+
+
+@dataclass(frozen=True, slots=True)
+class Regroup:
+    """What is asked: that the concepts `merge` become one with `slug`, by the deed called `run`.
+
+    Or that those of `part`, which were merged into it, become concepts of their own again.
+    """
+
+    slug: str
+    merge: tuple[str, ...] = ()
+    part: tuple[str, ...] = ()
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """What becomes of it: the spellings that `moved`, and what to write and to link anew.
+
+    `rows` tell of concepts, by `slug`, what their fields `merged` and `apart` are from now on.
+    `names` are concepts again, `shorts` abbreviations that may mean something else now, `relink`
+    the memories that may mention something else.
+    """
+
+    moved: tuple[Merged, ...] = ()
+    rows: tuple[Row, ...] = ()
+    names: tuple[Name, ...] = ()
+    shorts: frozenset[str] = frozenset()
+    relink: frozenset[str] = frozenset()
+
+
+NOTHING_REGROUPED: Final = Regrouped()
+
+
+async def regroup(db: Database, dictionary: Dictionary, agent: str, asked: Regroup) -> Regrouped:
+    """Teach the dictionary what is asked; concepts that are gone or declared by now stay out.
+
+    The caller holds the agent's turn to write, so that what is read here still stands when it is
+    written.
+    """
+    known = await stored.concept_rows(db, agent, {asked.slug, *asked.merge, *asked.part})
+    if asked.slug not in known:
+        return NOTHING_REGROUPED
+    made = (_part if asked.part else _merge)(dictionary, asked, known)
+    if not made.moved:
+        return NOTHING_REGROUPED
+    names = {asked.slug} | {entry["slug"] for row in made.rows for entry in row["merged"]}
+    names |= {entry.slug for entry in made.moved}
+    shorts = await stored.shorts_of(db, agent, names)
+    left = {asked.slug} if asked.part else {entry.slug for entry in made.moved}
+    relink = await stored.memories_of(db, agent, left)
+    return replace(made, shorts=frozenset(shorts), relink=frozenset(relink))
+
+
+def _merge(dictionary: Dictionary, asked: Regroup, known: Mapping[str, Row]) -> Regrouped:
+    stays = known[asked.slug]
+    others = [known[slug] for slug in asked.merge if slug in known and slug != asked.slug]
+    others = [row for row in others if not row["is_declared"]]
+    moved = tuple(
+        Merged(
+            row["id"][1], row["name"], row["kind"], row["is_cased"], asked.slug, asked.run,
+            tuple(row["apart"]),
+        )
+        for row in others
+    )  # fmt: skip
+    # What the user declares as an alias needs no note of ours, and no undo: the file says it.
+    aliases = {slug_of(alias) for alias in stays["aliases"]} if stays["is_declared"] else set()
+    entries = [entry for row in others for entry in map(Merged.read, row["merged"])]
+    entries += [entry for entry in moved if entry.slug not in aliases]
+    for entry in entries:
+        dictionary.merge(entry.slug, asked.slug)
+    apart = {slug for row in (stays, *others) for slug in row["apart"]}
+    apart -= {entry.slug for entry in (*entries, *moved)}
+    merged = {entry.slug: entry for entry in (*map(Merged.read, stays["merged"]), *entries)}
+    row = _row(asked.slug, merged.values(), apart)
+    return Regrouped(moved, (row,))
+
+
+def _part(dictionary: Dictionary, asked: Regroup, known: Mapping[str, Row]) -> Regrouped:
+    stays = known[asked.slug]
+    entries = {entry.slug: entry for entry in map(Merged.read, stays["merged"])}
+    parted = [entries[slug] for slug in asked.part if slug in entries and slug not in known]
+    slugs = {entry.slug for entry in parted}
+    under: dict[str, list[Merged]] = {slug: [] for slug in (asked.slug, *sorted(slugs))}
+    for entry in entries.values():
+        if entry.slug not in slugs:
+            under[_holder(entry, entries, slugs) or asked.slug].append(entry)
+    for entry in parted:
+        dictionary.part(entry.named(), [spelling.slug for spelling in under[entry.slug]])
+    rows = [_row(asked.slug, under[asked.slug], slugs.union(stays["apart"]))]
+    rows += [
+        _row(e.slug, under[e.slug], slugs.union(e.apart, (asked.slug, e.into)) - {e.slug})
+        for e in parted
+    ]
+    return Regrouped(tuple(parted), tuple(rows), tuple(entry.named() for entry in parted))
+
+
+def _holder(entry: Merged, entries: Mapping[str, Merged], parted: Collection[str]) -> str | None:
+    """Return the first concept, of those parted, that an entry had become one with."""
+    while entry.into not in parted and entry.into in entries:
+        entry = entries[entry.into]
+    return entry.into if entry.into in parted else None
+
+
+def _row(slug: str, merged: Iterable[Merged], apart: Iterable[str]) -> dict[str, Any]:
+    return {"slug": slug, "merged": [entry.row() for entry in merged], "apart": sorted(apart)}

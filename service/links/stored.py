@@ -1,0 +1,217 @@
+"""What the store holds of documents, memories and their links: typed calls of the queries here."""
+
+import asyncio
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from service.drafts.chains import Link
+from service.index.engine import Engine
+from service.names.names import key_of, tokens_of
+from service.records import Memory
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.text.words import STOP_WORDS, index_words, query_words
+
+SOURCE_ROWS: Final = load_query(__package__, "source_rows")
+MEMORY_ROWS: Final = load_query(__package__, "memory_rows")
+DOCUMENT_HASHES: Final = load_query(__package__, "document_hashes")
+CONCEPT_COUNTS: Final = load_query(__package__, "concept_counts")
+CANDIDATES: Final = load_query(__package__, "candidates")
+LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
+PAIR_WEIGHTS: Final = load_query(__package__, "pair_weights")
+CHAIN_SPAN: Final = load_query(__package__, "chain_span")
+CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
+MEMORIES_OF: Final = load_query(__package__, "memories_of")
+DICTIONARY: Final = load_query(__package__, "dictionary")
+MEANINGS: Final = load_query(__package__, "meanings")
+CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
+SHORTS_OF: Final = load_query(__package__, "shorts_of")
+
+_MOST_MENTIONING: Final = 1000
+# Longer tokens are not in the full-text index (service/text/words.py).
+_LONGEST_CHARACTERS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMemory(Memory):
+    """A memory with what is compared and linked of it; `content` is empty unless asked by id."""
+
+    content: str = ""
+    content_hash: str
+    is_embedded: bool
+    chain: str | None = None
+    position: int
+    concepts: tuple[str, ...] = ()
+
+    @property
+    def uri(self) -> str:
+        """The document it was read from; empty for none."""
+        return self.source.uri or ""
+
+    @property
+    def ref(self) -> str | None:
+        """Its writer's own id for it; why the memories of a summary belong together."""
+        return self.source.ref
+
+    @property
+    def lines(self) -> tuple[int | None, int | None]:
+        """Its first and last line in that document, from 1."""
+        return (self.source.line_start, self.source.line_end)
+
+    @property
+    def link(self) -> Link:
+        """Its place in its chain."""
+        return Link(self.occurred_at, self.uri, self.position, self.id)
+
+
+async def memories_of_document(db: Database, agent: str, uri: str) -> dict[str, StoredMemory]:
+    """Return the memories that a document gave so far, by id."""
+    rows = await db.run(SOURCE_ROWS, agent=agent, uri=uri)
+    return {row["id"]: StoredMemory.from_row(row) for row in rows}
+
+
+async def memories_by_id(db: Database, keys: Iterable[str]) -> dict[str, StoredMemory]:
+    """Return the memories that exist among `keys`, with their content."""
+    ids = [record("memory", key) for key in keys]
+    rows = await db.run(MEMORY_ROWS, ids=ids) if ids else []
+    return {row["id"]: StoredMemory.from_row(row) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """What is known of a document without its text; `sections` counts its memories."""
+
+    uri: str
+    text_hash: str
+    folder: str | None
+    sections: int
+
+
+async def documents(db: Database, agent: str) -> dict[str, StoredDocument]:
+    """Return every document of an agent, by uri."""
+    rows = await db.run(DOCUMENT_HASHES, agent=agent)
+    return {
+        row["uri"]: StoredDocument(row["uri"], row["text_hash"], row.get("folder"), row["sections"])
+        for row in rows
+    }
+
+
+async def concept_counts(
+    db: Database, agent: str, slugs: Iterable[str]
+) -> dict[str, tuple[int, bool]]:
+    """Return (number of memories, is declared) of the concepts that exist among `slugs`."""
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    rows = await db.run(CONCEPT_COUNTS, ids=ids) if ids else []
+    return {row["id"][1]: (row["memories"], row["is_declared"]) for row in rows}
+
+
+async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> dict[str, str]:
+    """Return the one memory that used each proper noun so far, by slug."""
+    ids = [record("candidate", [agent, slug]) for slug in slugs]
+    rows = await db.run(CANDIDATES, ids=ids) if ids else []
+    return {row["id"][1]: row["memory"] for row in rows}
+
+
+async def memories_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
+    """Return the ids of the memories that reference one of these concepts."""
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    return set(await db.run(MEMORIES_OF, ids=ids)) if ids else set()
+
+
+async def meanings(
+    db: Database, agent: str, shorts: Collection[str], keys: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Return what abbreviations stand for, as long names by slug: all but what `keys` say.
+
+    These are `shorts` and those that the memories of `keys` explain; one that nobody else explains
+    has no meaning here.
+    """
+    if not shorts and not keys:
+        return {}
+    ids = [record("memory", key) for key in sorted(keys)]
+    found = await db.run(MEANINGS, agent=agent, shorts=sorted(shorts), memories=ids)
+    by_short: dict[str, dict[str, str]] = {short: {} for short in found["shorts"]}
+    for short, slug, name in found["meanings"]:
+        by_short[short][slug] = name
+    return by_short
+
+
+async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the concepts that exist among `slugs`, with what was merged into them."""
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    rows = await db.run(CONCEPT_ROWS, ids=ids) if ids else []
+    return {row["id"][1]: row for row in rows}
+
+
+async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
+    """Return the abbreviations that memories explain by one of these names."""
+    return set(await db.run(SHORTS_OF, agent=agent, slugs=sorted(slugs)))
+
+
+async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> set[str]:
+    """Return the ids of memories that may mention at least one of the names, 1,000 for each."""
+    phrases = dict.fromkeys(phrase for name in names for phrase in _phrases(name))
+    return await engine.holding(agent, phrases, _MOST_MENTIONING) if phrases else set()
+
+
+def _phrases(name: str) -> list[str]:
+    """Return the words that a text must hold to mention a name, however it writes them.
+
+    A full-text index has every whole token of two letters and more: `src/app.py` and `src app py`
+    share src, app and py, `v2.3.1` and `v2 3 1` share v2.
+    """
+    tokens = tokens_of(name)
+    words = [
+        key_of([token]) if token.isascii() else index_words(token.lower())
+        for token in tokens
+        # ß and its like: the dictionary folds them, the index does not.
+        if token.casefold() == token.lower()
+    ]
+    telling = [w for w in words if 1 < len(w) <= _LONGEST_CHARACTERS and w not in STOP_WORDS]
+    if telling:
+        return [" ".join(dict.fromkeys(telling))]
+    return [phrase for phrase in (query_words(name), query_words(" ".join(tokens))) if phrase]
+
+
+async def linked_concepts(db: Database, keys: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the concepts (slugs) that existing memories reference, by memory id."""
+    ids = [record("memory", key) for key in keys]
+    rows = await db.run(LINKED_CONCEPTS, ids=ids) if ids else []
+    return {row["id"]: frozenset(concept[1] for concept in row["concepts"]) for row in rows}
+
+
+async def pair_weights(
+    db: Database, agent: str, pairs: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[int, bool]]:
+    """Return (weight, is declared) of the related_to edges that exist among `pairs`."""
+    ids = [record("related_to", [agent, *pair]) for pair in pairs]
+    rows = await db.run(PAIR_WEIGHTS, ids=ids) if ids else []
+    return {(r["id"][1], r["id"][2]): (r["weight"], r["is_declared"]) for r in rows}
+
+
+async def chain_span(
+    db: Database, agent: str, chain: str, start: datetime, end: datetime
+) -> set[Link]:
+    """Return a chain's memories from `start` to `end`, and those of the nearest moment aside."""
+    rows = await db.run(CHAIN_SPAN, agent=agent, chain=chain, **{"from": start, "to": end})
+    return {
+        Link(row["occurred_at"], row.get("uri") or "", row["position"], row["id"]) for row in rows
+    }
+
+
+async def chain_edges(db: Database, keys: Iterable[str]) -> set[tuple[str, str]]:
+    """Return the (later, earlier) edges that start at these memories."""
+    ids = [record("memory", key) for key in keys]
+    rows = await db.run(CHAIN_EDGES, ids=ids) if ids else []
+    return {(row["id"], earlier) for row in rows for earlier in row["earlier"]}
+
+
+async def dictionary_rows(db: Database, agent: str) -> list[dict[str, Any]]:
+    """Return every concept of an agent as rows, those with the most memories first."""
+    found: str = await db.run(DICTIONARY, after=[agent], end=[f"{agent}\x00"])
+    rows: list[dict[str, Any]] = await asyncio.to_thread(orjson.loads, found)
+    return sorted(rows, key=lambda row: (-row["memories"], row["id"][1]))

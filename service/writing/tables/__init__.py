@@ -1,0 +1,1 @@
+"""What a change writes, table by table: a query and the values that it takes."""

@@ -1,0 +1,58 @@
+"""A change with its links and vectors: everything that one transaction writes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from service.inference.embedder import Vector
+from service.links.change import Change, Edge
+from service.links.links import Links
+from service.store.database import record
+from service.store.queries import Fragment, Query
+from service.store.vector_forms import VectorForm
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedChange:
+    """Everything that one transaction writes at `now`.
+
+    `vectors` by memory id: those left out wait for later. `follows` are edges (later, earlier).
+    `dictionary_version` is the agent's from this transaction on.
+    """
+
+    change: Change
+    links: Links
+    follows: frozenset[Edge]
+    gone_follows: frozenset[Edge]
+    vectors: Mapping[str, Vector]
+    fingerprint: str
+    form: VectorForm
+    dictionary_version: int
+    now: datetime
+
+    @property
+    def agent(self) -> str:
+        """Whose memories these are."""
+        return self.change.agent
+
+    @property
+    def growth(self) -> int:
+        """By how many memories the agent's store grows."""
+        change = self.change
+        return sum(d.key not in change.replaced for d in change.drafts) - len(change.gone)
+
+    @property
+    def cleared(self) -> list[Any]:
+        """The memories whose names and abbreviations count no more: they go, or come anew."""
+        change = self.change
+        return [record("memory", key) for key in [*(m.id for m in change.gone), *change.replaced]]
+
+
+# What one table has of a change; None where it has nothing.
+TableWriter = Callable[[LinkedChange], Fragment | None]
+
+
+def fragment(query: Query, **params: Any) -> Fragment | None:
+    """Return a query with its values; None where all of them are empty."""
+    return Fragment(query, params) if any(params.values()) else None

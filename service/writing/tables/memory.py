@@ -1,0 +1,35 @@
+"""Memories: those that go, then those that come or change."""
+
+from typing import Any, Final
+
+from service.drafts.drafts import Draft
+from service.store.database import record
+from service.store.queries import Fragment, load_query
+from service.writing.tables.linked_change import LinkedChange, fragment
+
+QUERY: Final = load_query(__package__, "memory")
+
+
+def memory(linked: LinkedChange) -> Fragment | None:
+    """Remove and write rows; what no writer sets, such as access counts, stays as it is."""
+    change = linked.change
+    return fragment(
+        QUERY,
+        gone_memories=[record("memory", memory.id) for memory in change.gone],
+        memories=[_row(linked, draft) for draft in change.drafts],
+    )
+
+
+def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
+    old = linked.change.replaced.get(draft.key)
+    return {
+        **draft.row(), "id": draft.key, "is_embedded": is_embedded(linked, draft),
+        "created_at": old.created_at if old else linked.now, "updated_at": linked.now,
+    }  # fmt: skip
+
+
+def is_embedded(linked: LinkedChange, draft: Draft) -> bool:
+    """Say whether a draft has a vector from this transaction on: a new one, or still its old."""
+    old = linked.change.replaced.get(draft.key)
+    is_unchanged = old is not None and old.content_hash == draft.content_hash
+    return draft.key in linked.vectors or (is_unchanged and old is not None and old.is_embedded)

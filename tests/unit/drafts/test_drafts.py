@@ -1,0 +1,217 @@
+"""Drafts: what a parsed document becomes, which keys it gets and which names it gives."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+
+import pytest
+
+from service.drafts import drafts as module
+from service.drafts.drafts import DocumentText, Draft, digest, document_drafts, names_in, text_of
+from service.records import Source
+from service.text.markdown import Document, Section
+from service.text.words import index_words
+
+_AT = datetime(2026, 2, 13, 9, 5, tzinfo=UTC)
+_SCHEMA = Path(module.__file__).parents[2] / "schema.surql"
+
+
+def _section(*path: str, content: str = "text", ordinal: int = 0, part: int = 0) -> Section:
+    title = path[-1] if path else ""
+    return Section(path, len(path), title, content, 3, 5, ordinal=ordinal, part=part)
+
+
+def _draft(text: DocumentText, parsed: Document) -> Draft:
+    (draft,) = document_drafts(text, parsed, {})
+    return draft
+
+
+_TEXT = DocumentText("notes/gpu.md", "# GPU\n\ntext", modified_at=_AT)
+_PARSED = Document("GPU", sections=(_section("GPU"),))
+
+
+def test_a_section_becomes_a_draft() -> None:
+    draft = _draft(replace(_TEXT, agent="kit", scope="lab"), _PARSED)
+    assert (draft.agent, draft.scope, draft.title, draft.content) == ("kit", "lab", "GPU", "text")
+    assert (draft.kind, draft.type, draft.source_kind) == ("note", "semantic", "document")
+    assert draft.source == Source("notes/gpu.md", 3, 5)
+    assert draft.heading_path == ("GPU",)
+
+
+def test_sections_keep_the_order_of_their_lines() -> None:
+    parsed = Document(sections=tuple(_section("A", name) for name in "zyx"))
+    found = document_drafts(_TEXT, parsed, {})
+    assert [(draft.title, draft.position) for draft in found] == [("z", 0), ("y", 1), ("x", 2)]
+
+
+def test_a_title_is_never_missing_and_never_endless() -> None:
+    assert _draft(_TEXT, Document("Of the file", sections=(_section(),))).title == "Of the file"
+    assert _draft(_TEXT, Document(sections=(_section(),))).title == "notes/gpu.md"
+    assert len(_draft(_TEXT, Document(sections=(_section("x" * 900),))).title) == 200
+
+
+def test_text_before_the_first_heading_stands_below_the_title() -> None:
+    assert _draft(_TEXT, Document("T", sections=(_section(),))).heading_path == ("T",)
+    assert _draft(_TEXT, Document(sections=(_section(),))).heading_path == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "uri", "kind"),
+    [
+        ("fact", "decision", "memory/2026-02-13.md", "fact"),
+        (None, "decision", "memory/2026-02-13.md", "decision"),
+        (None, "meeting", "memory/2026-02-13.md", "daily_log"),
+        (None, None, "talks/a.md", "observation"),
+        (None, None, "other/a.md", "note"),
+    ],
+)
+def test_kind_from_caller_then_front_matter_then_place(
+    asked: str | None, said: str | None, uri: str, kind: str
+) -> None:
+    parsed = replace(_PARSED, kind=said)
+    text = replace(_TEXT, kind=asked, uri=uri)
+    (draft,) = document_drafts(text, parsed, {"talks/**": "observation"})
+    assert draft.kind == kind
+
+
+def test_a_callers_place_goes_before_the_built_in_table() -> None:
+    text = replace(_TEXT, uri="decisions.md")
+    (draft,) = document_drafts(text, _PARSED, {"decisions.md": "fact"})
+    assert draft.kind == "fact"
+
+
+def test_scope_of_the_caller_goes_before_the_front_matter() -> None:
+    parsed = replace(_PARSED, scope="written")
+    assert _draft(_TEXT, parsed).scope == "written"
+    assert _draft(replace(_TEXT, scope="asked"), parsed).scope == "asked"
+
+
+def test_time_from_caller_then_front_matter_then_name_then_file() -> None:
+    dated = replace(_PARSED, date=date(2026, 1, 2))
+    asked = datetime(2025, 5, 5, tzinfo=UTC)
+    named = replace(_TEXT, uri="memory/2026-03-04.md")
+    moments = [
+        _draft(replace(_TEXT, occurred_at=asked), dated),
+        _draft(named, dated),
+        _draft(named, _PARSED),
+        _draft(_TEXT, _PARSED),
+    ]
+    assert [(d.occurred_at, d.is_dated) for d in moments] == [
+        (asked, True),
+        (datetime(2026, 1, 2, tzinfo=UTC), True),
+        (datetime(2026, 3, 4, tzinfo=UTC), True),
+        (_AT, False),
+    ]
+
+
+def test_a_headings_clock_is_the_time_of_day() -> None:
+    section = replace(_section("14:30 Deploy"), clock=time(14, 30))
+    draft = _draft(replace(_TEXT, uri="memory/2026-03-04.md"), Document(sections=(section,)))
+    assert draft.occurred_at == datetime(2026, 3, 4, 14, 30, tzinfo=UTC)
+
+
+def test_a_headings_date_is_the_day_and_the_nearest_counts() -> None:
+    text = replace(_TEXT, uri="decisions.md")
+    above = ("2026-02-12 Models", "Chose Qwen3")
+    draft = _draft(text, Document(sections=(_section(*above),)))
+    assert (draft.occurred_at.isoformat()[:10], draft.is_dated) == ("2026-02-12", True)
+    nearer = _draft(text, Document(sections=(_section("2026-02-12 Models", "2026-02-14"),)))
+    assert nearer.occurred_at.isoformat()[:10] == "2026-02-14"
+
+
+def test_tags_and_links_are_joined_each_once() -> None:
+    section = replace(_section("A"), tags=("b", "c"), links=("Kit", "GPU"))
+    parsed = Document(
+        tags=("a", "b"), concepts=("GPU", "VRAM"), aliases=("the card",), sections=(section,)
+    )
+    draft = _draft(_TEXT, parsed)
+    assert draft.tags == ("a", "b", "c")
+    assert draft.concepts == ("Kit", "GPU", "VRAM", "the card")
+
+
+def test_daily_logs_of_a_folder_are_one_chain_and_other_documents_their_own() -> None:
+    chains = [
+        _draft(replace(_TEXT, uri=uri), _PARSED).chain
+        for uri in ("x/2026-02-13.md", "x/2026-02-14.md", "y/2026-02-13.md", "a.md", "b.md")
+    ]
+    assert chains[0] == chains[1]
+    assert len(set(chains)) == 4
+
+
+def test_a_key_depends_on_the_place_alone() -> None:
+    key = _draft(_TEXT, _PARSED).key
+    same = replace(_PARSED, tags=("x",), sections=(_section("GPU", content="other"),))
+    assert _draft(replace(_TEXT, text="other", scope="lab"), same).key == key
+    others = [
+        _draft(replace(_TEXT, agent="kit"), _PARSED).key,
+        _draft(replace(_TEXT, uri="b.md"), _PARSED).key,
+        _draft(_TEXT, Document(sections=(_section("VRAM"),))).key,
+        _draft(_TEXT, Document(sections=(_section("GPU", "GPU"),))).key,
+        _draft(_TEXT, Document(sections=(_section("GPU", ordinal=1),))).key,
+        _draft(_TEXT, Document(sections=(_section("GPU", part=1),))).key,
+    ]
+    assert len({key, *others}) == 7
+
+
+def test_the_text_hash_changes_with_all_that_reading_again_could_change() -> None:
+    known = _TEXT.text_hash(200)
+    assert replace(_TEXT, modified_at=None, folder="x").text_hash(200) == known
+    changed = [
+        _TEXT.text_hash(300),
+        replace(_TEXT, text="other").text_hash(200),
+        replace(_TEXT, scope="lab").text_hash(200),
+        replace(_TEXT, kind="fact").text_hash(200),
+        replace(_TEXT, occurred_at=_AT).text_hash(200),
+    ]
+    assert len({known, *changed}) == 6
+
+
+def test_digests_keep_their_parts_apart() -> None:
+    assert re.fullmatch(r"[0-9a-f]{32}", digest("a"))
+    assert len({digest("ab"), digest("a", "b"), digest("", "ab"), digest("b", "a")}) == 4
+    assert digest("\ud800") != digest("?")
+
+
+def test_the_searched_text_names_each_heading_once() -> None:
+    assert text_of(("Kit", "GPU"), "GPU", "It works.") == "Kit › GPU\nIt works."
+    assert text_of((), "Title", "It works.") == "Title\nIt works."
+    assert text_of((), "", "It works.") == "It works."
+
+
+def test_equal_texts_have_equal_hashes() -> None:
+    draft = _draft(_TEXT, _PARSED)
+    assert replace(draft, tags=("x",), position=9).content_hash == draft.content_hash
+    assert replace(draft, content="other").content_hash != draft.content_hash
+    assert replace(draft, title="other").content_hash != draft.content_hash
+
+
+def test_a_row_fits_the_table() -> None:
+    row = replace(_draft(_TEXT, _PARSED), tags=("a",)).row()
+    fields = re.findall(r"DEFINE FIELD IF NOT EXISTS (\w+) ON memory\b", _SCHEMA.read_text())
+    assert set(row) <= set(fields)
+    assert row["source"] == {"uri": "notes/gpu.md", "line_start": 3, "line_end": 5, "ref": None}
+    assert (row["tags"], row["heading_path"]) == (["a"], ["GPU"])
+    assert row["words"] == index_words("GPU\ntext")
+    assert "key" not in row
+
+
+def test_names_given_on_purpose() -> None:
+    draft = replace(
+        _draft(_TEXT, _PARSED),
+        title="Driver rollback",
+        heading_path=("Home server", "Notes", "Driver rollback"),
+        tags=("gpu", "x"),
+        concepts=("Kit Harlan",),
+    )
+    assert [(name.name, name.kind) for name in names_in(draft)] == [
+        ("gpu", "tag"),
+        ("Kit Harlan", "link"),
+        ("Home server", "title"),
+        ("Driver rollback", "heading"),
+    ]
+
+
+def test_a_pushed_title_is_a_name_and_each_name_comes_once() -> None:
+    draft = replace(_draft(_TEXT, _PARSED), title="Hardware", heading_path=(), tags=("hardware",))
+    assert [name.slug for name in names_in(draft)] == ["hardware"]
