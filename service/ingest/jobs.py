@@ -57,6 +57,8 @@ class JobRunner:
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     # No job begins while a wish is compared with those that wait.
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Asked for in this process and not done yet.
+    _submitted: set[str] = field(default_factory=set)
     _finished: dict[str, asyncio.Future[ScanCounts]] = field(default_factory=dict)
 
     async def submit(self, agent: str | None, paths: tuple[str, ...] = ()) -> str:
@@ -69,8 +71,11 @@ class JobRunner:
         async with self._beginning:
             for job in await self._waiting():
                 if job.state == "queued" and dict(job.request) == wish:
+                    self._submitted.add(job.id)
+                    self._wake.set()
                     return job.id
             key = uuid4().hex
+            self._submitted.add(key)
             await self.db.run(CREATE_JOB, id=record("job", key), request=wish)
         self._wake.set()
         return key
@@ -87,13 +92,17 @@ class JobRunner:
             _resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
         return await asyncio.shield(future)
 
-    async def run(self) -> None:
-        """Run jobs for ever: first those found waiting, then each as it comes."""
+    async def run(self, *, inherits: bool = True) -> None:
+        """Run jobs for ever: first those found waiting, then each as it comes.
+
+        Without `inherits` those that an earlier process left stay with the next service.
+        """
         while True:
             try:
                 await self.db.run(FORGET_JOBS)
                 for job in await self._waiting():
-                    await self._run(job)
+                    if inherits or job.id in self._submitted:
+                        await self._run(job)
                 await self._wake.wait()
                 self._wake.clear()
             except Unavailable as error:
@@ -131,6 +140,8 @@ class JobRunner:
                 _resolve(future, outcome)
             if is_over and isinstance(outcome, ServiceError):
                 await self._update(job.id, "failed", ScanCounts(), outcome.detail)
+            if is_over:
+                self._submitted.discard(job.id)
 
     async def _scan(self, job: Job) -> ScanCounts:
         reports: list[asyncio.Future[None]] = []
