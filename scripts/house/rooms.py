@@ -49,6 +49,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing
         web
         search.times*
+        search.signals*
         search.fusion*
         search.refine
         search

@@ -60,6 +60,8 @@ class JobRunner:
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     # No job begins while a wish is compared with those that wait.
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Asked for in this process and not done yet.
+    _submitted: set[str] = field(default_factory=set)
     _finished: dict[str, asyncio.Future[ScanCounts]] = field(default_factory=dict)
 
     async def submit(self, agent: str | None, paths: tuple[str, ...] = ()) -> str:
@@ -72,8 +74,11 @@ class JobRunner:
         async with self._beginning:
             for job in await self._waiting():
                 if job.state == "queued" and dict(job.request) == wish:
+                    self._submitted.add(job.id)
+                    self._wake.set()
                     return job.id
             key = uuid4().hex
+            self._submitted.add(key)
             await self.db.run(CREATE_JOB, id=record("job", key), request=wish)
         self._wake.set()
         return key
@@ -90,10 +95,11 @@ class JobRunner:
             _resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
         return await asyncio.shield(future)
 
-    async def run(self) -> None:
+    async def run(self, *, inherits: bool = True) -> None:
         """Run jobs for ever: first those found waiting, then each as it comes.
 
-        An agent's one after the other, those of different agents side by side.
+        An agent's one after the other, those of different agents side by side. Without `inherits`
+        those that an earlier process left stay with the next service.
         """
         running: dict[str, asyncio.Task[None]] = {}
         try:
@@ -101,7 +107,9 @@ class JobRunner:
                 try:
                     await self.db.run(FORGET_JOBS)
                     for job in await self._waiting():
-                        if (agent := _agent_of(job)) not in running:
+                        agent = _agent_of(job)
+                        is_mine = inherits or job.id in self._submitted
+                        if is_mine and agent not in running:
                             running[agent] = asyncio.create_task(self._run_patiently(job))
                             running[agent].add_done_callback(partial(self._over, running, agent))
                     await self._wake.wait()
@@ -164,6 +172,8 @@ class JobRunner:
                 _resolve(future, outcome)
             if is_over and isinstance(outcome, ServiceError):
                 await self._update(job.id, "failed", ScanCounts(), outcome.detail)
+            if is_over:
+                self._submitted.discard(job.id)
 
     async def _scan(self, job: Job) -> ScanCounts:
         reports: list[asyncio.Future[None]] = []

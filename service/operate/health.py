@@ -13,7 +13,8 @@ from service.errors import (
     ServiceError,
     VectorFormMismatch,
 )
-from service.index.resident.residency import IndexState, Residency
+from service.index.resident.residency import Residency
+from service.index.resident.state import IndexState
 from service.inference.vectors import Vectors
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT

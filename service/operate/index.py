@@ -10,7 +10,8 @@ from pydantic import Field
 
 from service.errors import InvalidRequest
 from service.field_types import AgentName
-from service.index.resident.residency import AgentState, IndexState, Residency
+from service.index.resident.residency import Residency
+from service.index.resident.state import AgentState, IndexState
 from service.store.agents import refuse_unknown
 from service.web.fields import Strict, body_example
 from service.web.parts import TheDatabase, part

@@ -113,26 +113,26 @@ class Columns:
         self._masks.clear()
         self._size = max(self._size, max(rows) + 1)
         self.reserve(self._size)
-        places = np.array(rows)
-        for place, (name, column) in enumerate(self._codes.items()):
+        new_rows = np.array(rows)
+        for position, (name, column) in enumerate(self._codes.items()):
             code = self._labels[name].code
-            column[places] = [code(one.labels[place]) for one in facts]
-        self._tags[places] = [self._tag_code(one.tags) for one in facts]
-        self._times["occurred_at"][places] = [one.occurred_at for one in facts]
-        self._times["valid_from"][places] = [
+            column[new_rows] = [code(one.labels[position]) for one in facts]
+        self._tags[new_rows] = [self._tag_code(one.tags) for one in facts]
+        self._times["occurred_at"][new_rows] = [one.occurred_at for one in facts]
+        self._times["valid_from"][new_rows] = [
             one.occurred_at if one.valid_from is None else one.valid_from for one in facts
         ]
-        self._times["valid_until"][places] = [
+        self._times["valid_until"][new_rows] = [
             _FOREVER if one.valid_until is None else one.valid_until for one in facts
         ]
-        self.subjects[places] = [hash(one.subject) if one.subject else 0 for one in facts]
-        self._is_archived[places] = [one.is_archived for one in facts]
-        self._is_source[places] = [one.consolidated_into is not None for one in facts]
+        self.subjects[new_rows] = [hash(one.subject) if one.subject else 0 for one in facts]
+        self._is_archived[new_rows] = [one.is_archived for one in facts]
+        self._is_source[new_rows] = [one.consolidated_into is not None for one in facts]
         for row, one in zip(rows, facts, strict=True):
             self.summaries.pop(row, None)
             if one.consolidated_into is not None:
                 self.summaries[row] = one.consolidated_into
-        self._is_present[places] = True
+        self._is_present[new_rows] = True
 
     def remove(self, row: int) -> None:
         """Let a row hold no memory any more."""

@@ -56,22 +56,30 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
     labels = [row.get(name) for name in LABEL_FILTERS]
     return facts_of(
         [
-            key, row.get("words"), row.get("tags"), labels, occurred_at, valid_from, valid_until,
-            row.get("archived_at") is not None, row.get("subject"), row.get("consolidated_into"),
+            key,
+            row.get("words"),
+            row.get("tags"),
+            labels,
+            occurred_at,
+            valid_from,
+            valid_until,
+            row.get("archived_at") is not None,
+            row.get("subject"),
+            row.get("consolidated_into"),
         ]
-    )  # fmt: skip
+    )
 
 
-def _read_moment(told: Any) -> Any:
+def _read_moment(value: Any) -> Any:
     """Return a moment in microseconds; what is none stays as it is."""
-    if not isinstance(told, str):
-        return told
-    if told.startswith("+"):  # a year past 9999
+    if not isinstance(value, str):
+        return value
+    if value.startswith("+"):  # a year past 9999
         return microseconds(datetime.max.replace(tzinfo=UTC))
     try:
-        return microseconds(datetime.fromisoformat(told))
+        return microseconds(datetime.fromisoformat(value))
     except (ValueError, TypeError):
-        return told
+        return value
 
 
 def facts_of(values: Sequence[Any]) -> Facts:
