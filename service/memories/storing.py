@@ -11,6 +11,7 @@ from service.records import CONSOLIDATION, Memory, Source
 from service.store.database import Database, record
 from service.store.fetching import fetch
 from service.store.queries import load_query
+from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
 from service.writing.drafts import Draft, digest
 from service.writing.kinds import type_of
 from service.writing.links import Change
@@ -52,11 +53,12 @@ class Pushed:
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
     """Turn a pushed memory into a draft; its key is its `source_ref`, or else its own words."""
+    title, content = fit_title(pushed.title or "", pushed.text.strip())
     return Draft(
         key=_key(pushed),
         agent=pushed.agent,
-        content=pushed.text.strip(),
-        title=(pushed.title or "").strip(),
+        content=content,
+        title=title,
         kind=pushed.kind,
         type=pushed.type or type_of(pushed.kind, ""),
         occurred_at=pushed.occurred_at or datetime.now(UTC),
@@ -103,7 +105,10 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
 
 
 async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
-    """Change some fields of a stored memory; `text` of a document's section is refused."""
+    """Change some fields of a stored memory; `text` of a document's section is refused.
+
+    A title that is too long goes into the text, as in a push; so of a document it is refused.
+    """
     fields = dict(changes)
     _refuse_what_others_tell(memory, fields)
     archived = fields.pop("archived", None)
@@ -114,7 +119,8 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
     if "text" in fields:
         fields["content"] = fields.pop("text").strip()
     if "title" in fields:
-        fields["title"] = (fields["title"] or "").strip()
+        text = fields.get("content", memory.content)
+        fields["title"], fields["content"] = fit_title(fields["title"] or "", text)
     old = await stored_memory(pipeline.db, memory.agent, memory.id)
     lists = {
         name: tuple(fields[name]) for name in ("tags", "concepts") if fields.get(name) is not None
@@ -126,6 +132,12 @@ async def change(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any])
 def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
     if "text" in fields and memory.source_kind == "document":
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
+        raise InvalidRequest(msg)
+    if is_too_long(fields.get("title") or "") and memory.source_kind == "document":
+        msg = (
+            f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
+            f"long title: send at most {MOST_TITLE_CHARACTERS} characters."
+        )
         raise InvalidRequest(msg)
     told = sorted(fields.keys() - _OWN_OF_SUMMARY)
     if told and memory.source_kind == CONSOLIDATION:

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from service.records import Filters, Memory
+from service.text.titles import MOST_SENT_TITLE_CHARACTERS
 
 Kind = Literal[
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
@@ -84,7 +85,12 @@ AgentName = Annotated[
     str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$"), AfterValidator(_encodable)
 ]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_encodable)]
-Title = Annotated[str, StringConstraints(max_length=200), AfterValidator(_encodable)]
+Title = Annotated[
+    str, StringConstraints(max_length=MOST_SENT_TITLE_CHARACTERS), AfterValidator(_encodable),
+    Field(description="One line that names it. One longer than 200 characters is cut at a word, "
+          "and the whole of it put in front of the text; up to 10,000 characters.",
+          examples=["Which embedding model we chose, and why"]),
+]  # fmt: skip
 Reference = Annotated[
     str, StringConstraints(min_length=1, max_length=500), AfterValidator(_encodable)
 ]
