@@ -9,7 +9,8 @@ from rich.progress import track
 
 from scripts.generated.notes import Notes
 from service.names.dictionary import Dictionary
-from service.names.names import Name, proper_names
+from service.names.names import Name
+from service.names.proper_nouns import proper_names
 from service.names.relations import Pair, pairs
 from service.writing.drafts import names_in
 from service.writing.links import find_concepts

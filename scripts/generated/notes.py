@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Final
 
 from service.memories.storing import Pushed, draft_of
-from service.names.names import proper_names
+from service.names.proper_nouns import proper_names
 from service.text.words import STOP_WORDS
 from service.writing.drafts import Draft
 

@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.names.names import key_of, tokens_of
+from service.names.slugs import key_of, tokens_of
+from service.text.cjk import count_cjk
 from service.text.terms import TERMS
 from service.text.words import query_words
 
@@ -34,8 +35,8 @@ class Question:
     @property
     def wide_share(self) -> float:
         """The share of words that are bigrams of Hangul, Han or Kana."""
-        wide = sum("\u3040" <= word[0] <= "\ud7af" for word in self.words)
-        return wide / len(self.words) if self.words else 0.0
+        bigrams = count_cjk("".join(word[0] for word in self.words))
+        return bigrams / len(self.words) if self.words else 0.0
 
     @classmethod
     def read(cls, text: str, vector: Floats | None) -> "Question":

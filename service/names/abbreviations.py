@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from service.names.names import Name, declared_name, key_of
+from service.names.names import Name, declared_name
+from service.names.slugs import key_of
 from service.text.words import STOP_WORDS, fold
 
 # The kind of a long name.

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.names.names import Name, key_of, tokens_of
-from service.text.cjk import is_hangul, is_wide, may_part, stems
+from service.names.names import Name
+from service.names.slugs import key_of, tokens_of
+from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
 _PIECES: Final = re.compile(r"(?<!\b\w)(?<!\b\w\w)[.]\s|[!?]\s|\n\s*\n|\|")
@@ -67,7 +68,7 @@ class Dictionary:
             self._capitals[key] = capitals
         first, length = key.split("_", 1)[0], key.count("_") + 1
         self._longest_by_first[first] = max(self._longest_by_first[first], length)
-        if length == 1 and is_wide(key) and not is_hangul(key[0]):
+        if length == 1 and has_cjk(key) and not is_hangul(key[0]):
             letters = max(self._longest_by_letter[key[0]], len(key))
             self._longest_by_letter[key[0]] = letters
 
@@ -190,11 +191,11 @@ class Dictionary:
             at += self._match_letters(run, at, longest, found) or 1
 
     def _match_letters(self, run: str, at: int, longest: int, found: set[str]) -> int:
-        if not may_part(run, at):
+        if not is_name_border(run, at):
             return 0
         for length in range(longest, _FEWEST_LETTERS - 1, -1):
             slug = self._slug_of_key.get(run[at : at + length])
-            if slug is not None and may_part(run, at + length):
+            if slug is not None and is_name_border(run, at + length):
                 found.add(slug)
                 return length
         return 0

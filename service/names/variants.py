@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from service.names.names import CERTAIN, slug_of, tokens_of
-from service.text.cjk import is_wide
+from service.names.names import CERTAIN
+from service.names.slugs import slug_of, tokens_of
+from service.text.cjk import has_cjk
 from service.text.words import STOP_WORDS, fold
 
 _PHRASE: Final = re.compile(r"[A-Za-z]+(?:[ '\u2019-]+[A-Za-z]+)*")
@@ -25,7 +26,7 @@ _FEWEST_SINGULAR: Final = 4
 _FEWEST_JOINED: Final = 5
 _FEWEST_JOINED_LETTERS: Final = 3
 # "큰 집" is a big house, "큰집" the family's main one.
-_FEWEST_WIDE: Final = 4
+_FEWEST_CJK_LETTERS: Final = 4
 _VOWELS: Final = "aeiou"
 # A plural has an e behind these.
 _HISSING: Final = ("s", "x", "z", "ch", "sh")
@@ -155,8 +156,8 @@ def _may_be_joined(one: _Spelling) -> bool:
     letters = _letters(one.slug)
     if one.is_cased or one.kind in CERTAIN or _CODE.search(one.name) or letters in _OTHER_JOINED:
         return False
-    if is_wide(letters):
-        return len(letters) >= _FEWEST_WIDE
+    if has_cjk(letters):
+        return len(letters) >= _FEWEST_CJK_LETTERS
     if len(letters) < _FEWEST_JOINED or not STOP_WORDS.isdisjoint(one.slug.split("_")):
         return False
     return sum(letter.isalpha() for letter in letters) >= _FEWEST_JOINED_LETTERS

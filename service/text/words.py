@@ -12,9 +12,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-_CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_CJK_LETTER: Final = re.compile(f"[{_CJK}]")
-_TOKEN: Final = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[./:@#+\-_]+[^\W{_CJK}]+)*")
+from service.text.cjk import CJK_INDEXED
+
+_CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
+_TOKEN: Final = re.compile(
+    rf"[{CJK_INDEXED}]+|[^\W{CJK_INDEXED}]+(?:[./:@#+\-_]+[^\W{CJK_INDEXED}]+)*"
+)
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _VERSION: Final = re.compile(r"[vV]\d")

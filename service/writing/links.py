@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from service.index.engine import Engine
 from service.names.dictionary import Dictionary
-from service.names.names import CERTAIN, Name, proper_names
+from service.names.names import CERTAIN, Name
+from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, link_change
 from service.records import CONSOLIDATION
 from service.store.database import Database

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from service.names.dictionary import Dictionary
-from service.names.names import Name, slug_of
+from service.names.names import Name
+from service.names.slugs import slug_of
 from service.store.database import Database
 from service.writing import stored
 

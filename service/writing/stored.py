@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from service.index.engine import Engine
-from service.names.names import key_of, tokens_of
+from service.names.slugs import key_of, tokens_of
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import STOP_WORDS, index_words, query_words

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from service.names.dictionary import Dictionary
-from service.names.names import Name, slug_of
+from service.names.names import Name
+from service.names.slugs import slug_of
 from service.store.database import Database
 from service.writing import stored
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from service.consolidate.grouping import Wall
-from service.names.names import CERTAIN, Name, heading_name, proper_names
+from service.names.names import CERTAIN, Name, heading_name
+from service.names.proper_nouns import proper_names
 from service.names.relations import pairs
 from service.records import CONSOLIDATION
 from service.store.database import Database

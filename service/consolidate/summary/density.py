@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from service.consolidate.summary.passages import Passage
-from service.consolidate.summary.wording import is_wide_word, words_of
+from service.consolidate.summary.wording import words_of
 from service.names.identifiers import identifiers
-from service.names.names import proper_names
-from service.text.cjk import WIDE
+from service.names.proper_nouns import proper_names
+from service.text.cjk import CJK_LETTERS, starts_with_cjk
 
 # What a passage's length, telling words, names, numbers and being done are worth, as far as it has
 # them. As in the listing that this room comes from: a word that says what was decided, broken or
@@ -78,7 +78,7 @@ _TELLING_LETTERS: Final = re.compile(
 _MAY_NAME: Final = re.compile(
     r"(?<!^)[A-Z]|[\w~.][-_/:~@][\w]|\w\.\w|[`\"~/_]|[a-z]\d|\d[a-z]|[^\x00-\x7f]"
 )
-_NUMBERED: Final = re.compile(rf"[^\s{WIDE}]*\d[^\s{WIDE}]*")
+_NUMBERED: Final = re.compile(rf"[^\s{CJK_LETTERS}]*\d[^\s{CJK_LETTERS}]*")
 _BEFORE: Final = "`'\"()[]{}<>,;:!?*_|“”‘’=~#"
 _BEHIND: Final = _BEFORE + ".…"
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -123,12 +123,12 @@ def _share(count: float, most: int) -> float:
 
 
 def _length(passage: Passage, words: Sequence[str]) -> float:
-    """Count the words; a pair of wide letters shares each letter with the next pair."""
+    """Count the words; a pair of CJK letters shares each letter with the next pair."""
     if passage.is_code:
         return len(passage.text.split())
     if passage.text.isascii():
         return len(words)
-    return sum(0.5 if is_wide_word(word) else word.isalnum() or len(word) > 2 for word in words)
+    return sum(0.5 if starts_with_cjk(word) else word.isalnum() or len(word) > 2 for word in words)
 
 
 def _tells(passage: Passage, words: Sequence[str]) -> bool:

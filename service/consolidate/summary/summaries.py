@@ -9,7 +9,7 @@ from typing import Final
 from service.consolidate.grouping import Wall
 from service.consolidate.summary.distilling import Distilled, Told, best_formed, distil
 from service.consolidate.summary.originals import Original
-from service.names.names import slug_of
+from service.names.slugs import slug_of
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
 from service.text.words import fold

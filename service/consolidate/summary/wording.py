@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Final
 
 from service.consolidate.summary.passages import Passage
-from service.text.cjk import WIDE
+from service.text.cjk import CJK_LETTERS, starts_with_cjk
 
-_RUN: Final = re.compile(rf"[{WIDE}]+|[^{WIDE}]+")
-_WIDE_LETTER: Final = re.compile(f"[{WIDE}]")
+_RUN: Final = re.compile(rf"[{CJK_LETTERS}]+|[^{CJK_LETTERS}]+")
 # Not the question mark, nor what stands in figures: a question is no answer, <5 is not >5.
 _MARKS: Final = "*_`~'\"()[]{}.,;:!|…“”‘’「」『』《》。，！、：；"
 # They say nothing of their own. Prepositions do: from A to B is not from B to A.
@@ -31,22 +30,17 @@ def words_of(passage: Passage) -> tuple[str, ...]:
     if text.isascii():
         stripped = [chunk.strip(_MARKS) for chunk in text.lower().split()]
     else:
-        stripped = list(_wide_words(unicodedata.normalize("NFKC", text).casefold()))
+        stripped = list(_cjk_words(unicodedata.normalize("NFKC", text).casefold()))
     return tuple([word for word in stripped if word and word not in _FILLERS])
 
 
-def _wide_words(text: str) -> Iterator[str]:
+def _cjk_words(text: str) -> Iterator[str]:
     for chunk in text.split():
         for run in _RUN.findall(chunk):
-            if len(run) > 1 and is_wide_word(run):
+            if len(run) > 1 and starts_with_cjk(run):
                 yield from map("".join, pairwise(run))
             else:
                 yield run.strip(_MARKS)
-
-
-def is_wide_word(word: str) -> bool:
-    """Say whether a word is one of the pairs of letters."""
-    return not word.isascii() and _WIDE_LETTER.match(word) is not None
 
 
 def negates(word: str) -> bool:

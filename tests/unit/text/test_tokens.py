@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.text.tokens import estimate_tokens
+from service.text.tokens import estimate_prompt_tokens, estimate_tokens
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,11 @@ def test_is_never_above_the_number_of_characters(text: str) -> None:
 @given(st.lists(st.text()))
 def test_sums_over_lines(lines: list[str]) -> None:
     assert estimate_tokens("\n".join(lines)) == sum(map(estimate_tokens, lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("abcd", 1), ("abcde", 2), ("서버", 2), ("서버ab", 3), ("a" * 400, 100)],
+)
+def test_tokens_of_a_prompt_are_rounded_up(text: str, tokens: int) -> None:
+    assert estimate_prompt_tokens(text) == tokens
