@@ -33,9 +33,9 @@ _UNNAMED: Final = re.compile(
     r"https?://\S+|\b\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-][\d:]+)?"
     r"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 )
-# What all of these hold and few texts do: found out in a fraction of the time.
+# Each of them holds this and few texts do; to look for it takes a fraction of the time.
 _MAY_BE_UNNAMED: Final = re.compile(r"[:-](?:(?<=:)//|\d\dT\d|[0-9a-f]{4}-)")
-# A lone word in quotes is called so: the host "Tern" fails. Not a nickname: John "Jack" Smith.
+# A lone word in quotes is a name: the host "Tern" fails. Not a nickname: John "Jack" Smith.
 _QUOTED: Final = re.compile(r"[\"“](?<=[a-z] .)([A-Z]\w{2,})[\"”](?! [A-Z])")
 # 3rd, 100ms, 24h: a number with its unit, not a name.
 _QUANTITY: Final = re.compile(r"\d+[a-z]{1,3}")
@@ -45,7 +45,7 @@ _PARTICLES: Final = frozenset(
     ("of", "the", "de", "da", "di", "du", "la", "le", "van", "von", "der", "den", "del", "for")
 )
 _NEVER_SECOND: Final = frozenset(("for",))
-# A text with more is a table of them: they tie nothing together.
+# A text with more is a table of them, and links to all of them would say nothing.
 _MOST_IDENTIFIERS: Final = 64
 # "Lord of the Rings", "Juan de la Cruz": no name has three in a row.
 _MOST_PARTICLES: Final = 2
@@ -58,7 +58,7 @@ def proper_names(text: str) -> dict[str, Name]:
     stands in quotes, or when it is code-like (VRAM, SurrealDB, E1234). Code names nothing but
     identifiers, fenced code nothing at all.
     """
-    found: dict[str, Name] = {}
+    names: dict[str, Name] = {}
     # Most texts are one sentence and hold none of these marks: looking for them costs least.
     if "```" in text or "~~~" in text:
         text = outside_fences(text)
@@ -69,25 +69,25 @@ def proper_names(text: str) -> dict[str, Name]:
     marked = identifiers(text, spans)
     # The longest first: what is left out of the prose must not cut a longer one.
     for word in sorted(marked, key=lambda word: (-len(word), word))[:_MOST_IDENTIFIERS]:
-        _keep(found, _identifier_name(word))
+        _add(names, _identifier_name(word))
         prose = prose.replace(word, " . ")
     prose = fold(prose)
     for name in _cjk_names(prose):
-        _keep(found, name)
+        _add(names, name)
     for word in _QUOTED.findall(prose) if '"' in prose or "“" in prose else ():
-        _keep(found, _proper_name([word], starts_piece=False))
+        _add(names, _proper_name([word], starts_piece=False))
     words: set[str] = set()  # "State" names nothing in a text that also says "state".
     for piece in _BREAK.split(prose):
         tokens = folded_tokens(piece)
         words.update(tokens)
         for run, starts_piece in _capitalised_runs(tokens):
-            _keep(found, _proper_name(run, starts_piece=starts_piece))
-    return {slug: name for slug, name in found.items() if not name.is_cased or slug not in words}
+            _add(names, _proper_name(run, starts_piece=starts_piece))
+    return {slug: name for slug, name in names.items() if not name.is_cased or slug not in words}
 
 
-def _keep(found: dict[str, Name], name: Name | None) -> None:
+def _add(names: dict[str, Name], name: Name | None) -> None:
     if name is not None:
-        found.setdefault(name.slug, name)
+        names.setdefault(name.slug, name)
 
 
 def _cjk_names(text: str) -> Iterator[Name | None]:
@@ -103,8 +103,8 @@ def _identifier_name(word: str) -> Name | None:
     if len(tokens) == 1:
         return _proper_name(tokens, starts_piece=True)
     # README.md and index.js are everywhere: what counts is what stands before the extension.
-    telling = tokens[:-1] if "." in word.rsplit("/", 1)[-1] else tokens
-    if len(tokens) > LONGEST_TITLE_TOKENS or not (is_numbered(word) or names_something(telling)):
+    significant = tokens[:-1] if "." in word.rsplit("/", 1)[-1] else tokens
+    if len(tokens) > LONGEST_TITLE_TOKENS or not (is_numbered(word) or names_something(significant)):
         return None
     return Name(key_of(tokens), fold(word), "proper")
 

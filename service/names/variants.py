@@ -32,7 +32,7 @@ _VOWELS: Final = "aeiou"
 _HISSING: Final = ("s", "x", "z", "ch", "sh")
 # With these endings a word is no plural: boss, bus, basis, mechanics.
 _NO_PLURAL: Final = ("ss", "us", "is", "ics")
-# They mean another thing than several of what the singular names, or are no plurals.
+# Plurals that mean something else than their singular does, and words that are no plurals.
 _OTHER_THINGS: Final = frozenset(
     """arms arrears ashes barracks blues brains canvas chaos christmas clothes commons contents
     corps cosmos customs damages earnings ethos finals glasses goods grounds guts heavens irons
@@ -65,7 +65,7 @@ class _Spelling:
 
 
 def find_variants(rows: Sequence[Mapping[str, Any]]) -> list[Variants]:
-    """Return the groups of an agent's concepts (stored.dictionary_rows) that are the same thing.
+    """Return the groups of an agent's concepts (writing/stored.py) that are the same thing.
 
     Of a group the declared concept stays, else the one in the most memories, else the first by
     slug. No two declared concepts are ever in one group, nor two that were parted by hand.
@@ -78,14 +78,14 @@ def find_variants(rows: Sequence[Mapping[str, Any]]) -> list[Variants]:
         if one != other:
             ties[one].add(other)
             ties[other].add(one)
-    found, taken = [], set[int]()
+    variants, taken = [], set[int]()
     for at in sorted(ties):
         group = _group(concepts, ties, at, taken)
         taken.update(group)
         if len(group) > 1:
             slug, *others = (concepts[one]["id"][1] for one in group)
-            found.append(Variants(slug, tuple(others)))
-    return found
+            variants.append(Variants(slug, tuple(others)))
+    return variants
 
 
 def _group(

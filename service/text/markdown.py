@@ -236,9 +236,9 @@ def _find_marks(
     body = _marks_between(text, part.line_start, part.line_end)
     if is_cut and body:
         # A cut paragraph is one passage: only what stands in this part is its own.
-        found = _read_marks(Passage(part.line_start, part.line_end, part.content))
-        links = {link: None for link in found.links if any(link in m.links for m in body)}
-        tags = {tag: None for tag in found.tags if any(tag in m.tags for m in body)}
+        own = _read_marks(Passage(part.line_start, part.line_end, part.content))
+        links = {link: None for link in own.links if any(link in m.links for m in body)}
+        tags = {tag: None for tag in own.tags if any(tag in m.tags for m in body)}
         body = [_Marks(part.line_end, links, tags)]
     shown = [*shown, *body]
     return (

@@ -28,8 +28,8 @@ def find_wikilinks(text: str) -> list[str]:
 
 def find_tags(text: str) -> list[str]:
     """Find inline #tags outside code: a letter first, at least two characters, no colour."""
-    found = (match[1].rstrip("/-") for match in _TAG.finditer(_blank_code_spans(text)))
-    return [tag for tag in found if len(tag) > 1 and not _COLOUR.fullmatch(tag)]
+    tags = (match[1].rstrip("/-") for match in _TAG.finditer(_blank_code_spans(text)))
+    return [tag for tag in tags if len(tag) > 1 and not _COLOUR.fullmatch(tag)]
 
 
 def read_heading_text(text: str) -> str:
