@@ -103,8 +103,8 @@ def _identifier_name(word: str) -> Name | None:
     if len(tokens) == 1:
         return _proper_name(tokens, starts_piece=True)
     # README.md and index.js are everywhere: what counts is what stands before the extension.
-    significant = tokens[:-1] if "." in word.rsplit("/", 1)[-1] else tokens
-    if len(tokens) > LONGEST_TITLE_TOKENS or not (is_numbered(word) or names_something(significant)):
+    stem = tokens[:-1] if "." in word.rsplit("/", 1)[-1] else tokens
+    if len(tokens) > LONGEST_TITLE_TOKENS or not (is_numbered(word) or names_something(stem)):
         return None
     return Name(key_of(tokens), fold(word), "proper")
 
