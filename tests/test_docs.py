@@ -180,6 +180,15 @@ def test_commands_of_this_repository_exist() -> None:
     assert set(re.findall(r"\bgraph-memory-\w+\b(?=[ `\n])", text)) <= project["scripts"].keys()
 
 
+def test_the_glossary_is_short_and_names_what_is_there() -> None:
+    text = (REPOSITORY / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 60
+    words = re.findall(r"\*\*([a-z ]+)\*\*", text)
+    assert len(words) == len(set(words)) > 30
+    paths = re.findall(r"`(service/[^`]+)`", text)
+    assert [path for path in paths if not (REPOSITORY / path).exists()] == []
+
+
 def _anchors(text: str) -> set[str]:
     bare = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", bare, re.MULTILINE)
