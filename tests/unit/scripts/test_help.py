@@ -1,6 +1,5 @@
 """The scripts that a person starts: each says how, without a data set and without a library."""
 
-import re
 import runpy
 import sys
 from pathlib import Path
@@ -42,12 +41,3 @@ def test_every_script_says_how_it_is_started(
 def test_every_script_is_called_by_its_own_path(path: Path) -> None:
     usage = f"    {path.relative_to(SCRIPTS.parent)}"
     assert usage in path.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("path", sorted(SCRIPTS.rglob("*.py")), ids=lambda path: path.name)
-def test_every_path_that_a_script_names_is_there(path: Path) -> None:
-    named = re.findall(
-        r"(?<![\w/.])(?:scripts|tests|docs|service)/[\w/.-]*\w", path.read_text(encoding="utf-8")
-    )
-    # `docs/decisions/0012` is the beginning of a name, and so is what `--write docs/recall` writes.
-    assert [name for name in named if not any(SCRIPTS.parent.glob(f"{name}*"))] == []
