@@ -12,7 +12,7 @@ from rich.table import Table
 
 from service.client.asking import Json, ask_holder
 from service.consolidate.consolidating import consolidate
-from service.consolidate.executing import Report
+from service.consolidate.executing import OnProgress
 from service.consolidate.route import ConsolidateRequest
 from service.errors import InvalidRequest, StoreInUse
 from service.opening import open_parts
@@ -62,8 +62,8 @@ async def consolidate_once(
             return shown, await ask_holder(settings, "/consolidate", carried) if carried else None
 
 
-async def _answer(parts: Parts, wish: Mapping[str, Any], report: Report) -> Json:
-    asked = ConsolidateRequest.model_validate(wish).asked()
+async def _answer(parts: Parts, wish: Mapping[str, Any], report: OnProgress) -> Json:
+    asked = ConsolidateRequest.model_validate(wish).consolidation()
     return asdict(await consolidate(parts.pipeline, asked, report))
 
 

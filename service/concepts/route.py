@@ -87,9 +87,13 @@ async def get_concepts(
         count, slug = decode_cursor(cursor, 2)
         memories, after = cursor_number(count), record("concept", [agent, str(slug)])
     rows = await parts.db.run(
-        LIST, agent=agent, contains=q.lower() if q else None, memories=memories, after=after,
+        LIST,
+        agent=agent,
+        contains=q.lower() if q else None,
+        memories=memories,
+        after=after,
         limit=limit + 1,
-    )  # fmt: skip
+    )
     if not rows and not cursor:
         await refuse_unknown(parts.db, agent)
     page = [ConceptFields(**_fields(row)) for row in rows[:limit]]
@@ -113,7 +117,7 @@ async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> Co
     related = [RelatedConcept(r["id"][1], r["weight"], r["is_declared"]) for r in row["related"]]
     return ConceptDetail(
         **_fields(row),
-        merged=[MergedConcept(old["slug"], old["name"], old["run"]) for old in row["merged"]],
+        merged=[MergedConcept(one["slug"], one["name"], one["run"]) for one in row["merged"]],
         related_to=sorted(related, key=lambda r: (-r.weight, r.id)),
         is_a=sorted(key[1] for key in row["is_a"]),
         narrower=sorted(key[1] for key in row["narrower"]),
@@ -122,5 +126,5 @@ async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> Co
 
 def _fields(row: dict[str, Any]) -> dict[str, Any]:
     same = {name: row[name] for name in ("name", "kind", "memories", "is_declared")}
-    aliases = dict.fromkeys([*row["aliases"], *(old["name"] for old in row["merged"])])
+    aliases = dict.fromkeys([*row["aliases"], *(one["name"] for one in row["merged"])])
     return {"id": row["id"][1], "aliases": list(aliases), **same}

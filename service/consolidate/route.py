@@ -8,8 +8,8 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter
 from pydantic import Field, model_validator
 
-from service.consolidate.consolidating import Asked, consolidate
-from service.consolidate.planning import Wish
+from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
 from service.store.agents import refuse_unknown
@@ -18,7 +18,7 @@ from service.web.parts import TheParts
 
 router = APIRouter(prefix="/consolidate", tags=["operations"])
 
-_TAKEN_BACK: Final = ("run", "summary", "concept")
+_UNDO_BY: Final = ("run", "summary", "concept")
 _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
 
 
@@ -45,20 +45,20 @@ class ConsolidateRequest(Strict):
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
-        said = sorted(self.model_fields_set & _BY_PLAN)
-        if said and (self.plan or self.cursor):
-            msg = f"leave out {' and '.join(said)}: the plan says that itself"
+        given = sorted(self.model_fields_set & _BY_PLAN)
+        if given and (self.plan or self.cursor):
+            msg = f"leave out {' and '.join(given)}: the plan says that itself"
             raise ValueError(msg)
         if self.cursor and (self.plan or not self.dry_run):
             msg = "a cursor pages through a dry run: leave out plan, and keep dry_run true"
             raise ValueError(msg)
         return self
 
-    def asked(self) -> Asked:
+    def consolidation(self) -> Consolidation:
         """Return what this asks for, as of now."""
         before = datetime.now(UTC) - timedelta(days=self.older_than_days)
-        wish = Wish(self.agent, self.scope, before)
-        return Asked(wish, self.plan, self.dry_run, self.limit, self.cursor)
+        target = Target(self.agent, self.scope, before)
+        return Consolidation(target, self.plan, self.dry_run, self.limit, self.cursor)
 
 
 class UndoRequest(Strict):
@@ -78,7 +78,7 @@ class UndoRequest(Strict):
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
-        if sum(getattr(self, name) is not None for name in _TAKEN_BACK) != 1:
+        if sum(getattr(self, name) is not None for name in _UNDO_BY) != 1:
             msg = "give one of run, summary and concept"
             raise ValueError(msg)
         return self
@@ -95,7 +95,7 @@ async def post_consolidate(parts: TheParts, request: ConsolidateRequest = _DRY_R
     decision among them. The logs stay readable, and `include_archived` still finds them.
     """
     await refuse_unknown(parts.db, request.agent)
-    return await consolidate(parts.pipeline, request.asked())
+    return await consolidate(parts.pipeline, request.consolidation())
 
 
 @router.post("/undo", operation_id="undo_consolidation")

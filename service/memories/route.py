@@ -22,7 +22,7 @@ from service.records import Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
-from service.text.titles import title_warnings
+from service.text.titles import title_of, title_warnings
 from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
 from service.web.fields import (
     AgentName,
@@ -41,7 +41,6 @@ from service.web.fields import (
     Type,
     body_example,
     memory_fields,
-    title_of,
 )
 from service.web.parts import TheParts
 from service.web.problems import advice

@@ -24,7 +24,8 @@ from service.search.receipts import Receipt
 from service.search.shapes import HitFields, signal_fields
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
-from service.web.fields import FilterFields, Label, Question, body_example, memory_fields, title_of
+from service.text.titles import title_of
+from service.web.fields import FilterFields, Label, Question, body_example, memory_fields
 from service.web.parts import Parts, TheParts
 
 router = APIRouter(tags=["search"])

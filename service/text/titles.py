@@ -1,4 +1,4 @@
-"""Titles of memories: how long one may be, and what becomes of a longer one; pure."""
+"""Titles of memories: one for a memory without, and what becomes of one that is too long; pure."""
 
 import re
 import unicodedata
@@ -8,6 +8,8 @@ from typing import Final
 MOST_TITLE_CHARACTERS: Final = 200
 # What is accepted: a longer "title" is a text in the wrong field.
 MOST_SENT_TITLE_CHARACTERS: Final = 10_000
+# Of a title that is made of the text.
+_MOST_DERIVED_CHARACTERS: Final = 80
 _WARNING: Final = (
     f"title: longer than {MOST_TITLE_CHARACTERS} characters, so it was cut at a word; the whole "
     "title stands at the beginning of the text"
@@ -16,6 +18,18 @@ _HEADING_MARK: Final = re.compile(r"#{1,6}\s+")
 _BLANK: Final = re.compile(r"\s")
 _JOINER: Final = "\u200d"
 _SKIN_TONES: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+
+
+def title_of(title: str, content: str) -> str:
+    """Return a memory's title, or the beginning of its text when it was given none.
+
+    That is its first line with text, without the marks around it, of at most 80 characters.
+    """
+    lines = (line.strip(" #*->`\t") for line in content.splitlines() if line.strip())
+    first = next(lines, "")
+    if title or len(first) <= _MOST_DERIVED_CHARACTERS:
+        return title or first
+    return f"{first[: _MOST_DERIVED_CHARACTERS - 1].rstrip()}…"
 
 
 def fit_title(title: str, text: str) -> tuple[str, str]:

@@ -3,7 +3,8 @@
 `estimate_tokens` is for embedding models: it decides where notes are cut (text/splitting.py) and
 how long a summary gets, so the same text must always give the same number. `estimate_prompt_tokens`
 is for budgets: what results cost the language model that reads them, and what a reranker takes.
-It looks at lengths only, and is several times as fast.
+It looks at lengths only, and is several times as fast. `estimate_tokens_of_bytes` is for texts of
+which only the size was read.
 """
 
 import re
@@ -13,6 +14,7 @@ from service.text.cjk import CJK_TOKENS, count_cjk
 
 # English prose has about four characters a token; Korean and Chinese about one.
 _CHARACTERS_PER_TOKEN: Final = 4
+_BYTES_PER_TOKEN: Final = 4
 # Six letters: counted against the WordPiece vocabulary of MiniLM over 1,873 English and 235
 # Korean-English developer notes this gives 1.00 and 0.93 of the true number (Hangul left out);
 # 1.3 tokens a word gives 0.54 and 0.46, because notes are full of code, paths and links.
@@ -36,3 +38,12 @@ def estimate_prompt_tokens(text: str) -> int:
     """Count one token for each CJK letter and each begun four other characters."""
     cjk = count_cjk(text)
     return cjk + -(-(len(text) - cjk) // _CHARACTERS_PER_TOKEN)
+
+
+def estimate_tokens_of_bytes(size: int) -> int:
+    """Estimate the tokens of a text of which only the size in UTF-8 is known, rounding down.
+
+    Four letters of English are about a token and four bytes; a letter of Korean or Chinese is
+    about a token and three bytes.
+    """
+    return size // _BYTES_PER_TOKEN

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from service.records import Filters, Memory
-from service.text.titles import MOST_SENT_TITLE_CHARACTERS
+from service.text.titles import MOST_SENT_TITLE_CHARACTERS, title_of
 
 Kind = Literal[
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
@@ -210,9 +210,3 @@ def memory_fields(memory: Memory, *, with_content: bool = True) -> dict[str, Any
 _SAME = tuple(
     set(MemoryFields.__dataclass_fields__) - {"content", "title", "tags", "heading_path", "source"}
 )
-
-
-def title_of(title: str, content: str) -> str:
-    """Return a memory's title, or the beginning of its text when it was given none."""
-    first = next((line.strip(" #*->`\t") for line in content.splitlines() if line.strip()), "")
-    return title or (first if len(first) <= 80 else f"{first[:79].rstrip()}…")

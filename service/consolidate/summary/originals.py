@@ -1,4 +1,4 @@
-"""What a summary takes from a memory it is made of, stored or about to be; pure."""
+"""Originals: the memories that a summary is made of, stored or about to be; pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from service.writing.stored import StoredMemory
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A memory that a summary is made of."""
+    """What a summary takes from a memory that it is made of."""
 
     id: str
     agent: str
@@ -29,7 +29,7 @@ class Original:
 
     @property
     def order(self) -> tuple[datetime, str, int, str]:
-        """Where a summary tells it: by time, then as its document does."""
+        """Where it stands in a summary: by time, then by document and line, then by id."""
         return (self.occurred_at, self.uri, self.line_start, self.id)
 
 

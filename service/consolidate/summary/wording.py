@@ -1,4 +1,4 @@
-"""The words of a passage, so that two of them can be compared and telling ones be found."""
+"""The words of a passage, to compare passages and to look for cue words."""
 
 import re
 import unicodedata
@@ -10,17 +10,17 @@ from service.consolidate.summary.passages import Passage
 from service.text.cjk import CJK_LETTERS, starts_with_cjk
 
 _RUN: Final = re.compile(rf"[{CJK_LETTERS}]+|[^{CJK_LETTERS}]+")
-# Not the question mark, nor what stands in figures: a question is no answer, <5 is not >5.
+# Stripped from words. Kept are the question mark and < and >: a question is no answer, <5 not >5.
 _MARKS: Final = "*_`~'\"()[]{}.,;:!|…“”‘’「」『』《》。，！、：；"
-# They say nothing of their own. Prepositions do: from A to B is not from B to A.
-_FILLERS: Final = frozenset(("a", "also", "an", "i", "it", "just", "that", "the", "this", "we"))
+# Left out of comparisons. Prepositions are not: from A to B is not from B to A.
+_STOP_WORDS: Final = frozenset(("a", "also", "an", "i", "it", "just", "that", "the", "this", "we"))
 _NEGATIONS: Final = frozenset(("not", "no", "never", "without", "cannot", "nor"))
-_NEGATING_ENDS: Final = ("n't", "n’t")
-_NEGATING_LETTERS: Final = frozenset("不没沒无無未안못")
+_NEGATING_SUFFIXES: Final = ("n't", "n’t")
+_CJK_NEGATIONS: Final = frozenset("不没沒无無未안못")
 
 
 def words_of(passage: Passage) -> tuple[str, ...]:
-    """Return the folded words in their order, without marks around them and without fillers.
+    """Return the folded words in their order, without marks around them and without stop words.
 
     Korean, Chinese and Japanese come as pairs of letters. Code is one word: its text.
     """
@@ -31,7 +31,7 @@ def words_of(passage: Passage) -> tuple[str, ...]:
         stripped = [chunk.strip(_MARKS) for chunk in text.lower().split()]
     else:
         stripped = list(_cjk_words(unicodedata.normalize("NFKC", text).casefold()))
-    return tuple([word for word in stripped if word and word not in _FILLERS])
+    return tuple([word for word in stripped if word and word not in _STOP_WORDS])
 
 
 def _cjk_words(text: str) -> Iterator[str]:
@@ -44,7 +44,7 @@ def _cjk_words(text: str) -> Iterator[str]:
 
 
 def negates(word: str) -> bool:
-    """Say whether a word turns the others round."""
+    """Say whether a word is a negation, ends in one (don't), or in CJK holds one (未完)."""
     if word.isascii():
-        return word in _NEGATIONS or word.endswith(_NEGATING_ENDS)
-    return word.endswith(_NEGATING_ENDS) or not _NEGATING_LETTERS.isdisjoint(word)
+        return word in _NEGATIONS or word.endswith(_NEGATING_SUFFIXES)
+    return word.endswith(_NEGATING_SUFFIXES) or not _CJK_NEGATIONS.isdisjoint(word)

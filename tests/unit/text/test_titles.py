@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.memories.storing import Pushed, draft_of
-from service.text.titles import cut_title, fit_title, is_too_long, title_warnings
+from service.text.titles import cut_title, fit_title, is_too_long, title_of, title_warnings
 from service.text.words import index_words
 
 ACCENT = "\u0301"
@@ -84,3 +84,19 @@ def test_a_cut_title_is_a_beginning_and_splits_no_letter(title: str) -> None:
     assert rest != title.strip()
     assert not unicodedata.combining(rest[0])
     assert "\u200d" not in (rest[0], cut[-2])
+
+
+def test_a_given_title_is_the_title() -> None:
+    assert title_of("Gateway", "# Another\n\nText.") == "Gateway"
+
+
+def test_without_one_the_first_line_with_text_is_its_title() -> None:
+    assert title_of("", "\n \n## **Fixed the gateway**\n\nIt works.") == "Fixed the gateway"
+    assert title_of("", "- `ls` works") == "ls` works"
+    assert title_of("", " \n") == ""
+
+
+def test_a_long_line_is_cut_at_80_characters() -> None:
+    assert title_of("", "x" * 80) == "x" * 80
+    assert title_of("", "x" * 81) == "x" * 79 + "…"
+    assert title_of("", "word " * 40) == " ".join(["word"] * 16) + "…"

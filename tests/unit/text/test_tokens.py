@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.text.tokens import estimate_prompt_tokens, estimate_tokens
+from service.text.tokens import estimate_prompt_tokens, estimate_tokens, estimate_tokens_of_bytes
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,7 @@ def test_sums_over_lines(lines: list[str]) -> None:
 )
 def test_tokens_of_a_prompt_are_rounded_up(text: str, tokens: int) -> None:
     assert estimate_prompt_tokens(text) == tokens
+
+
+def test_bytes_alone_give_an_estimate_that_is_rounded_down() -> None:
+    assert [estimate_tokens_of_bytes(size) for size in (0, 3, 4, 11, 4000)] == [0, 0, 1, 2, 1000]
