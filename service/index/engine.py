@@ -44,7 +44,7 @@ class Engine(Protocol):
         is of those that this search came across, not of all there are.
         """
 
-    async def weigh(
+    async def collect_evidence(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
     ) -> Evidence:
         """Return what stands in those of the memories that pass the filters, and how near they are.
@@ -67,8 +67,8 @@ class Engine(Protocol):
         """Return the ids of an agent's memories that hold all words of a phrase; no filters.
 
         At most `limit` for each phrase, whose words are stemmed and as `words.index_words` gives
-        them. Every memory that is stored now is looked at, unless `reservation` tells of some that
-        are left out.
+        them. Every memory that is stored now is looked at, unless `caveat` tells of some that are
+        left out.
         """
 
     async def keep_visible(
@@ -119,5 +119,5 @@ class Engine(Protocol):
     def indexed_through(self, agents: Sequence[str], /) -> datetime:
         """Return up to when every change to these agents' memories is surely searched now."""
 
-    def reservation(self, agents: Sequence[str], /) -> str | None:
+    def caveat(self, agents: Sequence[str], /) -> str | None:
         """Return why answers about these agents may be incomplete now; None if they are not."""

@@ -1,8 +1,8 @@
-"""What engines tell of memories in regard to one question: numbers, not yet scores."""
+"""Evidence for a question: what engines know of memories, as numbers and not yet as scores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from service.text.terms import TERMS
 from service.text.words import query_words
 
 Floats = NDArray[np.float32]
-Places = NDArray[np.int32]
+RowNumbers = NDArray[np.int32]
 
 # No title is longer (service/names/names.py), and a pasted text names everything.
 _LONGEST_NAME_TOKENS: Final = 12
@@ -33,7 +33,7 @@ class Question:
     names: frozenset[str]
 
     @property
-    def wide_share(self) -> float:
+    def cjk_share(self) -> float:
         """The share of words that are bigrams of Hangul, Han or Kana."""
         bigrams = count_cjk("".join(word[0] for word in self.words))
         return bigrams / len(self.words) if self.words else 0.0
@@ -47,69 +47,80 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """Memories and what stands in them; arrays have a row for each key, in their order.
+class Corpus:
+    """All that the agents have stored, as far as a question's words go.
 
-    The keys that were asked about come first, `asked` of them; then those that come up to `reach`
-    steps before or after them. `counts` says how often each word of the question stands in a
-    memory, `lengths` how many words it has, `cosines` how near it is (NaN without a vector),
-    `is_named` whether the question names its subject, `is_turn` whether it belongs to a session.
-    `before` and `after` hold the rows of the nearest neighbours in time, nearest first, -1 for
-    none. `holders` counts the memories that hold each word, of `documents` with `words` words in
-    all.
+    `document_frequencies` counts the memories that hold each word, of `documents` with `words`
+    words in all.
     """
 
-    keys: tuple[str, ...]
-    asked: int
-    counts: Floats
-    lengths: Floats
-    cosines: Floats
-    is_named: NDArray[np.bool_]
-    is_turn: NDArray[np.bool_]
-    before: Places
-    after: Places
-    holders: Floats
+    document_frequencies: Floats
     documents: int
     words: float
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Memories and what stands in them: arrays with a row for each key, in their order.
+
+    The candidates come first, those that were asked about; then what comes up to `reach` steps
+    before or after them. `before` and `after` hold the rows of the nearest neighbours in time,
+    nearest first, -1 for none. `values` are told by name:
+
+    - `counts`: how often each word of the question stands in a memory (a column for each word);
+    - `lengths`: how many words it has;
+    - the others are those of `VALUES` in resident/values.py and database/values.py.
+    """
+
+    keys: tuple[str, ...]
+    candidates: int
+    before: RowNumbers
+    after: RowNumbers
+    values: Mapping[str, NDArray[Any]]
+    corpus: Corpus
+
+
 def join(parts: Sequence[Evidence]) -> Evidence:
-    """Join what several agents' indexes tell into one; all are of one question and reach."""
+    """Join the evidence of several agents' indexes; all are of one question and reach."""
     if len(parts) == 1:
         return parts[0]
-    order = _asked_first(parts)
+    order = _candidates_first(parts)
     starts = np.cumsum([0, *(len(part.keys) for part in parts[:-1])])
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
+    new_rows = np.empty(len(order), np.int32)
+    new_rows[order] = np.arange(len(order), dtype=np.int32)
     keys = [key for part in parts for key in part.keys]
 
-    def moved(name: str) -> Places:
+    def moved(ways: Sequence[RowNumbers]) -> RowNumbers:
         steps = [
-            np.where(each >= 0, place[each + start], -1)
-            for part, start in zip(parts, starts, strict=True)
-            for each in (getattr(part, name),)
+            np.where(way >= 0, new_rows[way + start], -1)
+            for way, start in zip(ways, starts, strict=True)
         ]
         return np.concatenate(steps)[order]
 
     return Evidence(
         keys=tuple(keys[row] for row in order.tolist()),
-        asked=sum(part.asked for part in parts),
-        counts=np.concatenate([part.counts for part in parts])[order],
-        lengths=np.concatenate([part.lengths for part in parts])[order],
-        cosines=np.concatenate([part.cosines for part in parts])[order],
-        is_named=np.concatenate([part.is_named for part in parts])[order],
-        is_turn=np.concatenate([part.is_turn for part in parts])[order],
-        before=moved("before"),
-        after=moved("after"),
-        holders=np.sum([part.holders for part in parts], axis=0),
+        candidates=sum(part.candidates for part in parts),
+        before=moved([part.before for part in parts]),
+        after=moved([part.after for part in parts]),
+        values={
+            name: np.concatenate([part.values[name] for part in parts])[order]
+            for name in parts[0].values
+        },
+        corpus=_join_corpora([part.corpus for part in parts]),
+    )
+
+
+def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
+    return Corpus(
+        document_frequencies=np.sum([part.document_frequencies for part in parts], axis=0),
         documents=sum(part.documents for part in parts),
         words=sum(part.words for part in parts),
     )
 
 
-def _asked_first(parts: Sequence[Evidence]) -> NDArray[np.intp]:
-    beside = [np.arange(len(part.keys)) >= part.asked for part in parts]
-    return np.argsort(np.concatenate(beside), kind="stable")
+def _candidates_first(parts: Sequence[Evidence]) -> NDArray[np.intp]:
+    is_neighbour = [np.arange(len(part.keys)) >= part.candidates for part in parts]
+    return np.argsort(np.concatenate(is_neighbour), kind="stable")
 
 
 def _runs(tokens: list[str]) -> list[str]:

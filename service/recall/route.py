@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field, model_validator
 
 from service.memories.shapes import Neighbour
-from service.recall.expansion import (
+from service.recall.graph_recall import (
     EDGES,
     Chain,
     Edge,
@@ -156,34 +156,34 @@ async def get_recall(
 async def _recall(parts: Parts, request: RecallRequest) -> RecallAnswer:
     agents = await readable_agents(parts.db, request.agent, request.read_from)
     search = SearchQuery(request.query or "", request.filters(agents), request.limit)
-    asked = RecallQuery(
+    query = RecallQuery(
         search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges)
     )
-    found = await graph_recall(
-        Searcher(parts.db, parts.vectors, parts.settings, parts.engine), asked
+    result = await graph_recall(
+        Searcher(parts.db, parts.vectors, parts.settings, parts.engine), query
     )
     return RecallAnswer(
-        seeds=list(found.seeds),
-        results=[_recalled_fields(hit, request.query or "", found) for hit in found.hits],
-        chains=[_chain_fields(chain, found.memories) for chain in found.chains],
-        concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in found.concepts],
-        receipt=found.receipt,
+        seeds=list(result.seeds),
+        results=[_recalled_fields(hit, request.query or "", result) for hit in result.hits],
+        chains=[_chain_fields(chain, result.memories) for chain in result.chains],
+        concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in result.concepts],
+        receipt=result.receipt,
     )
 
 
-def _recalled_fields(hit: Recalled, question: str, found: RecallResult) -> RecalledFields:
+def _recalled_fields(hit: Recalled, question: str, result: RecallResult) -> RecalledFields:
     return RecalledFields(
         **memory_fields(hit.memory),
         snippet=snippet_of(hit.memory.content, question),
         score=hit.reached.score,
         signals=signal_fields(hit.fused),
         distance=hit.reached.distance,
-        path=_path_fields(hit.reached.path, found),
+        path=_path_fields(hit.reached.path, result),
     )
 
 
-def _path_fields(path: Path, found: RecallResult) -> list[StepFields]:
-    return [_step_fields(step, found.memories) for step in path]
+def _path_fields(path: Path, result: RecallResult) -> list[StepFields]:
+    return [_step_fields(step, result.memories) for step in path]
 
 
 def _step_fields(step: Step, memories: Mapping[str, Memory]) -> StepFields:

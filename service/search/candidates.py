@@ -22,8 +22,8 @@ async def by_words(
     Each phrase in double quotes that stands in a memory word for word adds 100 to its BM25. With
     them comes, by memory, how many such phrases stand in it.
     """
-    asked = [engine.by_phrase(phrase, filters, limit) for phrase in quoted_phrases(text)]
-    ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *asked)
+    lookups = [engine.by_phrase(phrase, filters, limit) for phrase in quoted_phrases(text)]
+    ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *lookups)
     scores = {hit.id: hit.score for hit in ranking}
     phrases = Counter(hit.id for holders in held for hit in holders)
     for hit in (hit for holders in held for hit in holders):

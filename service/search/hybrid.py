@@ -35,33 +35,33 @@ class SearchResult:
     receipt: Receipt
 
 
-async def hybrid_search(searcher: Searcher, asked: SearchQuery) -> SearchResult:
+async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     """Answer one question. Without the embedder, words and graph still answer and say so.
 
     Raises StoreUnavailable, and AgentUnknown when nothing was found because the agent has
     never stored anything.
     """
     stages = Stages()
-    if asked.skip_small_talk and is_small_talk(asked.text):
-        idle = Ranking.begin(searcher.engine, asked.filters.agents)
-        return SearchResult((), 0.0, True, skipped(receipt_of(searcher, asked, stages, idle)))
-    ranking = await rank(searcher, asked, stages)
-    refined = await _refiner(searcher, asked, stages).refine(ranking.hits)
+    if query.skip_small_talk and is_small_talk(query.text):
+        idle = Ranking.begin(searcher.engine, query.filters.agents)
+        return SearchResult((), 0.0, True, skipped(receipt_of(searcher, query, stages, idle)))
+    ranking = await rank(searcher, query, stages)
+    refined = await _refiner(searcher, query, stages).refine(ranking.hits)
     certainty = ranking.certainty if refined.hits else None
     confidence = certainty.confidence if certainty else 0.0
-    abstained = not refined.hits or confidence < asked.min_confidence
+    abstained = not refined.hits or confidence < query.min_confidence
     if not ranking.hits:
-        await refuse_unknown(searcher.db, asked.filters.agents[0])
-    kept = [] if abstained else _packed(refined.hits, asked.max_tokens)
+        await refuse_unknown(searcher.db, query.filters.agents[0])
+    kept = [] if abstained else _packed(refined.hits, query.max_tokens)
     hits = tuple(
         Hit(
             hit.memory,
             with_titles(hit.fused, refined.memories),
-            snippet_of(hit.memory.content, asked.text),
+            snippet_of(hit.memory.content, query.text),
         )
         for hit in kept
     )
-    receipt = receipt_of(searcher, asked, stages, ranking)
+    receipt = receipt_of(searcher, query, stages, ranking)
     return SearchResult(
         hits, confidence, abstained, without_rerank(receipt, refined.rerank_failure)
     )
@@ -74,29 +74,29 @@ def _packed(hits: list[Ranked], max_tokens: int | None) -> list[Ranked]:
     return [hit for hit in hits if hit.memory.id in fitting]
 
 
-def _refiner(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Refiner:
-    reranker = searcher.reranker if asked.choices.rerank else None
+def _refiner(searcher: Searcher, query: SearchQuery, stages: Stages) -> Refiner:
+    reranker = searcher.reranker if query.choices.rerank else None
     return Refiner(
-        searcher.db, reranker, asked.text, asked.filters, asked.limit, asked.choices, stages
+        searcher.db, reranker, query.text, query.filters, query.limit, query.choices, stages
     )
 
 
-def receipt_of(searcher: Searcher, asked: SearchQuery, stages: Stages, ranking: Ranking) -> Receipt:
+def receipt_of(searcher: Searcher, query: SearchQuery, stages: Stages, ranking: Ranking) -> Receipt:
     """Return the account of an answer."""
     model, missing = searcher.vectors.model, ranking.missing
-    # What became whole or broke in between may have been incomplete while it was asked.
-    reservation = ranking.reservation or searcher.engine.reservation(asked.filters.agents)
+    # An index may have been incomplete before the search, or have become so during it.
+    caveat = ranking.caveat or searcher.engine.caveat(query.filters.agents)
     return Receipt(
         took_ms=stages.took_ms(),
         stages_ms=stages.milliseconds,
         counts=stages.counts,
-        filters=asked.filters.given(),
-        fusion=asked.fusion,
-        weights=dict(asked.weights),
-        rrf_k=asked.rrf_k,
+        filters=query.filters.given(),
+        fusion=query.fusion,
+        weights=dict(query.weights),
+        rrf_k=query.rrf_k,
         engine=searcher.engine.name,
         missing_signals=["vector"] if missing else [],
-        fallback_reason=missing.detail if missing else reservation,
+        fallback_reason=missing.detail if missing else caveat,
         certainty=ranking.certainty,
         indexed_through=ranking.indexed_through,
         embedding_model=model.name if model else None,

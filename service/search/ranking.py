@@ -14,18 +14,19 @@ from service.inference.reranker import Reranker
 from service.inference.vectors import Vectors
 from service.records import Filters, Scored
 from service.search.candidates import by_concepts, by_words
-from service.search.fusion.confidence import Certainty
+from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.paths import of_summary, path_seeds
 from service.search.fusion.rrf import Fused, fuse
-from service.search.fusion.score_fusion import Candidates, certainty_of_ranks, fuse_by_score
+from service.search.fusion.score_fusion import fuse_by_score
 from service.search.refine.refining import Choices
+from service.search.signals.signal import Candidates
 from service.search.times.time_filters import Moments, moments_named
 from service.settings import Settings
 from service.stages import Stages
 from service.store.agents import hub_caps
 from service.store.database import Database
 
-# The seed's recipe: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
+# Of rank fusion: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
 _DIRECT: Final = 20
 _BY_CONCEPTS: Final = 10
 _SEEDS: Final = 5
@@ -70,14 +71,14 @@ Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranked memory ids, best first, and what is to be said of how they were found.
+    """Ranked memory ids, best first, and what the receipt says of how they were found.
 
-    `missing` is why the vector signal is; `indexed_through` and `reservation` are what the engine
-    said before it was asked anything else.
+    `missing` is why the vector signal is missing. `indexed_through` and `caveat` were read before
+    the search began.
     """
 
     indexed_through: datetime
-    reservation: str | None
+    caveat: str | None
     hits: list[Fused] = field(default_factory=list)
     certainty: Certainty | None = None
     missing: ServiceError | None = None
@@ -85,129 +86,129 @@ class Ranking:
     @classmethod
     def begin(cls, engine: Engine, agents: Sequence[str]) -> "Ranking":
         """Return a ranking without hits, as the engine stands now."""
-        return cls(engine.indexed_through(agents), engine.reservation(agents))
+        return cls(engine.indexed_through(agents), engine.caveat(agents))
 
 
-async def rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Ranking:
+async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Ranking:
     """Return the fused ranking of all signals; paths begin at a memory's id.
 
-    The sources of summaries are ranked as they were before they were archived. In place of each
-    stands its summary: so what was found once is found as well when it is part of one.
+    Memories that were archived into a summary are searched too, and the summary takes their place:
+    so a question that found a memory still finds it after consolidation.
     """
-    begun = Ranking.begin(searcher.engine, asked.filters.agents)
-    fuse_all = _by_rank if asked.fusion == "rrf" else _by_score
-    seen = replace(asked.filters, with_sources=not asked.filters.include_archived)
-    hits, certainty, missing = await fuse_all(searcher, replace(asked, filters=seen), stages)
-    if seen.with_sources:
-        hits = await _told_by_summaries(searcher.engine, seen.agents, hits)
+    begun = Ranking.begin(searcher.engine, query.filters.agents)
+    fuse_all = _by_rank if query.fusion == "rrf" else _by_score
+    filters = replace(query.filters, with_sources=not query.filters.include_archived)
+    hits, certainty, missing = await fuse_all(searcher, replace(query, filters=filters), stages)
+    if filters.with_sources:
+        hits = await _summaries_for_sources(searcher.engine, filters.agents, hits)
     return replace(begun, hits=hits, certainty=certainty, missing=missing)
 
 
-async def _told_by_summaries(
+async def _summaries_for_sources(
     engine: Engine, agents: Sequence[str], hits: Sequence[Fused]
 ) -> list[Fused]:
-    """Put each source's summary in its place; the best of its sources speaks for it."""
+    """Put its summary in the place of each source; of several the best ranked counts."""
     named = {key for hit in hits for key in (hit.id, *path_seeds(hit))}
     summaries = await engine.summaries_of(agents, sorted(named))
-    told: dict[str, Fused] = {}
+    best: dict[str, Fused] = {}
     for hit in hits:
-        told.setdefault(summaries.get(hit.id, hit.id), hit)
-    return [of_summary(hit, key, summaries) for key, hit in told.items()]
+        best.setdefault(summaries.get(hit.id, hit.id), hit)
+    return [of_summary(hit, key, summaries) for key, hit in best.items()]
 
 
-async def _by_score(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Answered:
+async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
     """Rank by score: the default."""
-    engine, filters = searcher.engine, asked.filters
-    direct = max(_CANDIDATES, asked.limit)
+    engine, filters = searcher.engine, query.filters
+    direct = max(_CANDIDATES, query.limit)
     (text, phrases), (vector, near, missing), moments = await asyncio.gather(
-        _by_text(searcher, asked, direct, stages),
-        _by_vector(searcher, asked, direct, stages),
-        moments_named(engine, asked.text, filters),
+        _by_text(searcher, query, direct, stages),
+        _by_vector(searcher, query, direct, stages),
+        moments_named(engine, query.text, filters),
     )
     stages.counts |= {"vector": len(near), "text": len(text)}
-    then = await _happened(engine, asked, moments, vector)
+    happened = await _happened(engine, query, moments, vector)
     caps = await caps_of(searcher, filters.agents)
-    question = Question.read(asked.text, vector)
-    found = Candidates(question, text, near, caps, phrases, moments, then)
-    hits, certainty = await fuse_by_score(engine, asked, found, stages)
+    question = Question.read(query.text, vector)
+    candidates = Candidates(question, text, near, caps, phrases, moments, happened)
+    hits, certainty = await fuse_by_score(engine, query, candidates, stages)
     return hits, certainty, missing
 
 
 async def _happened(
-    engine: Engine, asked: SearchQuery, moments: Moments | None, vector: Vector | None
+    engine: Engine, query: SearchQuery, moments: Moments | None, vector: Vector | None
 ) -> list[str]:
-    """Return the best memories of the times that the question names, however far down they are."""
-    found: list[Scored] = []
+    """Return the best memories of the times that the question names, however low they rank."""
+    hits: list[Scored] = []
     for span in moments.soon_after[:_SPANS] if moments else ():
-        if asked.weights.get("text", 0) > 0:
-            found += await engine.by_text(asked.text, span, _DIRECT)
+        if query.weights.get("text", 0) > 0:
+            hits += await engine.by_text(query.text, span, _DIRECT)
         if vector is not None:
-            found += (await engine.by_vector(vector, span, _DIRECT))[0]
-    return [hit.id for hit in found]
+            hits += (await engine.by_vector(vector, span, _DIRECT))[0]
+    return [hit.id for hit in hits]
 
 
-async def _by_rank(searcher: Searcher, asked: SearchQuery, stages: Stages) -> Answered:
-    """Fuse ranks as the seed does; how sure that is, is told by the same evidence."""
-    direct = max(_DIRECT, asked.limit)
+async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
+    """Rank by reciprocal ranks; how sure that is, the same evidence says as by default."""
+    direct = max(_DIRECT, query.limit)
     (text, _), (vector, near, missing) = await asyncio.gather(
-        _by_text(searcher, asked, direct, stages), _by_vector(searcher, asked, direct, stages)
+        _by_text(searcher, query, direct, stages), _by_vector(searcher, query, direct, stages)
     )
     stages.counts |= {"vector": len(near), "text": len(text)}
-    hits = await _fuse_by_rank(searcher, asked, {"vector": near, "text": text}, stages)
-    question = Question.read(asked.text, vector)
+    hits = await _fuse_by_rank(searcher, query, {"vector": near, "text": text}, stages)
+    question = Question.read(query.text, vector)
     with stages.measured("context"):
         keys = [hit.id for hit in hits[:_DIRECT]]
-        evidence = await searcher.engine.weigh(question, asked.filters, keys, 1)
+        evidence = await searcher.engine.collect_evidence(question, query.filters, keys, 1)
     return hits, certainty_of_ranks(evidence, hits), missing
 
 
 async def _fuse_by_rank(
-    searcher: Searcher, asked: SearchQuery, found: Mapping[str, Sequence[Scored]], stages: Stages
+    searcher: Searcher, query: SearchQuery, lists: Mapping[str, Sequence[Scored]], stages: Stages
 ) -> list[Fused]:
-    """Fuse as the seed does: what shares concepts with the best hits is a third list."""
+    """Fuse twice: what shares concepts with the best hits of both lists is a third one."""
     with stages.measured("fuse"):
-        fused = fuse(found, asked.weights, asked.rrf_k)
+        fused = fuse(lists, query.weights, query.rrf_k)
     graph: list[Scored] = []
-    if fused and asked.weights.get("graph", 0) > 0:
+    if fused and query.weights.get("graph", 0) > 0:
         with stages.measured("graph"):
-            graph = await _by_concepts(searcher, asked, fused)
+            graph = await _by_concepts(searcher, query, fused)
         with stages.measured("fuse"):
-            fused = fuse({**found, "graph": graph}, asked.weights, asked.rrf_k)
+            fused = fuse({**lists, "graph": graph}, query.weights, query.rrf_k)
     stages.counts["graph"] = len(graph)
     return fused
 
 
 async def _by_text(
-    searcher: Searcher, asked: SearchQuery, limit: int, stages: Stages
+    searcher: Searcher, query: SearchQuery, limit: int, stages: Stages
 ) -> tuple[list[Scored], Mapping[str, int]]:
-    if asked.weights.get("text", 0) <= 0:
+    if query.weights.get("text", 0) <= 0:
         return [], {}
     with stages.measured("text"):
-        return await by_words(searcher.engine, asked.text, asked.filters, limit)
+        return await by_words(searcher.engine, query.text, query.filters, limit)
 
 
 async def _by_vector(
-    searcher: Searcher, asked: SearchQuery, limit: int, stages: Stages
+    searcher: Searcher, query: SearchQuery, limit: int, stages: Stages
 ) -> tuple[Vector | None, list[Scored], ServiceError | None]:
-    """Rank by meaning; no vector to be had is told, not raised. The only degradation there is."""
-    if asked.weights.get("vector", 0) <= 0:
+    """Rank by meaning; with no vector to be had, return why. Nothing else may be missing."""
+    if query.weights.get("vector", 0) <= 0:
         return None, [], None
     try:
         with stages.measured("embed"):
-            vector: Vector = await searcher.vectors.embed_query(asked.text)
+            vector: Vector = await searcher.vectors.embed_query(query.text)
     except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
         return None, [], error
     with stages.measured("vector"):
-        found, filtered = await searcher.engine.by_vector(vector, asked.filters, limit)
+        near, filtered = await searcher.engine.by_vector(vector, query.filters, limit)
     stages.counts["filtered"] = filtered
-    return vector, found, None
+    return vector, near, None
 
 
-async def _by_concepts(searcher: Searcher, asked: SearchQuery, fused: list[Fused]) -> list[Scored]:
-    caps = await caps_of(searcher, asked.filters.agents)
+async def _by_concepts(searcher: Searcher, query: SearchQuery, fused: list[Fused]) -> list[Scored]:
+    caps = await caps_of(searcher, query.filters.agents)
     best = fused[0].score or 1.0
     seeds = [Scored(hit.id, hit.score / best) for hit in fused[:_SEEDS]]
-    return await by_concepts(searcher.engine, seeds, asked.filters, _BY_CONCEPTS, caps)
+    return await by_concepts(searcher.engine, seeds, query.filters, _BY_CONCEPTS, caps)
 
 
 async def caps_of(searcher: Searcher, agents: Sequence[str]) -> dict[str, int]:

@@ -40,6 +40,6 @@ def without_rerank(receipt: Receipt, reason: str | None) -> Receipt:
     """Return the receipt with the reranker missing, and why; None: as it is."""
     if reason is None:
         return receipt
-    reasons = [said for said in (receipt.fallback_reason, reason) if said]
+    reasons = [each for each in (receipt.fallback_reason, reason) if each]
     missing = [*receipt.missing_signals, "rerank"]
     return replace(receipt, missing_signals=missing, fallback_reason=" ".join(reasons))

@@ -147,7 +147,7 @@ async def get_search(
 
 async def _search(parts: Parts, request: SearchRequest) -> SearchAnswer:
     agents = await readable_agents(parts.db, request.agent, request.read_from)
-    asked = SearchQuery(
+    query = SearchQuery(
         text=request.query,
         filters=request.filters(agents),
         limit=request.limit,
@@ -160,14 +160,14 @@ async def _search(parts: Parts, request: SearchRequest) -> SearchAnswer:
         skip_small_talk=request.skip_small_talk,
     )
     searcher = Searcher(parts.db, parts.vectors, parts.settings, parts.engine, parts.reranker)
-    found = await hybrid_search(searcher, asked)
-    return _answer(found, with_content=request.detail == "full")
+    result = await hybrid_search(searcher, query)
+    return _answer(result, with_content=request.detail == "full")
 
 
-def _answer(found: SearchResult, *, with_content: bool) -> SearchAnswer:
+def _answer(result: SearchResult, *, with_content: bool) -> SearchAnswer:
     return SearchAnswer(
-        results=[hit_fields(hit, with_content=with_content) for hit in found.hits],
-        confidence=found.confidence,
-        abstained=found.abstained,
-        receipt=found.receipt,
+        results=[hit_fields(hit, with_content=with_content) for hit in result.hits],
+        confidence=result.confidence,
+        abstained=result.abstained,
+        receipt=result.receipt,
     )

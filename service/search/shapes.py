@@ -43,7 +43,7 @@ def signal_fields(fused: Fused) -> dict[str, SignalFields]:
     """Return what each signal said of a hit."""
     return {
         name: SignalFields(
-            said.rank, said.score, list(said.path) if said.path else None, said.share
+            signal.rank, signal.score, list(signal.path) if signal.path else None, signal.share
         )
-        for name, said in fused.signals.items()
+        for name, signal in fused.signals.items()
     }

@@ -24,7 +24,8 @@ from service.index.evidence import Question as Read
 from service.index.resident.engine import ResidentEngine
 from service.memories.storing import Pushed, change, remove, store
 from service.records import KINDS, TRUST_TIERS, TYPES, Concept, Filters, Scored
-from service.search.fusion.scoring import REACH, Parts
+from service.search.fusion.scoring import SignalValues
+from service.search.signals.features import REACH
 from service.store.database import record
 from service.store.fetching import fetch
 from service.text.words import query_words
@@ -335,27 +336,30 @@ async def same_evidence(both: Both, question: Question, ids: Sequence[str]) -> N
     vector = np.array(vector_of(question.words), np.float32)
     read = Read.read(f"{question.words}, Anna Berg, SurrealDB", vector)
     theirs, mine = [
-        await engine.weigh(read, question.filters, ids[::2], REACH) for engine in both.engines
+        await engine.collect_evidence(read, question.filters, ids[::2], REACH)
+        for engine in both.engines
     ]
-    assert theirs.documents == mine.documents
+    assert theirs.corpus.documents == mine.corpus.documents
     sizes = await both.resident.sizes(AGENTS)
     owners = [agent for agent in AGENTS if sizes[agent]]
     if owners == [agent for agent in owners if agent in question.filters.agents][:1]:
-        assert theirs.holders.tolist() == mine.holders.tolist()
+        their_frequencies = theirs.corpus.document_frequencies.tolist()
+        assert their_frequencies == mine.corpus.document_frequencies.tolist()
     # Rows stand in any order, and of several agents in another.
-    their_rows, my_rows = [np.argsort(one.keys[: one.asked]) for one in (theirs, mine)]
+    their_rows, my_rows = [np.argsort(one.keys[: one.candidates]) for one in (theirs, mine)]
     assert [theirs.keys[row] for row in their_rows] == [mine.keys[row] for row in my_rows]
-    for name in ("counts", "lengths", "is_named", "is_turn"):
-        assert (getattr(theirs, name)[their_rows] == getattr(mine, name)[my_rows]).all()
     assert beside(theirs) == beside(mine)
-    assert mine.cosines[my_rows] == pytest.approx(
-        theirs.cosines[their_rows], abs=SAME_COSINE, nan_ok=True
-    )
+    # Every value that there is, whichever signal reads it.
+    assert theirs.values.keys() == mine.values.keys()
+    for name, values in theirs.values.items():
+        tolerance = SAME_COSINE if name == "cosines" else 0
+        expected = pytest.approx(values[their_rows], rel=0, abs=tolerance, nan_ok=True)
+        assert mine.values[name][my_rows] == expected, name
     # In context too: what neighbours hold and mean counts.
-    their_parts, my_parts = Parts.of(theirs).values, Parts.of(mine).values
+    their_signals, my_signals = SignalValues.of(theirs), SignalValues.of(mine)
     for name in ("vector_context", "named"):
-        expected = pytest.approx(their_parts[name][their_rows], abs=SAME_COSINE)
-        assert my_parts[name][my_rows] == expected
+        expected = pytest.approx(their_signals.by_signal[name][their_rows], abs=SAME_COSINE)
+        assert my_signals.by_signal[name][my_rows] == expected
 
 
 def beside(found: Evidence) -> dict[str, tuple[list[str], list[str]]]:
@@ -364,7 +368,9 @@ def beside(found: Evidence) -> dict[str, tuple[list[str], list[str]]]:
     def names(steps: Sequence[int]) -> list[str]:
         return [found.keys[row] for row in steps if row >= 0]
 
-    ways = zip(found.keys[: found.asked], found.before.tolist(), found.after.tolist(), strict=False)
+    ways = zip(
+        found.keys[: found.candidates], found.before.tolist(), found.after.tolist(), strict=False
+    )
     return {key: (names(before), names(after)) for key, before, after in ways}
 
 

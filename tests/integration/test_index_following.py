@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from service.errors import ServiceError
-from service.index.resident import follow
+from service.index.resident import feed_position, follow
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.neighbours import before_and_after, memories_of, related
@@ -235,7 +235,7 @@ async def test_a_memory_moved_to_another_agent_takes_its_vector_along(
 ) -> None:
     """By hand; the other agent's index is loaded again to get what was told before."""
     monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
-    monkeypatch.setattr(follow, "_MARGIN_MS", 0)
+    monkeypatch.setattr(feed_position, "MARGIN_MS", 0)
     [key] = await replicas.writer.push("A bunny all alone.")
     await replicas.agree("main", "other")
     watching = asyncio.create_task(replicas.residency.run())
@@ -338,7 +338,7 @@ async def test_after_a_gap_everything_is_loaded_again(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
-    monkeypatch.setattr(follow, "_CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(feed_position, "_CHECK_SECONDS", 0.1)
     ids = await fill(replicas.writer)
     residency = Residency(replicas.reader, PLENTY_BYTES, None)
     residency.expect(["main"])
@@ -349,18 +349,18 @@ async def test_after_a_gap_everything_is_loaded_again(
         index = await residency.index_of("main")
         index.remove_memory(ids[0])  # what was lost in the gap
         # The feed no longer has the newest commit that was read: that is what a gap looks like.
-        residency.follower._newest = 1
+        residency.follower._position.newest = 1
         told_why = list[str | None]()
 
         def is_whole() -> bool:
-            told_why.append(residency.reservation("main"))
+            told_why.append(residency.caveat("main"))
             now = residency._residents.get("main")
             return now is not None and now is not index and now.counts()["memory"] == 5
 
         await until(is_whole)
         assert "a gap" in caplog.text
         assert any(told_why)
-        assert residency.reservation("main") is None
+        assert residency.caveat("main") is None
         # It goes on from there.
         await replicas.writer.push("One more bunny.")
         again = await residency.index_of("main")
@@ -388,7 +388,7 @@ async def test_an_idle_server_is_not_read_again_after_a_while(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follow, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(follow, "_OVERLAP_MS", 500)
+    monkeypatch.setattr(feed_position, "_OVERLAP_MS", 500)
     feed = Feed(replicas.reader)
     monkeypatch.setattr(replicas.reader, "changes", feed.changes)
     await fill(replicas.writer)
@@ -409,7 +409,7 @@ async def test_a_gap_is_looked_for_once_a_minute(
 
     async def looks_after(seconds: float) -> list[tuple[int, list[int]]]:
         feed.looks.clear()
-        follower._checked_at -= seconds
+        follower._position.checked_at -= seconds
         for _ in range(3):
             await follower.catch_up()
         return feed.looks.copy()
@@ -421,13 +421,13 @@ async def test_a_gap_is_looked_for_once_a_minute(
     feed.lost.add(newest)
     index.remove_memory(ids[0])  # what was lost in the gap
     assert await looks_after(30) == [idle] * 3
-    assert residency.reservation("main") is None
+    assert residency.caveat("main") is None
     await looks_after(30)
     assert "a gap" in caplog.text
-    assert residency.reservation("main")
+    assert residency.caveat("main")
     await residency.catch_up("main")
     assert (await residency.index_of("main")).counts()["memory"] == 5
-    assert residency.reservation("main") is None
+    assert residency.caveat("main") is None
 
 
 @pytest.mark.parametrize("kept", ["7d", "7d INCLUDE ORIGINAL"])

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.index.resident import follow, loading
-from service.index.resident import load_pages as adding
+from service.index.resident import add_pages, feed_position, loading
+from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import BEYOND_BUDGET, CORRUPT
 from service.index.resident.apply_change import OTHER_MODEL
 from service.index.resident.engine import ResidentEngine
-from service.index.resident.load_pages import Loading
 from service.index.resident.residency import Residency
 from service.memories.storing import Pushed, store
 from service.records import Filters
@@ -81,7 +80,7 @@ async def found(resident: ResidentEngine, text: str, **filters: Any) -> set[str]
 
 def forget_what_is_recent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the load alone count: else the last ten seconds come once more through the feed."""
-    monkeypatch.setattr(follow, "_MARGIN_MS", 0)
+    monkeypatch.setattr(feed_position, "MARGIN_MS", 0)
 
 
 def small_pages(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
@@ -152,7 +151,7 @@ async def test_what_is_deleted_of_one_moment_while_it_loads_takes_nothing_with_i
     await write_memories(opened.db, [memory_row(f"m{n:03}", "bunny") for n in range(60)])
     small_pages(monkeypatch, 20)
     forget_what_is_recent(monkeypatch)
-    add_page, pages = adding.add_picked, list[int]()
+    add_page, pages = add_pages.add_picked, list[int]()
 
     def add_slowly(now: Loading, page: Any) -> None:
         add_page(now, page)
@@ -205,7 +204,7 @@ async def test_an_empty_store_has_an_empty_index(resident: ResidentEngine) -> No
     assert await resident.by_vector(question, Filters(), 5) == ([], 0)
     assert await resident.sizes(["main", "nobody"]) == {"main": 0, "nobody": 0}
     assert await resident.related_concepts(["main"], [], ["related_to"]) == {}
-    assert resident.reservation(["main"]) is None
+    assert resident.caveat(["main"]) is None
     assert await drift(resident) == {}
 
 
@@ -244,7 +243,7 @@ async def test_vectors_that_do_not_fit_are_told_and_the_others_answer(
     index = await resident.residency.index_of("main")
     left_out = index.left_out()
     assert (sum(left_out.values()), left_out[OTHER_MODEL]) == (5, 1)
-    assert "leaves out" in (resident.reservation(["main"]) or "")
+    assert "leaves out" in (resident.caveat(["main"]) or "")
     assert await drift(resident) == {}
 
 
@@ -323,7 +322,7 @@ async def test_a_corrupt_memory_is_told_and_the_others_answer(
     index = await resident.residency.index_of("main")
     assert index.left_out() == {CORRUPT: 1}
     assert "'bad'" in caplog.text
-    assert "corrupt" in (resident.reservation(["main"]) or "")
+    assert "corrupt" in (resident.caveat(["main"]) or "")
     # The feed tells of the same row, perhaps again: it is still one.
     await resident.residency.follower.catch_up()
     assert index.left_out() == {CORRUPT: 1}
@@ -435,9 +434,9 @@ async def test_what_does_not_fit_is_the_oldest_and_it_is_told(
         assert kept == {row["id"] for row in rows[-len(kept) :]}
         index = await resident.residency.index_of("main")
         assert index.left_out() == {BEYOND_BUDGET: 600 - len(kept)}
-        reservation = resident.reservation(["main"]) or ""
-        assert f"{600 - len(kept):,}" in reservation
-        assert "MEMORY_INDEX_MEMORY_MB" in reservation
+        caveat = resident.caveat(["main"]) or ""
+        assert f"{600 - len(kept):,}" in caveat
+        assert "MEMORY_INDEX_MEMORY_MB" in caveat
         assert await drift(resident) == {}
 
 
@@ -464,7 +463,7 @@ async def test_the_agent_used_longest_ago_leaves_and_comes_back(opened: OpenStor
         assert len(await found(resident, "bunny", agents=(agents[1],))) == 151
         assert resident.residency.residents() == [agents[2], agents[1]]
         assert (await asyncio.to_thread(resident.residency.state)).bytes <= int(one * 2.5)
-        assert resident.reservation(agents) is None
+        assert resident.caveat(agents) is None
 
 
 async def test_a_slow_load_of_one_agent_holds_up_no_other(

@@ -13,7 +13,7 @@ from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
 from service.inference.embedder import Vector
 from service.memories.storing import Pushed, change, find, remove, store
-from service.recall.expansion import RecallQuery, RecallResult, graph_recall
+from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import Searcher, SearchQuery
@@ -31,7 +31,7 @@ class LateEngine(DatabaseEngine):
     """An index that has heard of no archiving, of no move to another scope, of no removal."""
 
     removed: tuple[str, ...] = ()
-    reservations: list[str | None] = field(default_factory=lambda: [None])
+    caveats: list[str | None] = field(default_factory=lambda: [None])
 
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         found = await super().by_text(text, _late(filters), limit)
@@ -47,16 +47,16 @@ class LateEngine(DatabaseEngine):
     ) -> list[Scored]:
         return await super().keep_visible(ranking, _late(filters), limit)
 
-    async def weigh(
+    async def collect_evidence(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
     ) -> Evidence:
-        return await super().weigh(question, _late(filters), keys, reach)
+        return await super().collect_evidence(question, _late(filters), keys, reach)
 
     def indexed_through(self, _agents: Sequence[str]) -> datetime:
         return MOMENT
 
-    def reservation(self, _agents: Sequence[str]) -> str | None:
-        return self.reservations.pop(0) if len(self.reservations) > 1 else self.reservations[0]
+    def caveat(self, _agents: Sequence[str]) -> str | None:
+        return self.caveats.pop(0) if len(self.caveats) > 1 else self.caveats[0]
 
 
 def _late(filters: Filters) -> Filters:
@@ -193,20 +193,18 @@ async def test_the_receipt_tells_the_engines_own_standing(opened: OpenStore) -> 
 
 
 @pytest.mark.parametrize("said", [["loading", None], [None, "loading"]])
-async def test_a_reservation_before_or_after_is_told(
-    opened: OpenStore, said: list[str | None]
-) -> None:
+async def test_a_caveat_before_or_after_is_told(opened: OpenStore, said: list[str | None]) -> None:
     await opened.push("Harbour log.")
-    late = LateEngine(opened.db, reservations=said)
+    late = LateEngine(opened.db, caveats=said)
     receipt = (await _search(opened, "harbour", late)).receipt
     assert (receipt.fallback_reason, receipt.missing_signals) == ("loading", [])
 
 
-async def test_a_missing_vector_is_told_before_a_reservation(opened: OpenStore) -> None:
+async def test_a_missing_vector_is_told_before_a_caveat(opened: OpenStore) -> None:
     await opened.push("Harbour log.")
     opened.vectors.problem = EmbedderUnavailable("Nobody there.")
     opened.embeddings.lists_models = False
-    late = LateEngine(opened.db, reservations=["loading"])
+    late = LateEngine(opened.db, caveats=["loading"])
     receipt = (await _search(opened, "harbour", late, weights={"text": 1.0, "vector": 1.0})).receipt
     assert receipt.missing_signals == ["vector"]
     assert receipt.fallback_reason

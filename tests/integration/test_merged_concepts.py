@@ -304,19 +304,18 @@ async def test_a_question_names_a_subject_by_either_spelling(
 
         async def named(text: str) -> set[str]:
             question = Question.read(text, None)
-            told = await opened.engine.weigh(question, Filters(("main",)), keys, 0)
-            return {
-                titles[keys.index(k)] for k, n in zip(told.keys, told.is_named, strict=True) if n
-            }
+            found = await opened.engine.collect_evidence(question, Filters(("main",)), keys, 0)
+            is_named = found.values["is_named"]
+            return {titles[keys.index(k)] for k, n in zip(found.keys, is_named, strict=True) if n}
 
         assert await named("an embedding server?") == {"Embedding server"}
         await merge(opened)
         assert await named("an embedding server?") == {"Embedding server", "Embedding servers"}
         async with resident_engine(opened.db) as fresh:
-            told = await fresh.weigh(
+            found = await fresh.collect_evidence(
                 Question.read("embedding servers?", None), Filters(("main",)), keys, 0
             )
-            assert told.is_named.sum() == 2
+            assert found.values["is_named"].sum() == 2
         assert await named("embedding servers?") == {"Embedding server", "Embedding servers"}
         await part_concepts(opened.pipeline, "main", run="r1")
         assert await named("embedding servers?") == {"Embedding servers"}

@@ -2,12 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, ClassVar, Final
-
-import numpy as np
 
 from service.index.database import evidence as stored_evidence
 from service.index.evidence import Evidence, Question
@@ -24,7 +22,6 @@ HOLDING: Final = load_query(__package__, "holding")
 BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
-SIZES: Final = load_query(__package__, "sizes")
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
 MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
@@ -35,8 +32,6 @@ BEFORE_AND_AFTER: Final = load_query(__package__, "before_and_after")
 
 # Every memory that is filtered is read: taken in slices from the top until enough have passed.
 _SLICE: Final = 100
-# The store answers a few questions faster at once than in turn; more only wait.
-_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True)
@@ -66,32 +61,26 @@ class DatabaseEngine:
     ) -> tuple[list[Scored], int]:
         """Rank by the store's HNSW index, exactly where filters leave too few of its nearest."""
         numbers = vector.tolist()
-        found = await self.db.run(BY_VECTOR, vector=numbers, **filters.params())
-        visible = set(found["visible"])
-        filtered = len(found["near"]) - len(visible)
-        if len(visible) < min(limit, len(found["near"])):
+        nearest = await self.db.run(BY_VECTOR, vector=numbers, **filters.params())
+        visible = set(nearest["visible"])
+        filtered = len(nearest["near"]) - len(visible)
+        if len(visible) < min(limit, len(nearest["near"])):
             # The index knows no filters: every memory that passes is compared, so that a rare
             # scope loses nothing.
             rows = await self.db.run(
                 BY_VECTOR_EXACTLY, vector=numbers, limit=limit, **filters.params()
             )
             return [Scored(row["id"], row["score"]) for row in rows], filtered
-        near = sorted((row["distance"], row["id"]) for row in found["near"] if row["id"] in visible)
+        near = sorted(
+            (row["distance"], row["id"]) for row in nearest["near"] if row["id"] in visible
+        )
         return [Scored(key, 1.0 - distance) for distance, key in near[:limit]], filtered
 
-    async def weigh(
+    async def collect_evidence(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
     ) -> Evidence:
-        """Read the texts and count; how long an average text is, is told by those read."""
-        told = await stored_evidence.weigh(self.db, question, filters, keys, reach)
-        holders = await stored_evidence.holders(
-            self.db, filters.agents, question.words, asyncio.Semaphore(_AT_ONCE)
-        )
-        documents = sum((await self.sizes(filters.agents)).values())
-        words = documents * float(told.lengths.mean()) if len(told.lengths) else 0.0
-        return replace(
-            told, holders=np.array(holders, np.float32), documents=documents, words=words
-        )
+        """Read the texts and count."""
+        return await stored_evidence.collect_evidence(self.db, question, filters, keys, reach)
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
@@ -102,12 +91,12 @@ class DatabaseEngine:
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the store's full-text index, about a few phrases at once."""
-        turns = asyncio.Semaphore(_AT_ONCE)
+        turns = asyncio.Semaphore(stored_evidence.AT_ONCE)
 
         async def one(words: str) -> list[str]:
             async with turns:
-                found: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
-            return found
+                ids: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
+            return ids
 
         return set(chain.from_iterable(await asyncio.gather(*map(one, phrases))))
 
@@ -134,18 +123,15 @@ class DatabaseEngine:
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
         """Ask the store's index of moments, or look at the memories named."""
         if among is None:
-            found = await self.db.run(NEWEST, **filters.params())
+            moments = await self.db.run(NEWEST, **filters.params())
         else:
             ids = [record("memory", key) for key in among]
-            found = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
-        return found[0] if found else None
+            moments = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
+        return moments[0] if moments else None
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Read the counts that every write keeps up to date."""
-        ids = [record("meta", ["dictionary", agent]) for agent in agents]
-        rows = await self.db.run(SIZES, ids=ids)
-        sizes = {row["id"][1]: row["memories"] for row in rows}
-        return {agent: sizes.get(agent, 0) for agent in agents}
+        return await stored_evidence.sizes(self.db, agents)
 
     async def concepts_of_memories(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
@@ -197,7 +183,7 @@ class DatabaseEngine:
         """Return this moment: what is stored now is what is searched."""
         return datetime.now(UTC)
 
-    def reservation(self, _agents: Sequence[str]) -> str | None:
+    def caveat(self, _agents: Sequence[str]) -> str | None:
         """Return None: nothing stored is left out."""
         return None
 

@@ -2,47 +2,74 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from service.index.evidence import Evidence, Places, Question
+from service.index.database.values import VALUES, Row
+from service.index.evidence import Corpus, Evidence, Question, RowNumbers
 from service.records import FEW_MEMORIES, Concept, Filters
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.terms import TERMS
 
-WEIGH: Final = load_query(__package__, "weigh")
-HOLDERS: Final = load_query(__package__, "holders")
+EVIDENCE: Final = load_query(__package__, "evidence")
+DOCUMENT_FREQUENCY: Final = load_query(__package__, "document_frequency")
 ENDS: Final = load_query(__package__, "ends")
 SPELLINGS: Final = load_query(__package__, "spellings")
+SIZES: Final = load_query(__package__, "sizes")
 
-Row = Mapping[str, Any]
+# The store answers a few questions faster at once than in turn; more only wait.
+AT_ONCE: Final = 8
 
 
-async def weigh(
+async def collect_evidence(
     db: Database, question: Question, filters: Filters, keys: Iterable[str], reach: int
 ) -> Evidence:
-    """Read memories and, step by step, their neighbours in time; see Engine.weigh."""
-    names, (rows, asked) = await asyncio.gather(
+    """Read memories and, step by step, their neighbours in time; see Engine.collect_evidence.
+
+    How long an average text is, is estimated by those read.
+    """
+    spellings, (rows, candidates) = await asyncio.gather(
         _spellings(db, filters.agents, question.names),
         _read_around(db, question, filters, keys, reach),
     )
-    is_named = [row.get("subject") in names[row["agent"]] for row in rows.values()]
-    return _evidence(question, rows, is_named, asked, reach)
+    frequencies = await _document_frequencies(db, filters.agents, question.words)
+    documents = sum((await sizes(db, filters.agents)).values())
+    values = _count(question, rows.values())
+    values |= {name: value([*rows.values()], spellings) for name, value in VALUES.items()}
+    lengths = values["lengths"]
+    words = documents * float(lengths.mean()) if len(lengths) else 0.0
+    return Evidence(
+        keys=tuple(rows),
+        candidates=candidates,
+        before=_ways(rows, candidates, "before", reach),
+        after=_ways(rows, candidates, "after", reach),
+        values=values,
+        corpus=Corpus(np.array(frequencies, np.float32), documents, words),
+    )
 
 
-async def holders(
-    db: Database, agents: Sequence[str], words: Sequence[str], at_once: asyncio.Semaphore
+async def sizes(db: Database, agents: Sequence[str]) -> dict[str, int]:
+    """Return the number of memories of each agent, as every write keeps it up to date."""
+    ids = [record("meta", ["dictionary", agent]) for agent in agents]
+    memories = {row["id"][1]: row["memories"] for row in await db.run(SIZES, ids=ids)}
+    return {agent: memories.get(agent, 0) for agent in agents}
+
+
+async def _document_frequencies(
+    db: Database, agents: Sequence[str], words: Sequence[str]
 ) -> list[int]:
     """Return how many of the agents' memories hold each word."""
+    turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(word: str) -> int:
-        async with at_once:
-            found = await db.run(HOLDERS, agents=list(agents), word=word)
-        return found[0]["count"] if found else 0
+        async with turns:
+            rows = await db.run(DOCUMENT_FREQUENCY, agents=list(agents), word=word)
+        return rows[0]["count"] if rows else 0
 
     return list(await asyncio.gather(*map(one, words)))
 
@@ -79,9 +106,9 @@ async def _spellings(
     db: Database, agents: Sequence[str], slugs: frozenset[str]
 ) -> dict[str, set[str]]:
     """Return slugs with all those that stand for the same concepts, by agent."""
-    found = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(slugs))
+    rows = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(slugs))
     names = {agent: set(slugs) for agent in agents}
-    for (agent, slug), merged in found:
+    for (agent, slug), merged in rows:
         if agent in names:
             names[agent].update((slug, *merged))
     return names
@@ -93,16 +120,16 @@ async def _read_around(
     """Return the rows of memories, how many they are, and behind them their neighbours' rows."""
     rows: dict[str, Row] = {}
     wanted = list(dict.fromkeys(keys))
-    asked = 0
+    candidates = 0
     for _ in range(reach + 1):
-        found = await _rows(db, question, filters, wanted)
-        rows |= found
-        asked = asked or len(rows)
-        near = (key for row in found.values() for key in (*row["before"], *row["after"]))
+        new = await _rows(db, question, filters, wanted)
+        rows |= new
+        candidates = candidates or len(rows)
+        near = (key for row in new.values() for key in (*row["before"], *row["after"]))
         wanted = [key for key in dict.fromkeys(near) if key not in rows]
         if not wanted:
             break
-    return rows, asked
+    return rows, candidates
 
 
 async def _rows(
@@ -110,49 +137,36 @@ async def _rows(
 ) -> dict[str, Row]:
     ids = [record("memory", key) for key in keys]
     vector = None if question.vector is None else question.vector.tolist()
-    rows = await db.run(WEIGH, ids=ids, vector=vector, **filters.params()) if ids else []
-    found = {row["id"]: row for row in rows}
-    return {key: found[key] for key in keys if key in found}
+    rows = await db.run(EVIDENCE, ids=ids, vector=vector, **filters.params()) if ids else []
+    by_key = {row["id"]: row for row in rows}
+    return {key: by_key[key] for key in keys if key in by_key}
 
 
-def _evidence(
-    question: Question, rows: Mapping[str, Row], is_named: Sequence[bool], asked: int, reach: int
-) -> Evidence:
-    texts = [row["words"].split() for row in rows.values()]
+def _count(question: Question, rows: Collection[Row]) -> dict[str, NDArray[Any]]:
+    """Return how often each word of the question stands in each row, and the rows' lengths."""
+    texts = [row["words"].split() for row in rows]
     counted = [Counter(map(TERMS.__getitem__, text)) for text in texts]
     terms = [TERMS[word] for word in question.words]
-    cosines = [row.get("cosine") for row in rows.values()]
-    return Evidence(
-        keys=tuple(rows),
-        asked=asked,
-        counts=np.array([[one[term] for term in terms] for one in counted], np.float32).reshape(
-            len(rows), len(terms)
-        ),
-        lengths=np.array([len(text) for text in texts], np.float32),
-        cosines=np.array([np.nan if c is None else c for c in cosines], np.float32),
-        is_named=np.array(is_named, np.bool_),
-        is_turn=np.array([row.get("session") is not None for row in rows.values()], np.bool_),
-        before=_ways(rows, asked, "before", reach),
-        after=_ways(rows, asked, "after", reach),
-        holders=np.zeros(len(terms), np.float32),
-        documents=0,
-        words=0.0,
-    )
+    counts = np.array([[one[term] for term in terms] for one in counted], np.float32)
+    return {
+        "counts": counts.reshape(len(rows), len(terms)),
+        "lengths": np.array([len(text) for text in texts], np.float32),
+    }
 
 
-def _ways(rows: Mapping[str, Row], asked: int, side: str, reach: int) -> Places:
-    """Return the rows of what comes before or after those asked about, nearest first; -1 for none.
+def _ways(rows: Mapping[str, Row], candidates: int, side: str, reach: int) -> RowNumbers:
+    """Return the rows of what comes before or after the candidates, nearest first; -1 for none.
 
     A chain that comes back to where it was ends there.
     """
-    place = {key: at for at, key in enumerate(rows)}
+    positions = {key: position for position, key in enumerate(rows)}
     ways = np.full((len(rows), reach), -1, np.int32)
-    for at, key in enumerate(islice(rows, asked)):
+    for position, key in enumerate(islice(rows, candidates)):
         way = [key]
         while len(way) <= reach:
-            here = min((end for end in rows[way[-1]][side] if end in place), default=key)
+            here = min((end for end in rows[way[-1]][side] if end in positions), default=key)
             if here in way:
                 break
             way.append(here)
-        ways[at, : len(way) - 1] = [place[here] for here in way[1:]]
+        ways[position, : len(way) - 1] = [positions[here] for here in way[1:]]
     return ways

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Columns, Mask
 from service.index.resident.facts import Facts
-from service.index.resident.graph import EdgeTable, Graph
+from service.index.resident.graph import AgentGraph, EdgeTable
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import (
     NO_DIRECTION,
@@ -46,7 +46,7 @@ class AgentIndex:
         self.columns = Columns()
         self.text = TextIndex()
         self.vectors = vectors
-        self.graph = Graph(agent)
+        self.graph = AgentGraph(agent)
         self.corrupt: set[tuple[str, str]] = set()
         self.beyond_budget = 0
         # Edges written by hand: their ids do not tell their ends.
@@ -161,10 +161,10 @@ class AgentIndex:
         if self.vectors is None or not keys:
             return
         passes = has_direction(vectors)
-        for place in np.flatnonzero(~passes).tolist():
-            self.leave_out_vector(keys[place], NO_DIRECTION)
+        for position in np.flatnonzero(~passes).tolist():
+            self.leave_out_vector(keys[position], NO_DIRECTION)
         fit = np.flatnonzero(passes).tolist()
-        self.vectors.put([self._row_of(keys[place]) for place in fit], vectors[fit])
+        self.vectors.put([self._row_of(keys[position]) for position in fit], vectors[fit])
 
     def leave_out_vector(self, key: str, reason: str) -> None:
         """Leave a memory without a vector, and remember why."""

@@ -17,7 +17,7 @@ OTHER_MODEL: Final = "a vector of another model"
 Row = Mapping[str, Any]
 
 
-def take(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
+def apply_change(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
     """Take in one change of the feed; vectors must carry the fingerprint."""
     if change.table == "memory":
         _take_memory(index, change)

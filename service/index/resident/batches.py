@@ -18,7 +18,7 @@ _SLICE_TEXTS: Final = 64
 Terms: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 Floats: TypeAlias = NDArray[np.float32]
-Places: TypeAlias = NDArray[np.intp]
+Positions: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Batch:
     """
 
     terms: Terms
-    sizes: Places
+    sizes: Positions
     documents: NDArray[np.uint16]
     counts: Counts
     lengths: Floats
@@ -93,7 +93,7 @@ def join(batches: Sequence[Batch]) -> Batch:
     )
 
 
-def _order(terms: Terms, sizes: Places) -> tuple[Terms, Places, Places]:
+def _order(terms: Terms, sizes: Positions) -> tuple[Terms, Positions, Positions]:
     """Return each term once, ascending, its postings' number, and the order to put them in.
 
     Runs are sorted, not their postings, of which there are many times more.

@@ -113,26 +113,26 @@ class Columns:
         self._masks.clear()
         self._size = max(self._size, max(rows) + 1)
         self.reserve(self._size)
-        places = np.array(rows)
+        new_rows = np.array(rows)
         for name, column in self._codes.items():
             code = self._labels[name].code
-            column[places] = [code(getattr(one, name)) for one in facts]
-        self._tags[places] = [self._tag_code(one.tags) for one in facts]
-        self._times["occurred_at"][places] = [one.occurred_at for one in facts]
-        self._times["valid_from"][places] = [
+            column[new_rows] = [code(getattr(one, name)) for one in facts]
+        self._tags[new_rows] = [self._tag_code(one.tags) for one in facts]
+        self._times["occurred_at"][new_rows] = [one.occurred_at for one in facts]
+        self._times["valid_from"][new_rows] = [
             one.occurred_at if one.valid_from is None else one.valid_from for one in facts
         ]
-        self._times["valid_until"][places] = [
+        self._times["valid_until"][new_rows] = [
             _FOREVER if one.valid_until is None else one.valid_until for one in facts
         ]
-        self.subjects[places] = [hash(one.subject) if one.subject else 0 for one in facts]
-        self._is_archived[places] = [one.is_archived for one in facts]
-        self._is_source[places] = [one.consolidated_into is not None for one in facts]
+        self.subjects[new_rows] = [hash(one.subject) if one.subject else 0 for one in facts]
+        self._is_archived[new_rows] = [one.is_archived for one in facts]
+        self._is_source[new_rows] = [one.consolidated_into is not None for one in facts]
         for row, one in zip(rows, facts, strict=True):
             self.summaries.pop(row, None)
             if one.consolidated_into is not None:
                 self.summaries[row] = one.consolidated_into
-        self._is_present[places] = True
+        self._is_present[new_rows] = True
 
     def remove(self, row: int) -> None:
         """Let a row hold no memory any more."""
@@ -178,14 +178,14 @@ class Columns:
 
     def _keep_labels(self, mask: Mask, filters: Filters) -> None:
         """Clear the rows whose labels are not among those asked for."""
-        asked = {
+        chosen_values = {
             "scope": None if filters.scope is None else (filters.scope,),
             "kind": filters.kinds,
             "type": filters.types,
             "session": None if filters.session is None else (filters.session,),
             "trust_tier": filters.trust,
         }
-        for name, values in asked.items():
+        for name, values in chosen_values.items():
             if values is not None:
                 labels = self._labels[name]
                 codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from service.index.evidence import Evidence, Question, join
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.evidence import newest, weigh
+from service.index.resident.evidence import collect_evidence, newest
 from service.index.resident.neighbours import (
     before_and_after,
     concepts_of,
@@ -43,8 +43,8 @@ class ResidentEngine:
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories whose words match best (BM25 over each agent's own memories)."""
         words = query_words(text)
-        found = await self._ask(filters.agents, lambda i: i.by_text(words, filters, limit))
-        return _best(found, limit)
+        rankings = await self._ask(filters.agents, lambda i: i.by_text(words, filters, limit))
+        return _best(rankings, limit)
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
         """Return memories that hold a phrase: all its words by the index, their order by the store.
@@ -52,13 +52,13 @@ class ResidentEngine:
         Of very many that hold all the words only the first are looked through.
         """
         most = max(_MOST_PHRASE_TEXTS, limit)
-        found = await self._ask(filters.agents, lambda i: i.by_all_words(phrase, filters, most))
-        ranking = _best(found, most)
+        rankings = await self._ask(filters.agents, lambda i: i.by_all_words(phrase, filters, most))
+        ranking = _best(rankings, most)
         kept: list[Scored] = []
         for start in range(0, len(ranking), _SLICE):
             part = ranking[start : start + _SLICE]
-            holders = await self.residency.holders([hit.id for hit in part], phrase)
-            kept += [hit for hit in part if hit.id in holders]
+            holding = await self.residency.hold_phrase([hit.id for hit in part], phrase)
+            kept += [hit for hit in part if hit.id in holding]
             if len(kept) >= limit:
                 break
         return kept[:limit]
@@ -67,16 +67,16 @@ class ResidentEngine:
         self, vector: Vector, filters: Filters, limit: int
     ) -> tuple[list[Scored], int]:
         """Return the memories nearest in meaning, by comparing every one that passes."""
-        found = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
-        return _best([near for near, _ in found], limit), sum(filtered for _, filtered in found)
+        answers = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
+        return _best([near for near, _ in answers], limit), sum(filtered for _, filtered in answers)
 
-    async def weigh(
+    async def collect_evidence(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
     ) -> Evidence:
         """Count in the indexes of all agents, each of which knows its own memories only."""
         wanted = list(dict.fromkeys(keys))
         parts = await self._ask(
-            filters.agents, lambda i: weigh(i, question, filters, wanted, reach)
+            filters.agents, lambda i: collect_evidence(i, question, filters, wanted, reach)
         )
         return join(parts)
 
@@ -85,83 +85,85 @@ class ResidentEngine:
     ) -> dict[str, list[tuple[Concept, list[str]]]]:
         """Follow concepts from memories to others."""
         wanted = list(keys)
-        found = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
-        return dict(chain.from_iterable(part.items() for part in found))
+        answers = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
+        return dict(chain.from_iterable(part.items() for part in answers))
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the agent's index, once everything is in it that anyone has written."""
         await self.residency.catch_up(agent)
         wanted = list(phrases)
-        [found] = await self._ask([agent], lambda i: i.holding(wanted, limit))
-        return found
+        [held] = await self._ask([agent], lambda i: i.holding(wanted, limit))
+        return held
 
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int
     ) -> list[Scored]:
         """Return the first `limit` of a ranking that pass the filters, in its order."""
         keys = [hit.id for hit in ranking]
-        found = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
-        visible = set().union(*found)
+        answers = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
+        visible = set().union(*answers)
         return [hit for hit in ranking if hit.id in visible][:limit]
 
     async def summaries_of(self, agents: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
         """Look up what each memory's row says."""
         wanted = list(keys)
-        found = await self._look_up(agents, lambda i: summaries_of(i, wanted))
-        return dict(chain.from_iterable(part.items() for part in found))
+        answers = await self._look_up(agents, lambda i: summaries_of(i, wanted))
+        return dict(chain.from_iterable(part.items() for part in answers))
 
     async def newest(self, filters: Filters, among: Sequence[str] | None = None) -> datetime | None:
         """Look through the moments of all that passes."""
-        found = await self._look_up(filters.agents, lambda i: newest(i, filters, among))
-        moments = [moment for moment in found if moment is not None]
+        answers = await self._look_up(filters.agents, lambda i: newest(i, filters, among))
+        moments = [moment for moment in answers if moment is not None]
         return max(moments, default=None)
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Return the number of memories of each agent."""
-        found = await self._look_up(agents, lambda i: i.memories)
-        return dict(zip(agents, found, strict=True))
+        answers = await self._look_up(agents, lambda i: i.memories)
+        return dict(zip(agents, answers, strict=True))
 
     async def concepts_of_memories(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
     ) -> dict[str, tuple[Concept, ...]]:
         """Return the concepts that each memory can link by."""
         wanted = list(keys)
-        found = await self._look_up(agents, lambda i: concepts_of(i, wanted, caps.get(i.agent, 0)))
-        return dict(chain.from_iterable(part.items() for part in found))
+        answers = await self._look_up(
+            agents, lambda i: concepts_of(i, wanted, caps.get(i.agent, 0))
+        )
+        return dict(chain.from_iterable(part.items() for part in answers))
 
     async def memories_of_concepts(
         self, agents: Sequence[str], concepts: Iterable[ConceptId]
     ) -> dict[ConceptId, list[str]]:
         """Return the ids of the memories that reference each concept, in ascending order."""
         slugs = _slugs(concepts)
-        found = await self._look_up(agents, lambda i: memories_of(i, slugs[i.agent]))
-        return dict(chain.from_iterable(part.items() for part in found))
+        answers = await self._look_up(agents, lambda i: memories_of(i, slugs[i.agent]))
+        return dict(chain.from_iterable(part.items() for part in answers))
 
     async def related_concepts(
         self, agents: Sequence[str], concepts: Sequence[Concept], edges: Iterable[str]
     ) -> dict[ConceptId, list[Related]]:
         """Return the concepts beside each one, the tightest first."""
         slugs, allowed = _slugs(concept.id for concept in concepts), set(edges)
-        found = await self._look_up(agents, lambda i: related(i, slugs[i.agent], allowed))
-        return dict(chain.from_iterable(part.items() for part in found))
+        answers = await self._look_up(agents, lambda i: related(i, slugs[i.agent], allowed))
+        return dict(chain.from_iterable(part.items() for part in answers))
 
     async def before_and_after(
         self, agents: Sequence[str], keys: Iterable[str]
     ) -> dict[str, tuple[list[str], list[str]]]:
         """Return the ids of the memories just before and just after each one."""
         wanted = list(keys)
-        found = await self._look_up(agents, lambda i: before_and_after(i, wanted))
-        return dict(chain.from_iterable(part.items() for part in found))
+        answers = await self._look_up(agents, lambda i: before_and_after(i, wanted))
+        return dict(chain.from_iterable(part.items() for part in answers))
 
     def indexed_through(self, agents: Sequence[str], /) -> datetime:
         """Return when the change feed was last read to its end."""
         del agents  # one feed carries them all
         return self.residency.follower.through
 
-    def reservation(self, agents: Sequence[str], /) -> str | None:
+    def caveat(self, agents: Sequence[str], /) -> str | None:
         """Return what the indexes of these agents leave out, or that they may lag behind."""
-        told = [reason for agent in agents if (reason := self.residency.reservation(agent))]
-        return " ".join(told) or None
+        caveats = [caveat for agent in agents if (caveat := self.residency.caveat(agent))]
+        return " ".join(caveats) or None
 
     def close(self) -> None:
         """Let the threads go."""

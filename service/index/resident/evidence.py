@@ -1,44 +1,36 @@
-"""What one agent's index tells of memories in regard to a question."""
+"""Evidence out of one agent's index."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
-from service.index.evidence import Evidence, Places, Question
+from service.index.evidence import Corpus, Evidence, Question, RowNumbers
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
 from service.index.resident.facts import moment_of
+from service.index.resident.values import VALUES, Rows
 from service.records import Filters
 
-Rows = NDArray[np.intp]
 
-
-def weigh(
+def collect_evidence(
     index: AgentIndex, question: Question, filters: Filters, keys: Iterable[str], reach: int
 ) -> Evidence:
     """Return the evidence of those memories that pass the filters, and of their neighbours."""
     with index.lock:
         mask = index.mask(filters)
-        asked = [index.rows[key] for key in keys if index.holds(key)]
-        asked = [row for row in asked if mask[row]]
-        rows, before, after = _around(index, asked, mask, reach)
+        held = [index.rows[key] for key in keys if index.holds(key)]
+        candidates = [row for row in held if mask[row]]
+        rows, before, after = _with_neighbours(index, candidates, mask, reach)
         counted = index.text.count(question.words, rows)
-        names = [hash(name) for name in index.graph.spellings(question.names)]
+        values = {name: value(index, question, rows) for name, value in VALUES.items()}
         return Evidence(
             keys=tuple(index.keys[row] for row in rows.tolist()),
-            asked=len(asked),
-            counts=counted.counts,
-            lengths=counted.lengths,
-            cosines=_cosines(index, question, rows),
-            is_named=np.isin(index.columns.subjects[rows], np.array(names, np.int64)),
-            is_turn=index.columns.in_session[rows],
+            candidates=len(candidates),
             before=before,
             after=after,
-            holders=counted.holders,
-            documents=index.text.documents,
-            words=index.text.words,
+            values={"counts": counted.counts, "lengths": counted.lengths, **values},
+            corpus=Corpus(counted.document_frequencies, index.text.documents, index.text.words),
         )
 
 
@@ -57,17 +49,13 @@ def newest(
         return moment_of(int(moments.max())) if len(moments) else None
 
 
-def _cosines(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.float32]:
-    vectors, vector = index.vectors, question.vector
-    if vectors is None or vector is None or vectors.dimensions != len(vector):
-        return np.full(len(rows), np.nan, np.float32)
-    return vectors.cosines(vector, rows)
+def _with_neighbours(
+    index: AgentIndex, candidates: Sequence[int], mask: Mask, reach: int
+) -> tuple[Rows, RowNumbers, RowNumbers]:
+    """Return the candidates' rows in the index and behind them those around them.
 
-
-def _around(
-    index: AgentIndex, asked: Sequence[int], mask: Mask, reach: int
-) -> tuple[Rows, Places, Places]:
-    """Return the rows asked about and those around them, and the places of the neighbours."""
+    With them come, for each, the positions among these rows of what comes before and after it.
+    """
     follows, names = index.graph.edges["follows"], index.keys
     # Indexing bytes is faster than indexing an array, and this loop runs thousands of times.
     passes = mask.tobytes()
@@ -78,19 +66,19 @@ def _around(
         visible = [end for end in ends if end < len(passes) and passes[end]]
         return min(visible, key=names.__getitem__, default=row)
 
-    place = {row: at for at, row in enumerate(asked)}
+    positions = {row: position for position, row in enumerate(candidates)}
     ways: list[list[int]] = []
-    for row in asked:
+    for row in candidates:
         for step in (follows.ahead, follows.behind):
             here, way = row, list[int]()
             while len(way) < reach:
                 here = next_of(step(here), row)
-                at = place.get(here)
-                if here == row or (at is not None and at in way):
+                position = positions.get(here)
+                if here == row or (position is not None and position in way):
                     break
-                way.append(place.setdefault(here, len(place)))
+                way.append(positions.setdefault(here, len(positions)))
             ways.append(way + [-1] * (reach - len(way)))
-    steps = np.array(ways, np.int32).reshape(len(asked), 2, reach)
-    padded = np.full((len(place), 2, reach), -1, np.int32)
-    padded[: len(asked)] = steps
-    return np.fromiter(place, np.intp, len(place)), padded[:, 0], padded[:, 1]
+    steps = np.array(ways, np.int32).reshape(len(candidates), 2, reach)
+    padded = np.full((len(positions), 2, reach), -1, np.int32)
+    padded[: len(candidates)] = steps
+    return np.fromiter(positions, np.intp, len(positions)), padded[:, 0], padded[:, 1]

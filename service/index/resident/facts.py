@@ -54,24 +54,34 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
     )
     return facts_of(
         [
-            key, row.get("words"), row.get("scope"), row.get("kind"), row.get("type"),
-            row.get("tags"), row.get("session"), row.get("trust_tier"), occurred_at, valid_from,
-            valid_until, row.get("archived_at") is not None, row.get("subject"),
+            key,
+            row.get("words"),
+            row.get("scope"),
+            row.get("kind"),
+            row.get("type"),
+            row.get("tags"),
+            row.get("session"),
+            row.get("trust_tier"),
+            occurred_at,
+            valid_from,
+            valid_until,
+            row.get("archived_at") is not None,
+            row.get("subject"),
             row.get("consolidated_into"),
         ]
-    )  # fmt: skip
+    )
 
 
-def _read_moment(told: Any) -> Any:
+def _read_moment(value: Any) -> Any:
     """Return a moment in microseconds; what is none stays as it is."""
-    if not isinstance(told, str):
-        return told
-    if told.startswith("+"):  # a year past 9999
+    if not isinstance(value, str):
+        return value
+    if value.startswith("+"):  # a year past 9999
         return microseconds(datetime.max.replace(tzinfo=UTC))
     try:
-        return microseconds(datetime.fromisoformat(told))
+        return microseconds(datetime.fromisoformat(value))
     except (ValueError, TypeError):
-        return told
+        return value
 
 
 def facts_of(values: Sequence[Any]) -> Facts:
@@ -99,6 +109,18 @@ def facts_of(values: Sequence[Any]) -> Facts:
     if not is_whole:
         raise CorruptRow(f"memory {key!r}")
     return Facts(
-        key, words, scope, kind, type_, tuple(tags), session, trust, occurred, since, until,
-        archived, subject, summary,
-    )  # fmt: skip
+        key,
+        words,
+        scope,
+        kind,
+        type_,
+        tuple(tags),
+        session,
+        trust,
+        occurred,
+        since,
+        until,
+        archived,
+        subject,
+        summary,
+    )

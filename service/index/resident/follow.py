@@ -10,8 +10,9 @@ from typing import Final
 
 from service.errors import QueryFailed, ServiceError
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.apply_change import take
+from service.index.resident.apply_change import apply_change
 from service.index.resident.facts import CorruptRow
+from service.index.resident.feed_position import MARGIN_MS, FeedPosition, stamp_before
 from service.index.resident.graph import EDGE_TABLES
 from service.records import Commit
 from service.store.database import Database
@@ -24,15 +25,7 @@ CLOCK: Final = load_query(__package__, "clock")
 # Another writer's commit is seen within a second, at 0.5 ms a look.
 POLL_SECONDS: Final = 0.25
 _LONGEST_REST_SECONDS: Final = 5.0
-# A version stamp is the database's time in milliseconds, shifted, and a counter.
-_STAMP_BITS: Final = 16
-# Two writers' commits may become visible in another order than their stamps: looked at again.
-_OVERLAP_MS: Final = 2000
-# A gap is looked for this often: the newest commit, which may be a large one, is read again then.
-_CHECK_SECONDS: Final = 60.0
-# How far the clocks of several database nodes may differ.
-_MARGIN_MS: Final = 10_000
-_ORDER: Final = {name: place for place, name in enumerate(("memory", "concept", "embedding"))}
+_ORDER: Final = {name: position for position, name in enumerate(("memory", "concept", "embedding"))}
 # Tables with a change feed that no index holds anything of.
 _WITHOUT_INDEX: Final = frozenset({"derived_from", "supersedes"})
 # What a row written by hand may raise where a field is missing or of another type.
@@ -59,14 +52,12 @@ class Follower:
         self._residents = residents
         self._on_doubt = on_doubt
         self._reading = asyncio.Lock()
-        self._tickets = 0
+        # The number of calls of catch_up, and of those that a look at the feed has served.
+        self._calls = 0
         self._served = 0
-        self._cursor: int | None = None
-        # The newest commit that was read: the feed must still begin with it, or it has a gap.
-        self._newest: int | None = None
-        self._seen: set[int] = set()
-        # When, by time.monotonic, something new was read last, and a gap was looked for.
-        self._moved_at = self._checked_at = time.monotonic()
+        now = time.monotonic()
+        self._position = FeedPosition(moved_at=now, checked_at=now)
+        # The model of the vectors that were read last.
         self._fingerprint: str | None = None
 
     async def catch_up(self) -> None:
@@ -74,13 +65,13 @@ class Follower:
 
         Callers that wait together are served by one look at the feed.
         """
-        self._tickets += 1
-        ticket = self._tickets
+        self._calls += 1
+        call = self._calls
         async with self._reading:
-            if self._served < ticket:
-                newest = self._tickets
+            if self._served < call:
+                latest = self._calls
                 await self._read()
-                self._served = newest
+                self._served = latest
 
     async def after_write(self) -> None:
         """Take in a write of our own. It is stored: a failure here only lets the index lag."""
@@ -100,9 +91,9 @@ class Follower:
             except QueryFailed as error:
                 # A row that the driver cannot read, such as a date past the year 9999.
                 log.error("the change feed cannot be read: %s", error.detail)  # noqa: TRY400
-                self._cursor, self._newest = None, None
+                self._position.lose()
                 self._on_doubt(list(self._residents))
-                rest = _MARGIN_MS / 1000
+                rest = MARGIN_MS / 1000
             except ServiceError as error:
                 log.warning("the index cannot be kept current: %s", error.detail)
                 rest = min(rest * 2, _LONGEST_REST_SECONDS)
@@ -113,51 +104,30 @@ class Follower:
         async with self._reading:
             async for commits in self._pages(since):
                 model = await self._model_of(commits)
-                if await asyncio.to_thread(apply, index, commits, model):
+                if await asyncio.to_thread(apply_commits, index, commits, model):
                     self._on_doubt([index.agent])
             self._residents[index.agent] = index
 
     async def stamp(self) -> int:
         """Return a version stamp that lies surely before every commit from now on."""
-        return (int(await self._db.run(CLOCK)) - _MARGIN_MS) << _STAMP_BITS
+        return stamp_before(int(await self._db.run(CLOCK)))
 
     async def _read(self) -> None:
-        begun, now = datetime.now(UTC), time.monotonic()
-        if self._cursor is None:
-            self._cursor = await self.stamp()
-        since = self._since(self._cursor, now)
+        begun, now, position = datetime.now(UTC), time.monotonic(), self._position
+        if position.is_lost:
+            position.begin_at(await self.stamp())
+        # A server has other writers too; an embedded store has this process alone.
+        since = position.next_stamp(now, is_shared=self._db.address.folder is None)
         stamps: set[int] = set()
         async for commits in self._pages(since):
             stamps |= {commit.stamp for commit in commits}
-            await self._take([commit for commit in commits if commit.stamp not in self._seen])
-        if self._newest is not None and since <= self._cursor:
-            self._checked_at = now
-            if self._newest not in stamps:
-                self._begin_anew()
-                stamps.clear()
-        if stamps and max(stamps) > self._cursor:
-            self._moved_at = now
-        if stamps:
-            self._newest = self._cursor = max(stamps)
-        horizon = self._cursor - (_OVERLAP_MS << _STAMP_BITS)
-        self._seen = {stamp for stamp in self._seen | stamps if stamp >= horizon}
+            await self._take_in([c for c in commits if c.stamp not in position.seen])
+        if position.has_gap(since, stamps, now):
+            log.error("the change feed has a gap: every index is loaded again")
+            self._on_doubt(list(self._residents))
+            stamps.clear()
+        position.advance(stamps, now)
         self.through = begun
-
-    def _since(self, cursor: int, now: float) -> int:
-        """Return the stamp to read from: as a rule the first that was not read yet.
-
-        A server has other writers too, whose commits may become visible out of order for a while.
-        """
-        is_shared = self._db.address.folder is None
-        if is_shared and now - self._moved_at < _OVERLAP_MS / 1000:
-            return cursor - (_OVERLAP_MS << _STAMP_BITS)
-        is_due = self._newest is None or now - self._checked_at >= _CHECK_SECONDS
-        return cursor if is_due else cursor + 1
-
-    def _begin_anew(self) -> None:
-        log.error("the change feed has a gap: every index is loaded again")
-        self._newest = None
-        self._on_doubt(list(self._residents))
 
     async def _pages(self, since: int) -> AsyncIterator[list[Commit]]:
         """Yield the commits since a stamp, that one included, page by page."""
@@ -168,13 +138,13 @@ class Follower:
                 yield commits
                 since = commits[-1].stamp
 
-    async def _take(self, commits: Sequence[Commit]) -> None:
+    async def _take_in(self, commits: Sequence[Commit]) -> None:
         if not commits:
             return
         self._count_unknown(commits)
         model = await self._model_of(commits)
         for index in list(self._residents.values()):
-            if await asyncio.to_thread(apply, index, commits, model):
+            if await asyncio.to_thread(apply_commits, index, commits, model):
                 self._on_doubt([index.agent])
 
     async def _model_of(self, commits: Sequence[Commit]) -> str | None:
@@ -196,11 +166,11 @@ class Follower:
                     self.unknown_tables[change.table] += 1
 
 
-def apply(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> bool:
+def apply_commits(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> bool:
     """Take what commits say of one agent into its index.
 
-    Returns whether a memory came from another agent by hand: its vector and edges were told before
-    it was ours, so that only loading anew brings them.
+    Returns whether a memory came from another agent by hand: the feed told its vector and edges
+    before it was this agent's, so that only loading anew brings them.
     """
     has_immigrants = False
     with index.lock:
@@ -210,16 +180,19 @@ def apply(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None)
             for change in sorted(commit.changes, key=lambda c: _ORDER.get(c.table, len(_ORDER))):
                 is_new = change.table == "memory" and not index.holds(change.key)
                 try:
-                    take(index, change, fingerprint)
+                    apply_change(index, change, fingerprint)
                 except _MISSHAPEN as error:
                     log.warning(
                         "index of agent %s: left out %s %s, a corrupt row (%r)",
-                        index.agent, change.table, change.key, error,
-                    )  # fmt: skip
+                        index.agent,
+                        change.table,
+                        change.key,
+                        error,
+                    )
                     index.leave_out(change.table, change.key)
                     continue
                 is_alone = is_new and index.holds(change.key) and change.key not in embedded
                 if is_alone and change.row and change.row.get("is_embedded"):
                     has_immigrants = True
-    # What did not fit may be told of again and again.
+    # An index that did not fit as a whole would be loaded again and again.
     return has_immigrants and not index.beyond_budget

@@ -23,7 +23,7 @@ _CONCEPT_BYTES: Final = 300
 _MOST_RELATED: Final = 20
 
 
-class Edges:
+class AdjacencyLists:
     """Directed edges between numbered nodes: adjacency arrays both ways, and weights."""
 
     def __init__(self) -> None:
@@ -79,12 +79,14 @@ class Edges:
         return ((source, end) for source, ends in self._ahead.items() for end in ends)
 
 
-class Graph:
+class AgentGraph:
     """Concepts by slug, and all edges of one agent; memories stand here by their rows."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
-        self.edges: Mapping[EdgeTable, Edges] = {name: Edges() for name in EDGE_TABLES}
+        self.edges: Mapping[EdgeTable, AdjacencyLists] = {
+            name: AdjacencyLists() for name in EDGE_TABLES
+        }
         self._numbers: dict[str, int] = {}
         self._slugs: list[str] = []
         # None where a concept is gone; its number stays.
@@ -139,10 +141,10 @@ class Graph:
 
     def spellings(self, slugs: Iterable[str]) -> set[str]:
         """Return slugs with all those that stand for the same concepts."""
-        found = set(slugs)
-        for slug in {self._merged_into.get(slug, slug) for slug in found}:
-            found |= {slug, *self._merged.get(slug, ())}
-        return found
+        spellings = set(slugs)
+        for slug in {self._merged_into.get(slug, slug) for slug in spellings}:
+            spellings |= {slug, *self._merged.get(slug, ())}
+        return spellings
 
     def declare(self, source: int, target: int, *, is_declared: bool) -> None:
         """Note whether a person said that two concepts are related."""
@@ -195,8 +197,8 @@ class Graph:
         if "is_a" in allowed:
             table = self.edges["is_a"]
             ends = [*table.ahead(number), *table.behind(number)]
-            found = (self._concepts[end] for end in ends)
-            near += [Related(concept, "is_a", DECLARED_SHARE) for concept in found if concept]
+            neighbours = (self._concepts[end] for end in ends)
+            near += [Related(concept, "is_a", DECLARED_SHARE) for concept in neighbours if concept]
         return sorted(near, key=lambda related: (-related.share, related.concept.id))
 
     def _beside(self, number: int) -> list[Related]:
@@ -204,7 +206,7 @@ class Graph:
         table = self.edges["related_to"]
         ahead = [((number, end), end) for end in table.ahead(number)]
         behind = [((end, number), end) for end in table.behind(number)]
-        found = []
+        related = []
         this = self._concepts[number]
         for side in (ahead, behind):
             weighed = sorted(
@@ -215,7 +217,7 @@ class Graph:
                 if other is not None and this is not None:
                     share = share_of(-weight, this.memories, other.memories)
                     is_declared = edge in self._declared
-                    found.append(
+                    related.append(
                         Related(other, "related_to", DECLARED_SHARE if is_declared else share)
                     )
-        return found
+        return related

@@ -14,13 +14,11 @@ from typing import Any, Final
 
 import orjson
 
-from service.index.resident.agent_index import AgentIndex
-from service.index.resident.graph import EdgeTable
-from service.index.resident.load_pages import (
+from service.index.resident.add_pages import (
     FACTS,
     Loading,
     Page,
-    Stored,
+    StoreFacts,
     add_concept_edges,
     add_concepts,
     add_edges,
@@ -29,6 +27,8 @@ from service.index.resident.load_pages import (
     add_picked,
     add_vectors,
 )
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.graph import EdgeTable
 from service.index.resident.vectors import VectorIndex
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
@@ -60,24 +60,24 @@ _LAST_MOMENT: Final = "9999-12-31T23:59:59.999999999Z"
 _SCAN_SHARE: Final = 0.25
 
 
-async def stored_facts(db: Database, agent: str) -> Stored:
+async def store_facts(db: Database, agent: str) -> StoreFacts:
     """Return what the store says before anything is read; raises StoreUnavailable."""
     embedding = await db.meta("embedding")
     dictionary = await db.meta(["dictionary", agent])
-    return Stored(
+    return StoreFacts(
         embedding.get("fingerprint"), embedding.get("dimensions"), dictionary.get("memories", 0)
     )
 
 
-def empty_index(agent: str, stored: Stored, scanned: int | None) -> AgentIndex:
+def empty_index(agent: str, facts: StoreFacts, scanned: int | None) -> AgentIndex:
     """Return the index that loading begins with."""
-    dimensions = stored.dimensions
+    dimensions = facts.dimensions
     return AgentIndex(agent, VectorIndex(dimensions, scanned) if dimensions else None)
 
 
 async def load(db: Database, loading: Loading) -> None:
     """Fill the index; raises StoreUnavailable. What does not fit or make sense is counted in it."""
-    loading.index.reserve(min(loading.stored.memories, loading.most_memories))
+    loading.index.reserve(min(loading.facts.memories, loading.most_memories))
     if await _is_much_of_the_store(db, loading):
         await _scan(db, loading)
     else:
@@ -98,7 +98,7 @@ def _give_back() -> None:
 
 
 async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:
-    expected = loading.stored.memories
+    expected = loading.facts.memories
     fits = expected <= loading.most_memories
     return fits and expected >= _SCAN_SHARE * await db.run(MEMORY_COUNT)
 
@@ -165,7 +165,7 @@ async def _pick(db: Database, loading: Loading) -> None:
         if adding:
             await adding
         if loading.is_full:
-            left = loading.stored.memories - loading.loaded
+            left = loading.facts.memories - loading.loaded
             loading.index.beyond_budget = max(len(page), left)
             break
         # Adding and the reading of the next page go on beside each other.
@@ -190,9 +190,12 @@ async def _picked_pages(db: Database, agent: str) -> AsyncIterator[Page]:
         until, rest = page[-1][FACTS], page
         while len(rest) == _PAGE_MEMORIES:
             rest = await db.run(
-                SAME_MOMENT, agent=agent, moment=until, id=record("memory", rest[-1][0]),
+                SAME_MOMENT,
+                agent=agent,
+                moment=until,
+                id=record("memory", rest[-1][0]),
                 limit=_PAGE_MEMORIES,
-            )  # fmt: skip
+            )
             yield rest
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.resident.batches import Batch, Counts, Floats, Places, Terms, join
+from service.index.resident.batches import Batch, Counts, Floats, Positions, Terms, join
 
 # From this share on, a byte for each document is as small as a list of documents and faster.
 _COMMON: Final = 0.25
@@ -17,23 +17,23 @@ _B: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Where one term stands in a part: in `documents`, or if None, counts has one for each."""
+class TermPostings:
+    """The postings of one term in a part: `documents`, or if None, counts has one for each."""
 
-    documents: Places | None
+    documents: Positions | None
     counts: Counts
     living: int
 
-    def count(self, documents: Places) -> Counts:
+    def count(self, documents: Positions) -> Counts:
         """Return how often the term stands in each of these documents."""
         if self.documents is None:
             return self.counts.take(documents)
-        places = np.minimum(self.documents.searchsorted(documents), len(self.documents) - 1)
-        held = self.documents.take(places) == documents
-        return np.where(held, self.counts.take(places), 0)
+        positions = np.minimum(self.documents.searchsorted(documents), len(self.documents) - 1)
+        held = self.documents.take(positions) == documents
+        return np.where(held, self.counts.take(positions), 0)
 
 
-class Part(ABC):
+class IndexPart(ABC):
     """Documents numbered from 0; a dead one has no end, which makes its scores 0."""
 
     def __init__(self, lengths: Floats, rows: NDArray[np.int32]) -> None:
@@ -51,7 +51,7 @@ class Part(ABC):
         """The memory held."""
         return self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
 
-    def kill(self, documents: Places) -> int:
+    def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         length = int(self.lengths[documents].sum(dtype=np.float64))
         self.lengths[documents] = np.inf
@@ -69,21 +69,21 @@ class Part(ABC):
         return norms
 
     @abstractmethod
-    def find(self, terms: Terms) -> list[Found | None]:
+    def find(self, terms: Terms) -> list[TermPostings | None]:
         """Return where each of the terms stands, None for nowhere."""
 
     @abstractmethod
     def take_apart(self) -> Batch:
         """Return all that is held, dead documents too, with terms in any order."""
 
-    def _found(self, documents: Places, counts: NDArray[Any]) -> Found | None:
+    def _postings_of(self, documents: Positions, counts: NDArray[Any]) -> TermPostings | None:
         living = len(documents)
         if self.dead:
             living = int(np.count_nonzero(self.lengths.take(documents) < np.inf))
-        return Found(documents, counts, living) if living else None
+        return TermPostings(documents, counts, living) if living else None
 
 
-class Segment(Part):
+class Segment(IndexPart):
     """Documents sorted in: for each term a list of documents, or a column when it is common."""
 
     def __init__(self, batch: Batch) -> None:
@@ -107,25 +107,27 @@ class Segment(Part):
         held = (self._common, self._columns, self._terms, self._ends, self._documents, self._counts)
         return super().bytes + sum(array.nbytes for array in held)
 
-    def kill(self, documents: Places) -> int:
+    def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         self._columns[:, documents] = 0
         return super().kill(documents)
 
-    def find(self, terms: Terms) -> list[Found | None]:
+    def find(self, terms: Terms) -> list[TermPostings | None]:
         """Return where each of the terms stands."""
         columns, lists = _locate(self._common, terms), _locate(self._terms, terms)
-        return [self._read(*places) for places in zip(columns, lists, strict=True)]
+        return [self._read(*positions) for positions in zip(columns, lists, strict=True)]
 
-    def _read(self, column: int, place: int) -> Found | None:
+    def _read(self, column: int, position: int) -> TermPostings | None:
         if column >= 0:
             counts = self._columns[column]
             living = int(np.count_nonzero(counts != 0))
-            return Found(None, counts, living) if living else None
-        if place < 0:
+            return TermPostings(None, counts, living) if living else None
+        if position < 0:
             return None
-        start, end = self._ends[place - 1] if place else 0, self._ends[place]
-        return self._found(self._documents[start:end].astype(np.intp), self._counts[start:end])
+        start, end = self._ends[position - 1] if position else 0, self._ends[position]
+        return self._postings_of(
+            self._documents[start:end].astype(np.intp), self._counts[start:end]
+        )
 
     def take_apart(self) -> Batch:
         """Return all that is held, dead documents too, with terms in any order."""
@@ -141,7 +143,7 @@ class Segment(Part):
         )
 
 
-class Tail(Part):
+class Tail(IndexPart):
     """The newest documents as they came, looked through from end to end."""
 
     def __init__(self) -> None:
@@ -171,16 +173,16 @@ class Tail(Part):
         self.lengths = np.concatenate((self.lengths, batch.lengths))
         self.rows = np.concatenate((self.rows, batch.rows))
 
-    def find(self, terms: Terms) -> list[Found | None]:
+    def find(self, terms: Terms) -> list[TermPostings | None]:
         """Return where each of the terms stands."""
         held = self._terms[: self.postings]
         return [self._read(np.flatnonzero(held == term)) for term in terms]
 
-    def _read(self, places: Places) -> Found | None:
-        if not len(places):
+    def _read(self, positions: Positions) -> TermPostings | None:
+        if not len(positions):
             return None
-        documents = self._documents.take(places).astype(np.intp)
-        return self._found(documents, self._counts.take(places))
+        documents = self._documents.take(positions).astype(np.intp)
+        return self._postings_of(documents, self._counts.take(positions))
 
     def take_apart(self) -> Batch:
         """Return all that is held, dead documents too, with terms in any order."""
@@ -194,7 +196,7 @@ class Tail(Part):
         )
 
 
-def merge(parts: Sequence[Part]) -> Segment:
+def merge(parts: Sequence[IndexPart]) -> Segment:
     """Return one segment of all living documents, of which there are at most MOST_DOCUMENTS."""
     return Segment(join([part.take_apart() for part in parts]))
 
@@ -203,6 +205,6 @@ def _locate(held: Terms, terms: Terms) -> list[int]:
     """Return the place of each term among the sorted ones, -1 where it is not."""
     if not len(held):
         return [-1] * len(terms)
-    places = np.minimum(held.searchsorted(terms), len(held) - 1)
-    found: list[int] = np.where(held[places] == terms, places, -1).tolist()
+    positions = np.minimum(held.searchsorted(terms), len(held) - 1)
+    found: list[int] = np.where(held[positions] == terms, positions, -1).tolist()
     return found

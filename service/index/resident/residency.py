@@ -10,17 +10,17 @@ from datetime import datetime
 from typing import Final
 
 from service.errors import ServiceError
+from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.census import find_drift
 from service.index.resident.follow import Follower
-from service.index.resident.load_pages import Loading
-from service.index.resident.loading import empty_index, load, stored_facts
+from service.index.resident.loading import empty_index, load, store_facts
 from service.store.database import Database, record
 from service.store.queries import load_query
 
 log = logging.getLogger(__name__)
 
-HOLDERS: Final = load_query(__package__, "holders")
+HOLD_PHRASE: Final = load_query(__package__, "hold_phrase")
 
 _WATCH_SECONDS: Final = 5.0
 # A census reads every row: at most a fiftieth of the time is spent on it.
@@ -106,10 +106,10 @@ class Residency:
             await self._loaded(agent)
             self._drift.pop(agent, None)
 
-    async def holders(self, keys: Sequence[str], phrase: str) -> set[str]:
+    async def hold_phrase(self, keys: Sequence[str], phrase: str) -> set[str]:
         """Return those of the memories whose words hold a phrase; raises StoreUnavailable."""
         ids = [record("memory", k) for k in keys]
-        return set(await self._db.run(HOLDERS, ids=ids, phrase=f" {phrase} "))
+        return set(await self._db.run(HOLD_PHRASE, ids=ids, phrase=f" {phrase} "))
 
     def residents(self) -> list[str]:
         """Return the agents in RAM, the least recently used first."""
@@ -121,10 +121,7 @@ class Residency:
         left_out: Counter[str] = Counter()
         for index in indexes:
             left_out.update(index.left_out())
-        loading = {
-            agent: f"{now.loaded:,} of about {now.stored.memories:,} memories"
-            for agent, now in list(self._loading.items())
-        }
+        loading = {agent: now.progress for agent, now in list(self._loading.items())}
         return IndexState(
             agents=len(indexes),
             memories=sum(index.memories for index in indexes),
@@ -151,12 +148,9 @@ class Residency:
         loading = self._loading.get(agent)
         if loading is None:
             return f"agent {agent!r} is not loaded yet"
-        return (
-            f"loading agent {agent!r}: {loading.loaded:,} of about "
-            f"{loading.stored.memories:,} memories"
-        )
+        return f"loading agent {agent!r}: {loading.progress}"
 
-    def reservation(self, agent: str) -> str | None:
+    def caveat(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
         if agent in self._doubts:
             return f"The index of agent {agent!r} may have missed changes: it is loaded again."
@@ -164,8 +158,8 @@ class Residency:
         left_out = index.left_out() if index else {}
         if not left_out:
             return None
-        told = ", ".join(f"{count:,}: {reason}" for reason, count in sorted(left_out.items()))
-        return f"The index of agent {agent!r} leaves out rows of the store ({told})."
+        reasons = ", ".join(f"{count:,}: {reason}" for reason, count in sorted(left_out.items()))
+        return f"The index of agent {agent!r} leaves out rows of the store ({reasons})."
 
     def expect(self, agents: Iterable[str]) -> None:
         """Call these agents waited for, until `run` has loaded them."""
@@ -238,9 +232,9 @@ class Residency:
         started = time.perf_counter()
         doubts = self._doubts[agent]
         since = await self.follower.stamp()
-        stored = await stored_facts(self._db, agent)
-        index = empty_index(agent, stored, self._scanned(stored.fingerprint))
-        loading = self._loading[agent] = Loading(index, stored, self.budget_bytes)
+        facts = await store_facts(self._db, agent)
+        index = empty_index(agent, facts, self._scanned(facts.fingerprint))
+        loading = self._loading[agent] = Loading(index, facts, self.budget_bytes)
         reporting = asyncio.create_task(self._report(loading))
         try:
             await load(self._db, loading)
@@ -252,26 +246,27 @@ class Residency:
             del self._doubts[agent]
         self._awaited.discard(agent)
         self._make_room(keep=agent)
-        self._tell(index, time.perf_counter() - started)
+        self._log_loaded(index, time.perf_counter() - started)
         return index
 
     async def _report(self, loading: Loading) -> None:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
-            log.info(
-                "index of agent %s: %s of about %s memories",
-                loading.index.agent, f"{loading.loaded:,}", f"{loading.stored.memories:,}",
-            )  # fmt: skip
+            log.info("index of agent %s: %s", loading.index.agent, loading.progress)
 
-    def _tell(self, index: AgentIndex, seconds: float) -> None:
+    def _log_loaded(self, index: AgentIndex, seconds: float) -> None:
         counts = index.counts()
         log.info(
             "index of agent %s: %s memories, %s vectors, %s concepts in %.1f s, %.0f MB",
-            index.agent, f"{counts['memory']:,}", f"{counts['embedding']:,}",
-            f"{counts['concept']:,}", seconds, index.bytes / 1e6,
-        )  # fmt: skip
-        if reservation := self.reservation(index.agent):
-            log.warning("%s", reservation)
+            index.agent,
+            f"{counts['memory']:,}",
+            f"{counts['embedding']:,}",
+            f"{counts['concept']:,}",
+            seconds,
+            index.bytes / 1e6,
+        )
+        if caveat := self.caveat(index.agent):
+            log.warning("%s", caveat)
 
     def _make_room(self, keep: str | None = None) -> None:
         """Let go of the agents that were used longest ago until the rest fits."""

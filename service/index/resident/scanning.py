@@ -14,14 +14,14 @@ _CORES: Final = os.cpu_count() or 1
 _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
-def dots(asked: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
+def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the dot product of one vector, of shape (1, n), with every row.
 
     The GIL is released meanwhile.
     """
 
     def scan(part: NDArray[np.int8]) -> NDArray[np.float32]:
-        return np.asarray(numkong.cdist(asked, part, "dot"), np.float32).reshape(-1)
+        return np.asarray(numkong.cdist(query, part, "dot"), np.float32).reshape(-1)
 
     if len(rows) < _SHARED_ROWS:
         return scan(rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.batches import MOST_DOCUMENTS, Floats, read_texts
-from service.index.resident.postings import K1, Found, Part, Segment, Tail, merge
+from service.index.resident.postings import K1, IndexPart, Segment, Tail, TermPostings, merge
 from service.text.terms import TERMS
 
 Mask = NDArray[np.bool_]
@@ -30,11 +30,11 @@ _DAMPED[1:] = 1 + np.log(np.arange(1, 2**16))
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How often words stand in rows [row, word], the rows' lengths, and who holds each word."""
+    """How often words stand in rows [row, word], the rows' lengths, how many texts hold a word."""
 
     counts: Floats
     lengths: Floats
-    holders: Floats
+    document_frequencies: Floats
 
 
 class TextIndex:
@@ -109,7 +109,7 @@ class TextIndex:
         terms = np.array([TERMS[word] for word in words], np.int64)
         counts = np.zeros((len(rows), len(words)), np.float32)
         lengths = np.zeros(len(rows), np.float32)
-        holders = np.zeros(len(words), np.float32)
+        frequencies = np.zeros(len(words), np.float32)
         places = np.full(len(rows), -1, np.int32)
         known = rows < len(self._places)
         places[known] = self._places[rows[known]]
@@ -117,11 +117,11 @@ class TextIndex:
         for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
             here = np.flatnonzero((slots == slot) & (places >= 0))
             lengths[here] = part.lengths[documents[here]]
-            for column, found in enumerate(part.find(terms)):
-                if found is not None:
-                    holders[column] += found.living
-                    counts[here, column] = found.count(documents[here])
-        return Counted(counts, lengths, holders)
+            for column, postings in enumerate(part.find(terms)):
+                if postings is not None:
+                    frequencies[column] += postings.living
+                    counts[here, column] = postings.count(documents[here])
+        return Counted(counts, lengths, frequencies)
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""
@@ -129,7 +129,7 @@ class TextIndex:
         while len(group := self._fitting(list(self._segments))) > 1:
             self._merge(group)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[IndexPart]:
         yield from self._segments.values()
         yield self._tail
 
@@ -216,17 +216,20 @@ class TextIndex:
 
     def _search(self, words: str, mask: Mask, *, needs_all: bool) -> tuple[Rows, Floats]:
         terms = np.array(list(dict.fromkeys(TERMS[word] for word in words.split())), np.int64)
-        found = [(part, part.find(terms)) for part in self._parts() if part.living]
-        weights = [self._weigh(each) for each in zip(*(places for _, places in found), strict=True)]
+        in_parts = [(part, part.find(terms)) for part in self._parts() if part.living]
+        weights = [
+            self._term_weight(each)
+            for each in zip(*(postings for _, postings in in_parts), strict=True)
+        ]
         rows, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for part, places in found:
-            missing = sum(place is None for place in places)
-            if missing == len(places) or (needs_all and missing):
+        for part, postings in in_parts:
+            missing = sum(each is None for each in postings)
+            if missing == len(postings) or (needs_all and missing):
                 continue
-            score = _score(part, part.norms(self._words / self.documents), places, weights)
+            score = _score(part, part.norms(self._words / self.documents), postings, weights)
             reached = score > 0
             if needs_all:
-                reached &= _holds_all(part, places)
+                reached &= _holds_all(part, postings)
             at = np.flatnonzero(reached)
             kept = part.rows.take(at)
             passes = mask.take(kept)
@@ -237,41 +240,41 @@ class TextIndex:
             scores.append(score.take(at))
         return np.concatenate(rows), np.concatenate(scores)
 
-    def _weigh(self, found: Sequence[Found | None]) -> float:
+    def _term_weight(self, in_parts: Sequence[TermPostings | None]) -> float:
         """Return the share of one term in a score: its idf and BM25's constant."""
-        holders = sum(each.living for each in found if each)
-        idf = math.log1p((self.documents - holders + 0.5) / (holders + 0.5))
+        frequency = sum(each.living for each in in_parts if each)
+        idf = math.log1p((self.documents - frequency + 0.5) / (frequency + 0.5))
         return idf * (K1 + 1)
 
 
 def _score(
-    part: Part, norms: Floats, places: Sequence[Found | None], weights: Sequence[float]
+    part: IndexPart, norms: Floats, by_term: Sequence[TermPostings | None], weights: Sequence[float]
 ) -> Floats:
     """Return a score for each document of a part; the same whether a term has a column or not."""
     scores = np.zeros(len(part.rows), np.float32)
-    for found, weight in zip(places, weights, strict=True):
-        if found is None:
+    for postings, weight in zip(by_term, weights, strict=True):
+        if postings is None:
             continue
-        share = norms if found.documents is None else norms.take(found.documents)
-        counts = _DAMPED.take(found.counts)
+        share = norms if postings.documents is None else norms.take(postings.documents)
+        counts = _DAMPED.take(postings.counts)
         share = share + counts
         np.divide(counts, share, out=share)
         share *= np.float32(weight)
-        if found.documents is None:
+        if postings.documents is None:
             scores += share
         else:
-            np.add.at(scores, found.documents, share)
+            np.add.at(scores, postings.documents, share)
     return scores
 
 
-def _holds_all(part: Part, places: Sequence[Found | None]) -> Mask:
+def _holds_all(part: IndexPart, by_term: Sequence[TermPostings | None]) -> Mask:
     """Return which documents hold every term."""
     holds = np.ones(len(part.rows), np.bool_)
-    for found in places:
-        if found is not None and found.documents is None:
-            holds &= found.counts > 0
-        elif found is not None:
+    for postings in by_term:
+        if postings is not None and postings.documents is None:
+            holds &= postings.counts > 0
+        elif postings is not None:
             here = np.zeros(len(part.rows), np.bool_)
-            here[found.documents] = True
+            here[postings.documents] = True
             holds &= here
     return holds

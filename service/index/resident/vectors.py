@@ -125,21 +125,21 @@ class VectorIndex:
 
     def cosines(self, vector: Floats, rows: Rows) -> Floats:
         """Return the cosine of each row, NaN where there is no vector."""
-        found = np.full(len(rows), np.nan, np.float32)
+        cosines = np.full(len(rows), np.nan, np.float32)
         known = np.flatnonzero(rows < len(self._is_present))
         known = known[self._is_present[rows[known]]]
-        wide = self._fine[rows[known]].astype(np.float32)
-        found[known] = np.vecdot(wide, _unit(vector[None])[0])
-        return found
+        stored = self._fine[rows[known]].astype(np.float32)
+        cosines[known] = np.vecdot(stored, _unit(vector[None])[0])
+        return cosines
 
     def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
-        asked, scale, cut = _quantise(unit[None, : self.scanned])
+        query, scale, cut = _quantise(unit[None, : self.scanned])
         if count < len(wanted) * _GATHER_SHARE:
             rows = np.flatnonzero(wanted)
-            near = dots(asked, self._coarse[rows]) * (self._scales[rows] * scale[0])
+            near = dots(query, self._coarse[rows]) * (self._scales[rows] * scale[0])
         else:
             rows = None
-            near = dots(asked, self._coarse[: len(wanted)])
+            near = dots(query, self._coarse[: len(wanted)])
             near *= self._scales[: len(wanted)] * scale[0]
             near[~wanted] = -np.inf
         if self.scanned < self.dimensions:

@@ -6,8 +6,16 @@ half, how often an answer of a given confidence is right.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
+
+import numpy as np
+
+from service.index.evidence import Evidence
+from service.search.fusion.rrf import Fused
+from service.search.fusion.scoring import Scale, Scores, SignalValues
+from service.search.signals.registry import WEIGHTS
 
 # For cosine, coverage, margin and one: with a vector, and for words alone.
 _WITH_VECTOR: Final = (7.21, 1.58, 5.41, -5.61)
@@ -46,3 +54,29 @@ def margin_of(scores: list[float]) -> float:
     if len(scores) < _FEWEST or scores[0] <= 0:
         return _USUAL_MARGIN
     return (scores[0] - scores[_FEWEST - 1]) / scores[0]
+
+
+def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
+    """Return how sure hits are that come from these candidates, or along the graph from them."""
+    cosines = values.features.evidence.values["cosines"][: len(values.keys)]
+    has_vectors = not np.isnan(cosines).all()
+    rows = {key: row for row, key in enumerate(values.keys)}
+    row = rows.get(fused[0].id) if fused else None
+    text = 0.0 if row is None else float(values.features.text[row])
+    whole = values.features.whole
+    return Certainty(
+        float(np.nanmax(cosines)) if has_vectors else None,
+        text / whole if whole > 0 else 0.0,
+        margin_of([hit.score for hit in fused]),
+    )
+
+
+def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty | None:
+    """Return how sure hits are that were fused by rank: by what their scores would be."""
+    if not evidence.candidates:
+        return None
+    values, scores = SignalValues.of(evidence), Scores()
+    scores.add(values, Scale.of(values).shares(values, WEIGHTS))
+    best = sorted(scores.total.values(), reverse=True)
+    first = [hit for hit in hits if hit.id in scores.total][:1]
+    return replace(certainty_of(values, first), margin=margin_of(best))

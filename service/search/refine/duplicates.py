@@ -51,7 +51,7 @@ def without_duplicates(hits: Sequence[Ranked]) -> list[Ranked]:
     for hit in hits:
         memory, text = hit.memory, _text_of(hit.memory)
         others = (one for key, one in texts.items() if key != memory.consolidated_into)
-        if text.words in seen or _is_said(text, others):
+        if text.words in seen or _is_repeated(text, others):
             continue
         seen.add(text.words)
         texts[memory.id] = text
@@ -60,11 +60,11 @@ def without_duplicates(hits: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _text_of(memory: Memory) -> _Text:
-    told = f"{memory.title}\n{memory.content}"
-    return _Text(tuple(told.lower().split()), frozenset(_MARK.findall(told)))
+    text = f"{memory.title}\n{memory.content}"
+    return _Text(tuple(text.lower().split()), frozenset(_MARK.findall(text)))
 
 
-def _is_said(text: _Text, better: Iterable[_Text]) -> bool:
+def _is_repeated(text: _Text, better: Iterable[_Text]) -> bool:
     if len(text.words) < _FEWEST_WORDS:
         return False
     # Names and numbers differ between nearly all texts, and comparing them first is cheap.

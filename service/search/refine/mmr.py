@@ -27,14 +27,16 @@ def diversified(hits: Sequence[Ranked], diversity: float, limit: int) -> list[Ra
     likeness = [0.0] * len(hits)
     chosen, left = [0], list(range(1, len(hits)))
     while left and len(chosen) < limit:
-        for place in left:
-            likeness[place] = max(likeness[place], _likeness(words[place], words[chosen[-1]]))
+        for position in left:
+            likeness[position] = max(
+                likeness[position], _likeness(words[position], words[chosen[-1]])
+            )
         best = max(
             left, key=lambda at: (1 - diversity) * (1 - fall * at) - diversity * likeness[at]
         )
         chosen.append(best)
         left.remove(best)
-    return [hits[place] for place in chosen]
+    return [hits[position] for position in chosen]
 
 
 def _words_of(memory: Memory) -> frozenset[str]:

@@ -46,31 +46,37 @@ def blended(hits: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
     its place. None is lost and none is doubled; ties keep their order.
     """
     chances = _probabilities(scores)
-    told = _with_signal(hits, scores)
+    with_signal = _with_signal(hits, scores)
     fall = (1 - _LAST) / max(1, len(hits) - 1)
     worth = [
-        _RERANKER * chance + _PLACE * (1 - fall * place) for place, chance in enumerate(chances)
+        _RERANKER * chance + _PLACE * (1 - fall * position)
+        for position, chance in enumerate(chances)
     ]
-    free = [place for place, hit in enumerate(hits) if not is_found_by_graph(hit.fused)]
+    free = [position for position, hit in enumerate(hits) if not is_found_by_graph(hit.fused)]
     order = list(range(len(hits)))
-    for place, taken in zip(free, sorted(free, key=lambda at: -worth[at]), strict=True):
-        order[place] = taken
-    return [told[place] for place in order]
+    for position, taken in zip(free, sorted(free, key=lambda at: -worth[at]), strict=True):
+        order[position] = taken
+    return [with_signal[position] for position in order]
 
 
 def is_found_by_graph(hit: Fused) -> bool:
     """Return whether the graph ranks this memory better than every other signal does."""
     graph = hit.signals.get("graph")
-    others = [said.rank for name, said in hit.signals.items() if name != "graph"]
+    others = [signal.rank for name, signal in hit.signals.items() if name != "graph"]
     return graph is not None and all(graph.rank < rank for rank in others)
 
 
 def _with_signal(hits: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked]:
-    ranks = sorted(range(len(hits)), key=lambda place: -scores[place])
-    said = {place: SignalHit(rank, scores[place]) for rank, place in enumerate(ranks, 1)}
+    ranks = sorted(range(len(hits)), key=lambda position: -scores[position])
+    signals = {
+        position: SignalHit(rank, scores[position]) for rank, position in enumerate(ranks, 1)
+    }
     return [
-        replace(hit, fused=replace(hit.fused, signals={**hit.fused.signals, "rerank": said[place]}))
-        for place, hit in enumerate(hits)
+        replace(
+            hit,
+            fused=replace(hit.fused, signals={**hit.fused.signals, "rerank": signals[position]}),
+        )
+        for position, hit in enumerate(hits)
     ]
 
 

@@ -268,7 +268,7 @@ def _from_to(first: TimeWords, last: TimeWords) -> Period | None:
 
 
 def _span(
-    days: tuple[date | None, date | None], relation: Relation, told: str, zone: tzinfo
+    days: tuple[date | None, date | None], relation: Relation, text: str, zone: tzinfo
 ) -> Span:
     start, end = (datetime.combine(day, time(), zone) if day else None for day in days)
-    return Span(start, end, told, relation)
+    return Span(start, end, text, relation)

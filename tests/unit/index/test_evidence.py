@@ -1,27 +1,32 @@
-"""Evidence: how a question is read, and how what several indexes tell becomes one."""
+"""Evidence: how a question is read, and how the evidence of several indexes becomes one."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.index.evidence import Evidence, Question, join
+from service.index.evidence import Corpus, Evidence, Question, join
 
 WORDS = 2
 REACH = 2
 
 
-def evidence(keys: str, asked: int, rows: list[list[int]], documents: int = 10) -> Evidence:
+def evidence(keys: str, candidates: int, rows: list[list[int]], documents: int = 10) -> Evidence:
     """Return evidence whose numbers tell of which key they are; `rows`: before, then after."""
     numbers = np.array([ord(key) for key in keys], np.float32)
     ways = np.array(rows, np.int32).reshape(len(keys), 2, REACH)
     return Evidence(
-        keys=tuple(keys), asked=asked, counts=np.repeat(numbers[:, None], WORDS, axis=1),
-        lengths=numbers + 1, cosines=numbers / np.float32(1000), is_named=numbers % 2 == 0,
-        is_turn=numbers % 3 == 0,
-        before=ways[:, 0], after=ways[:, 1], holders=np.array([1, 2], np.float32),
-        documents=documents, words=100.0,
-    )  # fmt: skip
+        keys=tuple(keys),
+        candidates=candidates,
+        before=ways[:, 0],
+        after=ways[:, 1],
+        values={
+            "counts": np.repeat(numbers[:, None], WORDS, axis=1),
+            "lengths": numbers + 1,
+            "of any name": numbers % 2 == 0,
+        },
+        corpus=Corpus(np.array([1, 2], np.float32), documents, 100.0),
+    )
 
 
 @st.composite
@@ -36,7 +41,7 @@ def parts(draw: st.DrawFn) -> list[Evidence]:
     return made
 
 
-def told(one: Evidence) -> dict[str, tuple[object, ...]]:
+def by_key(one: Evidence) -> dict[str, tuple[object, ...]]:
     """Return what evidence says of each key, neighbours by key, so that rows do not matter."""
 
     def names(steps: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[str]:
@@ -44,23 +49,24 @@ def told(one: Evidence) -> dict[str, tuple[object, ...]]:
 
     return {
         key: (
-            one.counts[row].tolist(), float(one.lengths[row]), float(one.cosines[row]),
-            bool(one.is_named[row]), names(one.before[row]), names(one.after[row]),
-            row < one.asked,
+            {name: values[row].tolist() for name, values in one.values.items()},
+            names(one.before[row]),
+            names(one.after[row]),
+            row < one.candidates,
         )
         for row, key in enumerate(one.keys)
-    }  # fmt: skip
+    }
 
 
 @settings(max_examples=50, deadline=None)
 @given(parts())
 def test_joined_parts_say_of_each_memory_what_each_part_says(found: list[Evidence]) -> None:
     joined = join(found)
-    assert told(joined) == {key: said for one in found for key, said in told(one).items()}
-    assert joined.asked == sum(one.asked for one in found)
-    assert joined.documents == 10 * len(found)
-    assert joined.words == 100.0 * len(found)
-    assert joined.holders.tolist() == [len(found), 2 * len(found)]
+    assert by_key(joined) == {key: row for one in found for key, row in by_key(one).items()}
+    assert joined.candidates == sum(one.candidates for one in found)
+    assert joined.corpus.documents == 10 * len(found)
+    assert joined.corpus.words == 100.0 * len(found)
+    assert joined.corpus.document_frequencies.tolist() == [len(found), 2 * len(found)]
 
 
 def test_one_part_is_itself() -> None:
@@ -68,7 +74,7 @@ def test_one_part_is_itself() -> None:
     assert join([one]) is one
 
 
-def test_what_was_asked_comes_first() -> None:
+def test_candidates_come_first() -> None:
     first = evidence("ab", 1, [[1, -1, -1, -1], [-1, -1, 0, -1]])
     second = evidence("cd", 1, [[-1, -1, 1, -1], [0, -1, -1, -1]])
     joined = join([first, second])
@@ -86,7 +92,7 @@ def test_a_question_has_each_stem_once() -> None:
 def test_a_question_of_stop_words_keeps_them_and_one_of_marks_has_none() -> None:
     assert Question.read("who are you", None).words == ("who", "are", "you")
     empty = Question.read("?!", None)
-    assert (empty.words, empty.names, empty.wide_share) == ((), frozenset(), 0.0)
+    assert (empty.words, empty.names, empty.cjk_share) == ((), frozenset(), 0.0)
 
 
 def test_the_names_of_a_question_are_its_runs_of_tokens() -> None:
@@ -96,8 +102,8 @@ def test_the_names_of_a_question_are_its_runs_of_tokens() -> None:
 @pytest.mark.parametrize(
     ("text", "share"), [("memory", 0.0), ("기억", 1.0), ("東京", 1.0), ("기억 memory", 0.5)]
 )
-def test_wide_letters_are_counted_by_words(text: str, share: float) -> None:
-    assert Question.read(text, None).wide_share == share
+def test_cjk_letters_are_counted_by_words(text: str, share: float) -> None:
+    assert Question.read(text, None).cjk_share == share
 
 
 def test_a_pasted_text_has_no_endless_list_of_names() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from service.index.resident.agent_index import CORRUPT, AgentIndex
 from service.index.resident.apply_change import OTHER_MODEL
-from service.index.resident.follow import apply
+from service.index.resident.follow import apply_commits
 from service.index.resident.neighbours import before_and_after, concepts_of, memories_of, related
 from service.index.resident.vectors import Floats, VectorIndex
 from service.records import Commit, Filters, RowChange
@@ -62,7 +62,7 @@ def gone(change: RowChange) -> RowChange:
 
 
 def take(index: AgentIndex, *changes: RowChange, stamp: int = 1) -> None:
-    apply(index, [Commit(stamp, changes)], MODEL)
+    apply_commits(index, [Commit(stamp, changes)], MODEL)
 
 
 def said(index: AgentIndex, keys: Sequence[str] = KEYS) -> dict[str, Any]:

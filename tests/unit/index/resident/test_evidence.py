@@ -1,4 +1,4 @@
-"""What an agent's index tells of memories in regard to a question."""
+"""Evidence out of one agent's index."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from service.index.evidence import Evidence, Question
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.evidence import newest, weigh
+from service.index.resident.evidence import collect_evidence, newest
 from service.index.resident.facts import Facts, microseconds
 from service.index.resident.neighbours import linked
 from service.index.resident.vectors import VectorIndex
@@ -24,9 +24,20 @@ REACH = 2
 def facts(key: str, words: str = "word", day: int = 0, subject: str | None = None) -> Facts:
     moment = microseconds(START + timedelta(days=day))
     return Facts(
-        key, words, None, "note", "semantic", (), None, "trusted", moment, None, None,
-        is_archived=key.startswith("archived"), subject=subject,
-    )  # fmt: skip
+        key,
+        words,
+        None,
+        "note",
+        "semantic",
+        (),
+        None,
+        "trusted",
+        moment,
+        None,
+        None,
+        is_archived=key.startswith("archived"),
+        subject=subject,
+    )
 
 
 def index_of(*memories: Facts, follows: Sequence[tuple[str, str]] = ()) -> AgentIndex:
@@ -42,13 +53,13 @@ def ask(
     index: AgentIndex, keys: Sequence[str], text: str = "word", vector: list[float] | None = None
 ) -> Evidence:
     question = Question.read(text, None if vector is None else np.array(vector, np.float32))
-    return weigh(index, question, Filters(), keys, REACH)
+    return collect_evidence(index, question, Filters(), keys, REACH)
 
 
 def ways(found: Evidence, key: str) -> tuple[list[str], list[str]]:
     row = found.keys.index(key)
     before, after = (
-        [found.keys[place] for place in way[row].tolist() if place >= 0]
+        [found.keys[other] for other in way[row].tolist() if other >= 0]
         for way in (found.before, found.after)
     )
     return before, after
@@ -58,17 +69,17 @@ def test_words_lengths_and_holders_are_counted() -> None:
     index = index_of(facts("a", "running run kettle"), facts("b", "kettle"), facts("c", ""))
     found = ask(index, ["b", "a", "nobody", "c"], "run kettle")
     assert found.keys == ("b", "a", "c")
-    assert found.counts.tolist() == [[0, 1], [2, 1], [0, 0]]
-    assert found.lengths.tolist() == [1, 3, 0]
-    assert found.holders.tolist() == [1, 2]
-    assert (found.asked, found.documents, found.words) == (3, 3, 4)
+    assert found.values["counts"].tolist() == [[0, 1], [2, 1], [0, 0]]
+    assert found.values["lengths"].tolist() == [1, 3, 0]
+    assert found.corpus.document_frequencies.tolist() == [1, 2]
+    assert (found.candidates, found.corpus.documents, found.corpus.words) == (3, 3, 4)
 
 
 def test_neighbours_come_with_it_as_far_as_they_pass() -> None:
     chain = [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d"), ("archived", "e")]
     index = index_of(*map(facts, ("a", "b", "c", "d", "e", "archived")), follows=chain)
     found = ask(index, ["d"])
-    assert found.asked == 1
+    assert found.candidates == 1
     assert ways(found, "d") == (["c", "b"], ["e"])
     assert set(found.keys) == {"b", "c", "d", "e"}
 
@@ -93,22 +104,23 @@ def test_a_deleted_memory_is_neither_told_nor_passed() -> None:
 
 def test_whoever_is_named_is_told() -> None:
     index = index_of(facts("a", subject="anna_berg"), facts("b", subject="berg"), facts("c"))
-    assert ask(index, list("abc"), "Where is Anna Berg?").is_named.tolist() == [True, True, False]
-    assert ask(index, list("abc"), "?!").is_named.tolist() == [False] * 3
+    named = ask(index, list("abc"), "Where is Anna Berg?").values["is_named"]
+    assert named.tolist() == [True, True, False]
+    assert ask(index, list("abc"), "?!").values["is_named"].tolist() == [False] * 3
 
 
 @pytest.mark.parametrize("vector", [None, [1.0], [1.0, 0.0, 0.0]])
 def test_without_a_vector_of_this_length_nothing_is_near(vector: list[float] | None) -> None:
     index = index_of(facts("a"))
     index.put_vectors(["a"], [np.array([1, 0], np.float32)])
-    assert math.isnan(ask(index, ["a"], vector=vector).cosines[0])
+    assert math.isnan(ask(index, ["a"], vector=vector).values["cosines"][0])
 
 
 def test_cosines_are_none_where_there_is_no_vector() -> None:
     index = index_of(*map(facts, "abc"))
     index.put_vectors(["a", "b"], [np.array(v, np.float32) for v in ([3, 4], [0, -2])])
     index.remove_vector("b")
-    near = ask(index, list("abc"), vector=[1.0, 0.0]).cosines.tolist()
+    near = ask(index, list("abc"), vector=[1.0, 0.0]).values["cosines"].tolist()
     assert near[0] == pytest.approx(0.6, abs=1e-3)
     assert math.isnan(near[1])
     assert math.isnan(near[2])
@@ -155,6 +167,8 @@ def test_a_concept_links_its_own_memory_and_few_link_each_other() -> None:
         for key, links in linked(index, ["a", "b", "d", "nobody"], 10).items()
     }
     assert found == {
-        "a": [("GPU", ["b", "c"])], "b": [("GPU", ["a"]), ("Two", ["d"])], "d": [("Two", ["b"])],
-    }  # fmt: skip
+        "a": [("GPU", ["b", "c"])],
+        "b": [("GPU", ["a"]), ("Two", ["d"])],
+        "d": [("Two", ["b"])],
+    }
     assert linked(index, ["a", "b"], 2)["a"] == []

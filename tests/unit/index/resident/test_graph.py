@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.index.resident.facts import CorruptRow
-from service.index.resident.graph import EDGE_TABLES, Edges, Graph
+from service.index.resident.graph import EDGE_TABLES, AdjacencyLists, AgentGraph
 from service.names.shares import DECLARED_SHARE
 from service.records import Concept, Related
 
@@ -20,7 +20,7 @@ steps = st.lists(st.tuples(st.booleans(), pairs, st.integers(0, 3)), max_size=60
 def test_any_history_of_edges_reads_the_same_both_ways(
     history: list[tuple[bool, tuple[int, int], int]],
 ) -> None:
-    edges, held = Edges(), dict[tuple[int, int], int]()
+    edges, held = AdjacencyLists(), dict[tuple[int, int], int]()
     for is_put, pair, weight in history:
         if is_put:
             edges.put(*pair, weight)
@@ -38,14 +38,16 @@ def test_any_history_of_edges_reads_the_same_both_ways(
             assert edges.weight(start, end) == held.get((start, end), 0)
 
 
-def graph_of(**memories: int) -> Graph:
-    graph = Graph("main")
+def graph_of(**memories: int) -> AgentGraph:
+    graph = AgentGraph("main")
     for slug, count in memories.items():
         graph.put_concept(slug, slug.title(), count)
     return graph
 
 
-def relate(graph: Graph, source: str, target: str, weight: int, *, declared: bool = False) -> None:
+def relate(
+    graph: AgentGraph, source: str, target: str, weight: int, *, declared: bool = False
+) -> None:
     ends = graph.number_of(source), graph.number_of(target)
     graph.edges["related_to"].put(*ends, weight)
     graph.declare(*ends, is_declared=declared)
@@ -115,7 +117,7 @@ def test_a_concept_that_is_gone_is_nobodys_and_may_come_back() -> None:
 
 @pytest.mark.parametrize("table", EDGE_TABLES)
 def test_edges_are_counted_by_table(table: str) -> None:
-    graph = Graph("main")
+    graph = AgentGraph("main")
     for name, edges in graph.edges.items():
         if name == table:
             edges.put(1, 2)
@@ -124,7 +126,7 @@ def test_edges_are_counted_by_table(table: str) -> None:
 
 
 def test_a_graph_knows_by_which_slugs_a_concept_went() -> None:
-    graph = Graph("main")
+    graph = AgentGraph("main")
     graph.put_concept("server", "Server", 5, ["servers", "ser_ver"])
     assert graph.spellings(["servers", "kettle"]) == {"server", "servers", "ser_ver", "kettle"}
     graph.put_concept("servers", "Servers", 2)
@@ -136,7 +138,7 @@ def test_a_graph_knows_by_which_slugs_a_concept_went() -> None:
 
 
 def test_a_concept_that_moves_to_another_is_told_in_any_order() -> None:
-    graph = Graph("main")
+    graph = AgentGraph("main")
     graph.put_concept("server", "Server", 5, ["servers"])
     graph.put_concept("box", "Box", 7, ["server", "servers"])
     graph.remove_concept("server")

@@ -74,7 +74,9 @@ def counts_agree(index: TextIndex, held: Mapping[int, str]) -> None:
     terms = stems(" ".join(words))
     assert counted.counts.tolist() == [[count[term] for term in terms] for count in by_hand]
     assert counted.lengths.tolist() == [count.total() for count in by_hand]
-    assert counted.holders.tolist() == [sum(term in c for c in by_hand) for term in terms]
+    assert counted.document_frequencies.tolist() == [
+        sum(term in c for c in by_hand) for term in terms
+    ]
     assert index.words == sum(count.total() for count in by_hand)
 
 

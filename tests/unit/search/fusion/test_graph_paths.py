@@ -13,7 +13,7 @@ from service.records import Concept
 from service.search.fusion.graph_paths import Links, Trail, best_trails
 
 Item = TypeVar("Item")
-Graph = Mapping[str, Sequence[tuple[Concept, Sequence[str]]]]
+LinkTable = Mapping[str, Sequence[tuple[Concept, Sequence[str]]]]
 
 KEYS = "abcdefgh"
 _CONCEPTS = [Concept(("main", slug), slug.upper(), n) for n, slug in enumerate(("x", "y", "z"), 2)]
@@ -24,7 +24,7 @@ def concept(slug: str, memories: int = 2) -> Concept:
 
 
 def trails(
-    seeds: Mapping[str, float], graph: Graph, scores: Mapping[str, float]
+    seeds: Mapping[str, float], graph: LinkTable, scores: Mapping[str, float]
 ) -> dict[str, Trail]:
     """Search a graph in which memories without a score may not be seen."""
 
@@ -37,7 +37,7 @@ def trails(
     return asyncio.run(best_trails(seeds, look, score))
 
 
-def world_of(chance: random.Random) -> tuple[dict[str, float], Graph, dict[str, float]]:
+def world_of(chance: random.Random) -> tuple[dict[str, float], LinkTable, dict[str, float]]:
     """Draw seeds, links and scores; some memories have no score, some scores are equal."""
     known = chance.sample(KEYS, chance.randint(1, len(KEYS)))
     scores = {key: chance.choice([0.0, 0.5, 1.0, chance.uniform(0, 3)]) for key in known}

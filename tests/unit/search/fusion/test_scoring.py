@@ -1,4 +1,4 @@
-"""The default fusion's parts, by numbers worked out by hand."""
+"""The default fusion's signals and their shares, by numbers worked out by hand."""
 
 import math
 from dataclasses import replace
@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.index.evidence import Evidence, join
-from service.search.fusion.scoring import REACH, WEIGHTS, Parts, Scale, Weights
+from service.index.evidence import Corpus, Evidence, Question, join
+from service.index.resident.values import VALUES
+from service.search.fusion.scoring import Scale, SignalValues
+from service.search.signals.features import REACH
+from service.search.signals.registry import BONUSES, SIGNALS, WEIGHTS, weights_of
 
 _TOLERANCE = 1e-5
 
@@ -26,12 +29,24 @@ def chain(
             ways[1, row, step - 1] = row + step if row + step < size else -1
     table = np.array(counts, np.float32).reshape(size, len(counts[0]) if counts else 1)
     return Evidence(
-        keys=tuple(f"m{row}" for row in range(size)), asked=size, counts=table,
-        lengths=np.array(lengths, np.float32), cosines=np.array(cosines, np.float32),
-        is_named=np.zeros(size, np.bool_),
-        is_turn=np.ones(size, np.bool_), before=ways[0], after=ways[1],
-        holders=(table > 0).sum(axis=0).astype(np.float32), documents=10, words=100.0,
-    )  # fmt: skip
+        keys=tuple(f"m{row}" for row in range(size)),
+        candidates=size,
+        before=ways[0],
+        after=ways[1],
+        values={
+            **{name: np.zeros(size, np.float32) for name in VALUES},
+            "counts": table,
+            "lengths": np.array(lengths, np.float32),
+            "cosines": np.array(cosines, np.float32),
+            "is_turn": np.ones(size, np.bool_),
+        },
+        corpus=Corpus((table > 0).sum(axis=0).astype(np.float32), documents=10, words=100.0),
+    )
+
+
+def only(name: str) -> dict[str, float]:
+    """Return weights by which one signal counts, 1, and no other."""
+    return dict.fromkeys(WEIGHTS, 0.0) | {name: 1.0}
 
 
 def bm25(tf: float, holders: int, length: float, average: float = 10.0, size: int = 10) -> float:
@@ -44,78 +59,73 @@ def bm25(tf: float, holders: int, length: float, average: float = 10.0, size: in
 
 
 def test_words_are_bm25() -> None:
-    parts = Parts.of(chain([[1, 0], [3, 1], [0, 0]], [5, 20, 7], [0, 0, 0]))
+    values = SignalValues.of(chain([[1, 0], [3, 1], [0, 0]], [5, 20, 7], [0, 0, 0]))
     by_hand = [bm25(1, 2, 5), bm25(3, 2, 20) + bm25(1, 1, 20), 0.0]
-    assert parts.values["text"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
+    assert values.by_signal["text"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
     # A text of average length with each word once.
-    assert parts.whole == pytest.approx(bm25(1, 2, 10) + bm25(1, 1, 10), rel=_TOLERANCE)
+    assert values.features.whole == pytest.approx(bm25(1, 2, 10) + bm25(1, 1, 10), rel=_TOLERANCE)
 
 
 def test_in_context_a_memory_and_its_neighbours_are_one_text() -> None:
-    parts = Parts.of(chain([[1], [0], [0]], [4, 6, 8], [0, 0, 0]))
+    values = SignalValues.of(chain([[1], [0], [0]], [4, 6, 8], [0, 0, 0]))
     # Contexts have 2, 3 and 2 texts; ends of a chain are measured as the mean of them.
     average = 10 * 7 / 3
     by_hand = [bm25(1, 1, 10, average), bm25(1, 1, 18, average), 0.0]
-    assert parts.values["text_context"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
+    assert values.by_signal["text_context"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
     far = [bm25(1, 1, 18, 30)] * 3
-    assert parts.values["text_far_context"].tolist() == pytest.approx(far, rel=_TOLERANCE)
+    assert values.by_signal["text_far_context"].tolist() == pytest.approx(far, rel=_TOLERANCE)
 
 
 def test_meaning_is_smoothed_over_neighbours_and_less_at_the_ends() -> None:
-    parts = Parts.of(chain([[0]] * 3, [1] * 3, [0.9, 0.0, 0.3]))
+    values = SignalValues.of(chain([[0]] * 3, [1] * 3, [0.9, 0.0, 0.3]))
     by_hand = [0.9 / 1.4, (0.4 * 0.9 + 0.4 * 0.3) / 1.8, 0.3 / 1.4]
-    assert parts.values["vector_context"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
-    assert parts.values["vector"].tolist() == pytest.approx([0.9, 0.0, 0.3])
+    assert values.by_signal["vector_context"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
+    assert values.by_signal["vector"].tolist() == pytest.approx([0.9, 0.0, 0.3])
 
 
 def test_alone_a_memory_is_its_own_context_and_its_parts_count_more() -> None:
-    parts = Parts.of(chain([[2]], [12], [0.5], is_chain=False))
-    assert parts.closeness.tolist() == [0.0]
-    assert parts.values["vector_context"].tolist() == [0.5]
-    assert parts.values["text_context"].tolist() == parts.values["text"].tolist()
-    assert parts.values["text_far_context"].tolist() == [0]
-    shares = Scale.of(parts).shares(parts, Weights(1, 0, 0, 0, 0, 0))
+    values = SignalValues.of(chain([[2]], [12], [0.5], is_chain=False))
+    assert values.features.closeness.tolist() == [0.0]
+    assert values.by_signal["vector_context"].tolist() == [0.5]
+    assert values.by_signal["text_context"].tolist() == values.by_signal["text"].tolist()
+    assert values.by_signal["text_far_context"].tolist() == [0]
+    shares = Scale.of(values).shares(values, only("vector"))
     assert shares["vector"].tolist() == pytest.approx([1.8 * 0.5])
 
 
 def test_no_vector_is_no_meaning_and_against_is_none_either() -> None:
-    parts = Parts.of(chain([[0]] * 2, [1] * 2, [math.nan, -0.7]))
-    assert parts.values["vector"].tolist() == [0, 0]
-    assert parts.values["vector_context"].tolist() == [0, 0]
+    values = SignalValues.of(chain([[0]] * 2, [1] * 2, [math.nan, -0.7]))
+    assert values.by_signal["vector"].tolist() == [0, 0]
+    assert values.by_signal["vector_context"].tolist() == [0, 0]
 
 
 def test_words_count_in_shares_of_the_greatest_or_of_enough() -> None:
-    weights = Weights(0, 0, 1, 0, 0, 0)
-    many = Parts.of(chain([[1, 1], [1, 0]], [5, 5], [0, 0], is_chain=False))
+    weights = only("text")
+    many = SignalValues.of(chain([[1, 1], [1, 0]], [5, 5], [0, 0], is_chain=False))
     most, less = Scale.of(many).shares(many, weights)["text"].tolist()
     assert most == pytest.approx(1.8)
-    told = many.values["text"]
+    told = many.by_signal["text"]
     assert less == pytest.approx(1.8 * told[1] / told[0], rel=_TOLERANCE)
     # Only the commonest of three words stands anywhere: that is not all there could be.
     few = chain([[1, 0, 0]], [10], [0], is_chain=False)
-    parts = Parts.of(few)
-    expected = 1.8 * float(parts.values["text"][0]) / (0.6 * parts.whole)
-    assert Scale.of(parts).shares(parts, weights)["text"].tolist() == pytest.approx([expected])
+    values = SignalValues.of(few)
+    expected = 1.8 * float(values.by_signal["text"][0]) / (0.6 * values.features.whole)
+    assert Scale.of(values).shares(values, weights)["text"].tolist() == pytest.approx([expected])
     assert expected < 1.8
 
 
-def test_holders_above_all_documents_leave_words_without_weight_but_never_against() -> None:
+def test_frequencies_above_all_documents_leave_words_without_weight_but_never_against() -> None:
     odd = chain([[1], [1]], [5, 5], [0, 0])
-    values = Parts.of(
-        Evidence(
-            odd.keys, 2, odd.counts, odd.lengths, odd.cosines, odd.is_named, odd.is_turn,
-            odd.before, odd.after,
-            holders=np.array([9], np.float32), documents=0, words=0.0,
-        )
-    ).values  # fmt: skip
-    assert all(value >= 0 for value in values["text"].tolist())
+    corpus = Corpus(np.array([9], np.float32), documents=0, words=0.0)
+    values = SignalValues.of(replace(odd, corpus=corpus))
+    assert all(value >= 0 for value in values.by_signal["text"].tolist())
 
 
 def test_a_question_without_words_and_a_store_without_memories() -> None:
-    wordless = Parts.of(chain([[], []], [3, 0], [0.5, 0.1]))
-    assert wordless.values["text"].tolist() == [0, 0]
-    assert wordless.whole == 0
-    nothing = Parts.of(chain([], [], []))
+    wordless = SignalValues.of(chain([[], []], [3, 0], [0.5, 0.1]))
+    assert wordless.by_signal["text"].tolist() == [0, 0]
+    assert wordless.features.whole == 0
+    nothing = SignalValues.of(chain([], [], []))
     shares = Scale.of(nothing).shares(nothing, WEIGHTS)
     assert all(len(share) == 0 for share in shares.values())
 
@@ -125,19 +135,23 @@ def test_equal_memories_have_equal_scores_wherever_they_stand() -> None:
     counts = chance.integers(0, 4, (97, 11)).tolist()
     counts[5] = counts[40] = counts[96]
     evidence = chain(counts, [9] * 97, [0.25] * 97, is_chain=False)
-    text = Parts.of(evidence).values["text"].tolist()
+    text = SignalValues.of(evidence).by_signal["text"].tolist()
     assert text[5] == text[40] == text[96]
 
 
 def test_a_requests_weights_are_factors() -> None:
-    half = WEIGHTS.of(0.5, 2)
-    assert (half.vector, half.vector_context) == (0.5, 0.25)
-    assert half.text == 2 * WEIGHTS.text
-    assert half.text_context == 2 * WEIGHTS.text_context
-    assert half.text_far_context == 2 * WEIGHTS.text_far_context
-    assert (half.named, half.phrase, half.time) == (
-        WEIGHTS.named, WEIGHTS.phrase, WEIGHTS.time,
-    )  # fmt: skip
+    weights = weights_of({"vector": 0.5, "text": 2, "graph": 9}, Question.read("memory", None))
+    factors = {name: weight / WEIGHTS[name] for name, weight in weights.items()}
+    assert (factors["vector"], factors["vector_context"]) == (0.5, 0.5)
+    assert {factors[name] for name in ("text", "text_context", "text_far_context")} == {2}
+    assert factors["named"] == 1
+
+
+def test_words_of_hangul_and_han_count_seven_times_as_much() -> None:
+    for text, factor in (("memory", 1), ("기억", 7), ("기억 memory", 4)):
+        weights = weights_of({"vector": 1, "text": 1}, Question.read(text, None))
+        assert weights["text_context"] == pytest.approx(factor * WEIGHTS["text_context"])
+        assert weights["vector"] == WEIGHTS["vector"]
 
 
 @settings(max_examples=50, deadline=None)
@@ -146,29 +160,34 @@ def test_shares_are_never_negative_and_never_beyond_their_weights(
     rows: list[tuple[int, float]],
 ) -> None:
     evidence = chain([[tf] for tf, _ in rows], [10] * len(rows), [cos for _, cos in rows])
-    parts = Parts.of(evidence)
-    for name, share in Scale.of(parts).shares(parts, WEIGHTS).items():
+    values = SignalValues.of(evidence)
+    for name, share in Scale.of(values).shares(values, WEIGHTS).items():
         assert share.min() >= 0
-        assert share.max() <= 1.8 * getattr(WEIGHTS, name) * (1 + 1e-6)
+        assert share.max() <= 1.8 * WEIGHTS[name] * (1 + 1e-6)
 
 
-def test_parts_of_two_agents_are_those_of_one() -> None:
+def test_values_of_two_agents_are_those_of_one() -> None:
     one = chain([[1], [2]], [4, 6], [0.2, 0.4])
-    joined = Parts.of(join([one, one]))
-    assert joined.values["vector"].tolist() == pytest.approx([0.2, 0.4, 0.2, 0.4])
+    joined = SignalValues.of(join([one, one]))
+    assert joined.by_signal["vector"].tolist() == pytest.approx([0.2, 0.4, 0.2, 0.4])
     # Twice the documents, twice the holders: nearly the same idf.
     alone = bm25(1, 4, 4, 10, 20)
-    assert joined.values["text"].tolist()[0] == pytest.approx(alone, rel=_TOLERANCE)
+    assert joined.by_signal["text"].tolist()[0] == pytest.approx(alone, rel=_TOLERANCE)
 
 
 def test_a_section_stands_mostly_on_its_own_and_a_turn_on_its_context() -> None:
     turns = chain([[0], [3]], [10, 10], [0.2, 0.6])
-    sections = replace(turns, is_turn=np.zeros(2, np.bool_))
+    sections = replace(turns, values={**turns.values, "is_turn": np.zeros(2, np.bool_)})
     scores = {}
     for name, evidence in (("turn", turns), ("section", sections)):
-        parts = Parts.of(evidence)
-        shares = Scale.of(parts).shares(parts, WEIGHTS)
+        values = SignalValues.of(evidence)
+        shares = Scale.of(values).shares(values, WEIGHTS)
         scores[name] = sum(share[0] for share in shares.values())
-        assert parts.closeness.tolist() == [1.0 if name == "turn" else 0.25] * 2
+        assert values.features.closeness.tolist() == [1.0 if name == "turn" else 0.25] * 2
     # The first text holds no word of the question: what it has of words is its neighbour's.
     assert scores["turn"] > scores["section"]
+
+
+def test_every_signal_has_a_name_of_its_own() -> None:
+    names = [part.name for part in (*SIGNALS, *BONUSES)]
+    assert len({*names, "graph", "rerank"}) == len(names) + 2

@@ -86,13 +86,13 @@ class RecallResult:
 @dataclass(slots=True)
 class _Recall:
     engine: Engine
-    asked: RecallQuery
+    query: RecallQuery
     caps: dict[str, int]
     walk: Walk = field(default_factory=Walk)
 
     @property
     def filters(self) -> Filters:
-        return self.asked.search.filters
+        return self.query.search.filters
 
     async def visible(self, keys: Sequence[str]) -> set[str]:
         hits = [Scored(key, 0.0) for key in keys]
@@ -100,34 +100,37 @@ class _Recall:
         return {hit.id for hit in kept}
 
 
-async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
+async def graph_recall(searcher: Searcher, query: RecallQuery) -> RecallResult:
     """Walk the graph from the seeds of one question.
 
-    The walk passes only through memories that pass the filters: a path never names one that the
-    asker may not see, by the engine's word on the way and the store's in the end. Raises
+    The walk passes only through memories that pass the filters, so that a path never names one that
+    the asker may not see: the engine filters on the way, the store at the end. Raises
     MemoryNotFound for an unknown seed, AgentUnknown, StoreUnavailable.
     """
-    stages, filters = Stages(), asked.search.filters
-    ranking = await _ranking(searcher, asked, stages)
+    stages, filters = Stages(), query.search.filters
+    ranking = await _ranking(searcher, query, stages)
     fused = {hit.id: hit for hit in ranking.hits}
     caps = await caps_of(searcher, filters.agents)
     hidden: set[str] = set()
     while True:
-        recall = _Recall(searcher.engine, asked, caps)
+        recall = _Recall(searcher.engine, query, caps)
         with stages.measured("graph"):
             seeds = await _seeds(recall, [hit for hit in ranking.hits if hit.id not in hidden])
             # Where nothing fits at all, the best of it has a score of 0.
             top = (fused[seeds[0]].score if seeds else 0.0) or 1.0
-            said = {key: hit.score / top for key, hit in fused.items()}
-            recall.walk.start({key: said[key] for key in seeds})
+            relative = {key: hit.score / top for key, hit in fused.items()}
+            recall.walk.start({key: relative[key] for key in seeds})
             await _walk_concepts(recall)
-            chains = await _walk_time(recall, seeds) if asked.follows_time else ()
-        reached = _ranked(recall.walk, said)
+            chains = await _walk_time(recall, seeds) if query.follows_time else ()
+        reached = _ranked(recall.walk, relative)
         with stages.measured("fetch"):
             keys, memories = await fetch_first(
-                searcher.db, _wanted(reached, fused), filters, asked.search.limit,
+                searcher.db,
+                _wanted(reached, fused),
+                filters,
+                query.search.limit,
                 {*seeds, *_named(chains)},
-            )  # fmt: skip
+            )
         if memories.keys() >= set(seeds):
             break
         # The store hides a seed that the engine still showed: begin again without it.
@@ -141,42 +144,42 @@ async def graph_recall(searcher: Searcher, asked: RecallQuery) -> RecallResult:
         tuple(_as_far_as_known(chain, memories) for chain in chains),
         tuple(sorted(recall.walk.concepts.values(), key=lambda c: (-c[1], c[0].id))[:20]),
         memories,
-        receipt_of(searcher, asked.search, stages, ranking),
+        receipt_of(searcher, query.search, stages, ranking),
     )
 
 
-async def _ranking(searcher: Searcher, asked: RecallQuery, stages: Stages) -> Ranking:
+async def _ranking(searcher: Searcher, query: RecallQuery, stages: Stages) -> Ranking:
     """Return where the walk may begin: the given memories, or the ranking of the question."""
-    if asked.seed_ids:
-        agents = asked.search.filters.agents
+    if query.seed_ids:
+        agents = query.search.filters.agents
         begun = Ranking.begin(searcher.engine, agents)
-        given = [await find(searcher.db, agents, key) for key in dict.fromkeys(asked.seed_ids)]
+        given = [await find(searcher.db, agents, key) for key in dict.fromkeys(query.seed_ids)]
         return replace(begun, hits=[Fused(memory.id, 1.0) for memory in given])
-    wide = replace(asked.search, limit=max(20, asked.search.limit))
+    wide = replace(query.search, limit=max(20, query.search.limit))
     return await rank(searcher, wide, stages)
 
 
 async def _seeds(recall: _Recall, ranking: Sequence[Fused]) -> list[str]:
     """Return where the walk begins; a memory that the filters leave out is no beginning."""
-    asked = recall.asked
-    most = min(_MOST_SEEDS, -(-asked.search.limit // 2))
+    query = recall.query
+    most = min(_MOST_SEEDS, -(-query.search.limit // 2))
     hits = [Scored(hit.id, hit.score) for hit in ranking]
-    limit = max(most, len(asked.seed_ids))
+    limit = max(most, len(query.seed_ids))
     kept = await recall.engine.keep_visible(hits, recall.filters, limit)
     return [hit.id for hit in kept]
 
 
 async def _walk_concepts(recall: _Recall) -> None:
     """Go from memories over the concepts they mention to other memories, hop by hop."""
-    asked, walk, agents = recall.asked, recall.walk, recall.filters.agents
+    query, walk, agents = recall.query, recall.walk, recall.filters.agents
     frontier: Mapping[str, Reached] = dict(walk.memories)
     beside: Concepts = {}
-    for hop in range(1, asked.hops + 1):
-        concepts = await _concepts_of(recall, frontier) if "references" in asked.edges else {}
+    for hop in range(1, query.hops + 1):
+        concepts = await _concepts_of(recall, frontier) if "references" in query.edges else {}
         direct = set(concepts)
-        for key, found in beside.items():
-            if key not in concepts or found[1].score > concepts[key][1].score:
-                concepts[key] = found
+        for key, other in beside.items():
+            if key not in concepts or other[1].score > concepts[key][1].score:
+                concepts[key] = other
         frontier = await _memories_of(recall, concepts, hop)
         walk.memories |= frontier
         # A concept that only hidden memories hold is neither named nor walked on from.
@@ -184,9 +187,9 @@ async def _walk_concepts(recall: _Recall) -> None:
         concepts = {key: way for key, way in concepts.items() if key in named}
         for concept, way in concepts.values():
             walk.note(concept, way.score)
-        if hop < asked.hops:
+        if hop < query.hops:
             chosen = [concept for concept, _ in concepts.values()]
-            near = await recall.engine.related_concepts(agents, chosen, asked.edges)
+            near = await recall.engine.related_concepts(agents, chosen, query.edges)
             beside = concepts_beside(concepts, near)
 
 
@@ -194,8 +197,8 @@ async def _concepts_of(recall: _Recall, frontier: Mapping[str, Reached]) -> Conc
     if not frontier:
         return {}
     agents = recall.filters.agents
-    found = await recall.engine.concepts_of_memories(agents, sorted(frontier), recall.caps)
-    return concepts_from(frontier, found)
+    concepts = await recall.engine.concepts_of_memories(agents, sorted(frontier), recall.caps)
+    return concepts_from(frontier, concepts)
 
 
 async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[str, Reached]:
@@ -217,7 +220,7 @@ async def _memories_of(recall: _Recall, concepts: Concepts, hop: int) -> dict[st
 async def _walk_time(recall: _Recall, seeds: Sequence[str]) -> tuple[Chain, ...]:
     """Follow each seed's chain both ways, as many steps as there are hops."""
     ways = {(seed, side): [seed] for seed in seeds for side in ("before", "after")}
-    for _ in range(recall.asked.hops):
+    for _ in range(recall.query.hops):
         ends = {way[-1] for way in ways.values()}
         near = await recall.engine.before_and_after(recall.filters.agents, sorted(ends))
         steps = {
@@ -225,9 +228,9 @@ async def _walk_time(recall: _Recall, seeds: Sequence[str]) -> tuple[Chain, ...]
             for (seed, side), way in ways.items()
         }
         visible = await recall.visible(sorted({key for key in steps.values() if key}))
-        for place, key in steps.items():
-            if key in visible and key not in ways[place]:
-                ways[place].append(key)
+        for (seed, side), key in steps.items():
+            if key in visible and key not in ways[seed, side]:
+                ways[seed, side].append(key)
     for (seed, side), way in ways.items():
         _reach_in_time(recall.walk, seed, side, way[1:])
     return tuple(
@@ -247,11 +250,14 @@ def _reach_in_time(walk: Walk, seed: str, side: str, way: Sequence[str]) -> None
             walk.memories[key] = here
 
 
-def _ranked(walk: Walk, said: Mapping[str, float]) -> dict[str, Reached]:
-    """Return what was reached, best first, what is no seed with the question's own say."""
+def _ranked(walk: Walk, relative: Mapping[str, float]) -> dict[str, Reached]:
+    """Return what was reached, best first: what is no seed counts by its way and by the question.
+
+    `relative` are the scores by the question alone, in shares of the best seed's.
+    """
     scored = {}
     for key, reached in walk.memories.items():
-        total = 1 - (1 - reached.score) * (1 - said.get(key, 0.0) / 2)
+        total = 1 - (1 - reached.score) * (1 - relative.get(key, 0.0) / 2)
         scored[key] = reached if reached.distance == 0 else replace(reached, score=total)
     return dict(sorted(scored.items(), key=lambda one: (-one[1].score, one[1].distance, one[0])))
 
@@ -275,8 +281,8 @@ def _named(chains: Sequence[Chain]) -> set[str]:
 def _recalled(
     key: str, reached: Reached, fused: Mapping[str, Fused], memories: Mapping[str, Memory]
 ) -> Recalled:
-    said = with_titles(fused[key], memories) if key in fused else Fused(key, 0.0)
-    return Recalled(memories[key], reached, said)
+    by_question = with_titles(fused[key], memories) if key in fused else Fused(key, 0.0)
+    return Recalled(memories[key], reached, by_question)
 
 
 def _as_far_as_known(chain: Chain, memories: Mapping[str, Memory]) -> Chain:

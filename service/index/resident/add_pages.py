@@ -26,7 +26,7 @@ Page = Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoreFacts:
     """What the store says of its vectors, and how much of one agent there is to expect."""
 
     fingerprint: str | None
@@ -39,15 +39,20 @@ class Loading:
     """One agent's index on its way into RAM; `loaded` of `expected` memories are there."""
 
     index: AgentIndex
-    stored: Stored
+    facts: StoreFacts
     budget_bytes: int
     loaded: int = 0
 
     @property
     def most_memories(self) -> int:
         """About as many fit."""
-        dimensions = self.stored.dimensions or 0
+        dimensions = self.facts.dimensions or 0
         return self.budget_bytes // (_MEMORY_BYTES + _BYTES_PER_DIMENSION * dimensions)
+
+    @property
+    def progress(self) -> str:
+        """How far it is, for people."""
+        return f"{self.loaded:,} of about {self.facts.memories:,} memories"
 
     @property
     def is_full(self) -> bool:
@@ -80,20 +85,20 @@ def add_memories(loading: Loading, page: Page) -> None:
 
 def add_vectors(loading: Loading, page: Iterable[Row]) -> None:
     """Add vectors given as (key, stored vector, fingerprint); those of others are passed over."""
-    index, stored = loading.index, loading.stored
-    size = FLOAT_BYTES * (stored.dimensions or 0)
+    index, facts = loading.index, loading.facts
+    size = FLOAT_BYTES * (facts.dimensions or 0)
     with index.lock:
         ours = [row for row in page if row[1] is not None and index.holds(row[0])]
         alike = [
             (key, vector)
             for key, vector, fingerprint in ours
-            if fingerprint == stored.fingerprint and type(vector) is bytes and len(vector) == size
+            if fingerprint == facts.fingerprint and type(vector) is bytes and len(vector) == size
         ]
         whole = np.frombuffer(b"".join(vector for _, vector in alike), "<f4")
         if alike:
             index.put_matrix([key for key, _ in alike], whole.reshape(len(alike), -1))
         for key, vector, fingerprint in ours:
-            if fingerprint != stored.fingerprint:
+            if fingerprint != facts.fingerprint:
                 index.leave_out_vector(key, OTHER_MODEL)
             elif type(vector) is not bytes or len(vector) != size:
                 take_vector(index, key, vector)

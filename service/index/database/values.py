@@ -1,0 +1,38 @@
+"""What the store's rows say of each memory in regard to a question, by name.
+
+A new value is a function here, one of the same name in resident/values.py, and a row in both
+tables. Rows are those of evidence.surql; `spellings` are the slugs that a question names, by agent.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Row = Mapping[str, Any]
+Spellings = Mapping[str, set[str]]
+Value = Callable[[Sequence[Row], Spellings], NDArray[Any]]
+
+
+def cosines(rows: Sequence[Row], _spellings: Spellings) -> NDArray[np.float32]:
+    """Return how near each memory is to the question, -1 to 1; NaN without a vector."""
+    found = (row.get("cosine") for row in rows)
+    return np.array([np.nan if cosine is None else cosine for cosine in found], np.float32)
+
+
+def is_named(rows: Sequence[Row], spellings: Spellings) -> NDArray[np.bool_]:
+    """Return whether the question names each memory's subject."""
+    return np.array([row.get("subject") in spellings[row["agent"]] for row in rows], np.bool_)
+
+
+def is_turn(rows: Sequence[Row], _spellings: Spellings) -> NDArray[np.bool_]:
+    """Return whether each memory belongs to a session."""
+    return np.array([row.get("session") is not None for row in rows], np.bool_)
+
+
+VALUES: Final[Mapping[str, Value]] = {
+    "cosines": cosines,
+    "is_named": is_named,
+    "is_turn": is_turn,
+}

@@ -1,0 +1,43 @@
+"""What one agent's index knows of each memory in regard to a question, by name.
+
+A new value is a function here, one of the same name in database/values.py, and a row in both
+tables.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.evidence import Question
+from service.index.resident.agent_index import AgentIndex
+
+Rows = NDArray[np.intp]
+Value = Callable[[AgentIndex, Question, Rows], NDArray[Any]]
+
+
+def cosines(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.float32]:
+    """Return how near each memory is to the question, -1 to 1; NaN without a vector."""
+    vectors, vector = index.vectors, question.vector
+    if vectors is None or vector is None or vectors.dimensions != len(vector):
+        return np.full(len(rows), np.nan, np.float32)
+    return vectors.cosines(vector, rows)
+
+
+def is_named(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bool_]:
+    """Return whether the question names each memory's subject."""
+    names = [hash(name) for name in index.graph.spellings(question.names)]
+    return np.isin(index.columns.subjects[rows], np.array(names, np.int64))
+
+
+def is_turn(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.bool_]:
+    """Return whether each memory belongs to a session."""
+    return index.columns.in_session[rows]
+
+
+VALUES: Final[Mapping[str, Value]] = {
+    "cosines": cosines,
+    "is_named": is_named,
+    "is_turn": is_turn,
+}

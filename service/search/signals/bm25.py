@@ -1,0 +1,46 @@
+"""BM25 of memories, alone or read together with their neighbours as one text; pure.
+
+As in service/index/resident/text.py a word that stands tf times counts 1 + ln(tf), and the idf is
+never negative.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from service.index.evidence import Corpus, Evidence, Floats, RowNumbers
+
+# As in service/index/resident/text.py.
+_K1: Final = 1.2
+_B: Final = 0.75
+
+
+def idf_of(corpus: Corpus) -> Floats:
+    """Return how telling each word of the question is."""
+    # Counted one after the other in a store that is written to, one may exceed the other.
+    without = np.maximum(corpus.documents - corpus.document_frequencies, 0)
+    idf: Floats = np.log1p((without + 0.5) / (corpus.document_frequencies + 0.5)).astype(np.float32)
+    return idf
+
+
+def bm25(evidence: Evidence, idf: Floats, ways: Sequence[RowNumbers]) -> Floats:
+    """Return the score of every row; `ways` are the neighbours that are read with each."""
+    every_count, every_length = evidence.values["counts"], evidence.values["lengths"]
+    counts, lengths = every_count.copy(), every_length.copy()
+    texts = np.ones(len(lengths), np.float32)
+    for way in ways:
+        for rows in way.T:
+            known = np.flatnonzero(rows >= 0)
+            counts[known] += every_count[rows[known]]
+            lengths[known] += every_length[rows[known]]
+            texts[known] += 1
+    # A text at a chain's end is short for one with neighbours; one that stands alone is not.
+    texts = np.where(texts > 1, texts[texts > 1].mean() if (texts > 1).any() else 1, texts)
+    average = max(1.0, evidence.corpus.words / max(1, evidence.corpus.documents))
+    norms = _K1 * (1 - _B + _B * lengths / (average * texts))
+    damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
+    shares = (damped * (_K1 + 1) / (damped + norms[:, None])).astype(np.float32)
+    # Row by row: a matrix product gives equal rows sums that differ in the last bit.
+    scores: Floats = np.vecdot(shares, idf)
+    return scores

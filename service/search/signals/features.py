@@ -1,0 +1,98 @@
+"""What several signals read of one evidence, each worked out once; pure.
+
+In context means: a memory read together with what came just before and after it (along
+`follows`), so that "Yes, in March" is found by what was asked before it.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from service.index.evidence import Evidence, Floats, RowNumbers
+from service.search.signals.bm25 import bm25, idf_of
+
+# How many steps of context count, near and far.
+_NEAR: Final = 1
+REACH: Final = 5
+# What a neighbour's cosine counts beside a memory's own.
+_NEIGHBOUR: Final = 0.4
+# A section of a document says by itself what it is about; a turn of a conversation seldom does.
+_SECTION: Final = 0.25
+
+
+class Features:
+    """One evidence as signals read it; arrays have a row for each candidate."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self._candidates = slice(evidence.candidates)
+        self._near = evidence.before[:, :_NEAR], evidence.after[:, :_NEAR]
+
+    @cached_property
+    def closeness(self) -> Floats:
+        """How much each is read in its context: 1 for a turn of a session, 0 without neighbours."""
+        evidence = self.evidence
+        has_neighbours = (evidence.before[:, :1] >= 0) | (evidence.after[:, :1] >= 0)
+        close = np.where(evidence.values["is_turn"], np.float32(1), np.float32(_SECTION))
+        return np.where(has_neighbours.any(axis=1), close, np.float32(0))[self._candidates]
+
+    @cached_property
+    def cosines(self) -> Floats:
+        """How near each is to the question, 0 to 1; 0 for one without a vector."""
+        return self._all_cosines[self._candidates]
+
+    @cached_property
+    def near_cosines(self) -> Floats:
+        """The weighted mean of each one's cosine and its near neighbours'; alone it is itself."""
+        cosines = self._all_cosines
+        total, weight = cosines.copy(), np.ones(len(cosines), np.float32)
+        for way in self._near:
+            for rows in way.T:
+                total += np.where(rows >= 0, cosines[rows], 0) * np.float32(_NEIGHBOUR)
+                weight += (rows >= 0) * np.float32(_NEIGHBOUR)
+        mean: Floats = total / weight
+        return mean[self._candidates]
+
+    @cached_property
+    def idf(self) -> Floats:
+        """How telling each word of the question is; a row for each word."""
+        return idf_of(self.evidence.corpus)
+
+    @cached_property
+    def whole(self) -> float:
+        """The BM25 of a text of average length that holds each word of the question once."""
+        return float(self.idf.sum())
+
+    @cached_property
+    def text(self) -> Floats:
+        """BM25 of each alone."""
+        return self._bm25(())
+
+    @cached_property
+    def near_text(self) -> Floats:
+        """BM25 of each together with its near neighbours."""
+        return self._bm25(self._near)
+
+    @cached_property
+    def far_text(self) -> Floats:
+        """BM25 of each together with all neighbours within reach."""
+        return self._bm25((self.evidence.before, self.evidence.after))
+
+    def of_candidates(self, name: str) -> Floats:
+        """Return a value of the evidence by its name, as float32."""
+        return self.evidence.values[name][self._candidates].astype(np.float32)
+
+    def blend(self, in_context: Floats, alone: Floats) -> Floats:
+        """Return the first as far as each is read in its context, the second for the rest."""
+        blended: Floats = self.closeness * in_context + (1 - self.closeness) * alone
+        return blended
+
+    @cached_property
+    def _all_cosines(self) -> Floats:
+        cosines: Floats = np.nan_to_num(np.maximum(self.evidence.values["cosines"], 0))
+        return cosines
+
+    def _bm25(self, ways: Sequence[RowNumbers]) -> Floats:
+        return bm25(self.evidence, self.idf, ways)[self._candidates]

@@ -1,0 +1,63 @@
+"""What a signal is: a part of a memory's score in the default fusion."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from service.index.engine import Engine
+from service.index.evidence import Floats, Question
+from service.records import Scored
+from service.search.signals.features import Features
+from service.search.times.time_filters import Moments
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A part of the score that is worked out of the evidence, for all candidates at once.
+
+    `value` gives a float32, not negative, for each candidate. It counts `weight` times, in units
+    of a cosine, and times the request's weight of the name `factor`, if there is one. With `floor`
+    it counts in shares of the greatest value among the candidates, or of the floor where that is
+    more. One that `needs_neighbours` counts as far as a memory is read in its context.
+    """
+
+    name: str
+    weight: float
+    value: Callable[[Features], Floats]
+    factor: Literal["vector", "text"] | None = None
+    floor: Callable[[Features], float] | None = None
+    needs_neighbours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the first looks at the indexes found for a question, best first.
+
+    `caps` is the hub cap of each agent, `phrases` counts the quoted phrases that stand in a
+    memory, `moments` are the times that the question names; `others` were found in other ways:
+    they are scored as well.
+    """
+
+    question: Question
+    text: Sequence[Scored]
+    vector: Sequence[Scored]
+    caps: Mapping[str, int]
+    phrases: Mapping[str, int] = field(default_factory=dict)
+    moments: Moments | None = None
+    others: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bonus:
+    """A part of the score that is no matter of the evidence, and is added to some candidates.
+
+    `applies` says whether a question calls for it at all. `times` is asked about ids and gives
+    pairs of an id and how many times the `weight` is added; an id may come twice. What it takes is
+    told in the receipt as `stage`.
+    """
+
+    name: str
+    weight: float
+    stage: str
+    applies: Callable[[Candidates], bool]
+    times: Callable[[Engine, Candidates, Sequence[str]], Awaitable[Iterable[tuple[str, int]]]]
