@@ -31,7 +31,7 @@ from scripts.consolidation.report import Measured, losses_of, remarks_of, sheets
 from scripts.consolidation.trials import measure_order, measure_size, measure_time, own_store
 from scripts.recall.report import Sheet
 from scripts.recall.sets import read_set, spread
-from scripts.servers.own_servers import REPOSITORY
+from scripts.servers.processes import REPOSITORY
 
 PARTS: Final = ("time", "size", "recall", "order")
 ENTRIES: Final = (50, 500, 2_000, 10_000)

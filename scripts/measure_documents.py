@@ -7,7 +7,6 @@ that the time is the service's and the database's own.
 """
 
 import argparse
-import random
 import sys
 import time
 from pathlib import Path
@@ -17,10 +16,12 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.measure_search import generate
+from scripts.generated.notes import Notes
 from scripts.servers.own_servers import own_servers
 
 console = Console()
+# Used again from the first one on in a longer document.
+NOTES = 2000
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kilobytes", type=int, nargs="+", default=[100, 300, 600])
     asked = parser.parse_args()
-    notes = generate(2000, random.Random(3))
+    notes = Notes(NOTES)
     table = Table("kB", "sections", "seconds")
     with own_servers("hashing-256") as servers:
         for number, kilobytes in enumerate(asked.kilobytes, 1):
@@ -42,12 +43,12 @@ def main() -> None:
     console.print(table)
 
 
-def document(notes: list[dict[str, str]], length: int) -> str:
+def document(notes: Notes, length: int) -> str:
     """Return a daily log of about `length` characters."""
     text, number = "# Log\n", 0
     while len(text) < length:
-        note = notes[number % len(notes)]
-        text += f"\n## {number % 24:02}:{number % 60:02} {note['title']}\n\n{note['text']}\n"
+        note = notes.note(number % notes.count).pushed
+        text += f"\n## {number % 24:02}:{number % 60:02} {note.title}\n\n{note.text}\n"
         number += 1
     return text
 

@@ -15,6 +15,7 @@ its dependencies and ours exclude each other.
 """
 
 import argparse
+import importlib
 import os
 import platform
 import sys
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 # The same for all: threads that wait for each other sleep. Spinning is 5% faster on an idle
 # machine, and thirty times slower on one that also runs something else. Read when torch is loaded.
@@ -30,14 +32,13 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.embedding.contenders import (
     PACKAGED,
-    BareModel,
     Contender,
     find_running_server,
     infinity_server,
     own_server,
 )
 from scripts.embedding.trials import MEASURES, Bench, compare_vectors, console
-from scripts.servers.own_servers import REPOSITORY
+from scripts.servers.processes import REPOSITORY
 from service.drafts.drafts import text_of
 from service.settings import Settings
 from service.text.markdown import parse_markdown
@@ -58,7 +59,7 @@ def main() -> None:
     console.print(f"{count} of {len(sections)} sections of {asked.folder}")
     with ExitStack() as stack:
         contenders = [stack.enter_context(server) for server in list_servers(asked)]
-        bench = Bench(contenders, BareModel(asked.model), sample, questions, asked.rounds)
+        bench = Bench(contenders, load_bare_model(asked.model), sample, questions, asked.rounds)
         compare_vectors(bench)
         for name, measure in MEASURES.items():
             if name in asked.only:
@@ -84,6 +85,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--infinity", type=Path, help="infinity_emb, or the python it is in")
     parser.add_argument("--infinity-arguments", default="", help="further ones for infinity_emb")
     return parser.parse_args()
+
+
+def load_bare_model(model: str) -> Any:
+    """Return the model without a server; only that needs torch, which takes long to load."""
+    return importlib.import_module("scripts.embedding.bare_model").BareModel(model)
 
 
 def list_servers(asked: argparse.Namespace) -> Iterator[AbstractContextManager[Contender]]:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from surrealdb import AsyncSurreal
 
@@ -54,7 +55,7 @@ async def fill(folder: Path, megabytes: int) -> None:
     await client.use("measure", "flush")
     blob, number = os.urandom(ROW_BYTES), 0
     while log_bytes(folder) < megabytes * 1_000_000:
-        rows = [{"id": number + n, "blob": blob} for n in range(BATCH_ROWS)]
+        rows: list[Any] = [{"id": number + n, "blob": blob} for n in range(BATCH_ROWS)]
         try:
             async with asyncio.timeout(STUCK_SECONDS):
                 await client.query("INSERT INTO row $rows RETURN NONE", {"rows": rows})

@@ -36,8 +36,8 @@ import httpx
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from scripts.generated.store import StoreOrder
 from scripts.generated.word_vectors import WordVectors
-from scripts.generated_store import StoreOrder
 from scripts.search.crash import measure_crash
 from scripts.search.load import measure_load
 from scripts.search.tables import Measured, figures_of, tell_memory, tell_requests
@@ -51,7 +51,7 @@ from scripts.search.trials import (
     OverHttp,
     take_turns,
 )
-from scripts.servers.own_servers import REPOSITORY
+from scripts.servers.processes import REPOSITORY
 from scripts.servers.watched_service import (
     Setup,
     empty_resident,
@@ -152,7 +152,7 @@ def build_store(folder: Path, order: StoreOrder) -> None:
     """Build the store in a process of its own, unless it is there."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [
-        sys.executable, str(Path(__file__).with_name("generated_store.py")), str(folder),
+        sys.executable, str(REPOSITORY / "scripts" / "generated" / "store.py"), str(folder),
         "--memories", str(order.memories), "--dimensions", str(order.dimensions),
         "--form", order.form, *(["--texts", str(order.texts)] if order.texts else []),
     ]  # fmt: skip

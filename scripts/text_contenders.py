@@ -30,7 +30,7 @@ from service.index.resident.text import TextIndex
 try:
     import tantivy
 except ImportError:
-    sys.exit("tantivy is missing: pip install tantivy==0.27.0")
+    tantivy = None
 
 console = Console(width=110)
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
@@ -149,6 +149,8 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=40)
     asked = parser.parse_args()
+    if tantivy is None:
+        sys.exit("tantivy is missing: pip install tantivy==0.27.0")
     generator = np.random.default_rng(7)
     words = make_words(generator)
     texts = make_texts(generator, words, asked.documents)

@@ -24,7 +24,7 @@ from service.search.times.times import anchor_named, times_named
 try:
     from dateparser.search import search_dates
 except ImportError:
-    sys.exit("dateparser is missing: pip install dateparser")
+    search_dates = None
 
 NOW = datetime(2026, 11, 18, 15, tzinfo=UTC)
 SETTINGS = {"PREFER_DATES_FROM": "past", "RELATIVE_BASE": NOW.replace(tzinfo=None)}
@@ -36,6 +36,8 @@ def main() -> None:
     parser.add_argument("questions", type=Path, nargs="+")
     parser.add_argument("--show", type=int, default=20, help="how many differences of each to show")
     asked = parser.parse_args()
+    if search_dates is None:
+        sys.exit("dateparser is missing: pip install dateparser")
     warnings.simplefilter("ignore")  # of dateparser's own dependencies
     for path in asked.questions:
         lines = path.read_text(encoding="utf-8").splitlines()

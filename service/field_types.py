@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
@@ -13,6 +13,9 @@ Kind = Literal[
 ]  # fmt: skip
 Type = Literal["episodic", "semantic", "procedural"]
 TrustTier = Literal["trusted", "untrusted", "quarantined"]
+
+# A title that is longer than a stored one may be is cut; a longer one than this is no title.
+MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -72,7 +75,12 @@ AgentName = Annotated[
     str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$"), AfterValidator(_encodable)
 ]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_encodable)]
-Title = Annotated[str, StringConstraints(max_length=200), AfterValidator(_encodable)]
+Title = Annotated[
+    str, StringConstraints(max_length=MOST_SENT_TITLE_CHARACTERS), AfterValidator(_encodable),
+    Field(description="One line that names it. One longer than 200 characters is cut at a word, "
+          "and the whole of it put in front of the text; up to 10,000 characters.",
+          examples=["Which embedding model we chose, and why"]),
+]  # fmt: skip
 Reference = Annotated[
     str, StringConstraints(min_length=1, max_length=500), AfterValidator(_encodable)
 ]

@@ -32,6 +32,8 @@ DOCUMENTS = sorted(
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 EXAMPLE = REPOSITORY / ".env.example"
 CLASSES: dict[str, type[BaseSettings]] = {"MEMORY_": Settings, "EMBEDDING_": EmbeddingSettings}
+CODE = {".py", ".surql"}
+PATH_NAMES = r"(?<![\w/.~-])(?:scripts|tests|docs|service|embedding_server)/[\w/.-]*\w"
 OF_EACH = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 
 
@@ -174,10 +176,29 @@ def test_every_command_of_the_documents_is_answered(start: Start, tmp_path: Path
 
 def test_commands_of_this_repository_exist() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
-    scripts = set(re.findall(r"(?<![\w/])(?:\./)?scripts/([\w.]+\w)", text))
+    scripts = set(re.findall(r"(?<![\w/])(?:\./)?scripts/([\w./]*\w)", text))
     assert {name for name in scripts if not (REPOSITORY / "scripts" / name).is_file()} == set()
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     assert set(re.findall(r"\bgraph-memory-\w+\b(?=[ `\n])", text)) <= project["scripts"].keys()
+
+
+def test_every_path_that_documents_and_code_name_is_there() -> None:
+    files = [*DOCUMENTS, REPOSITORY / "schema.surql"]
+    for folder in ("service", "embedding_server", "scripts"):
+        files += [path for path in (REPOSITORY / folder).rglob("*") if path.suffix in CODE]
+    named = {
+        name for file in files for name in re.findall(PATH_NAMES, file.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 50
+    # `docs/decisions/0012` is the beginning of a name, and so is what `--write docs/recall` writes.
+    assert {name for name in named if not any(REPOSITORY.glob(f"{name}*"))} == set()
+
+
+def test_the_glossary_is_short_and_has_each_word_once() -> None:
+    text = (REPOSITORY / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 60
+    words = re.findall(r"\*\*([a-z ]+)\*\*", text)
+    assert len(words) == len(set(words)) > 30
 
 
 def _anchors(text: str) -> set[str]:

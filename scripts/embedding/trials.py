@@ -6,13 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from scripts.embedding.contenders import BareModel, Contender
+from scripts.embedding.contenders import Contender
+
+if TYPE_CHECKING:
+    from scripts.embedding.bare_model import BareModel
 
 console = Console(width=130)
 CLIENTS = 32
@@ -59,7 +63,7 @@ class Bench:
     """Who is measured on what, and what came out for each aim."""
 
     contenders: list[Contender]
-    bare: BareModel
+    bare: "BareModel"
     sections: list[str]
     questions: list[str]
     rounds: int

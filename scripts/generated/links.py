@@ -11,7 +11,8 @@ from scripts.generated.notes import Notes
 from service.drafts.drafts import names_in
 from service.links.links import find_concepts
 from service.names.dictionary import Dictionary
-from service.names.names import Name, proper_names
+from service.names.names import Name
+from service.names.proper_nouns import proper_names
 from service.names.relations import Pair, pairs
 from service.writing.tables.concept import concept_row
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from service.drafts.drafts import Draft
 from service.memories.storing import Pushed, draft_of
-from service.names.names import proper_names
+from service.names.proper_nouns import proper_names
 from service.text.words import STOP_WORDS
 
 # Part of the name of a kept store: a change of what is generated must change it.

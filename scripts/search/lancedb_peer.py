@@ -16,7 +16,7 @@ os.environ.setdefault("LANCE_LOG", "error")
 os.environ.setdefault("LANCEDB_LOG", "error")
 import lancedb
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from lancedb.rerankers import RRFReranker
 from numpy.typing import NDArray
 from rich.console import Console

@@ -14,10 +14,10 @@ from typing import Any
 
 import httpx
 
-from scripts.servers.own_servers import REPOSITORY, free_port
+from scripts.servers.processes import REPOSITORY, free_port, wait_until_answered
 
+# The resident engine loads a million memories first.
 _PATIENCE_SECONDS = 1800
-_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def start_service(setup: Setup) -> WatchedService:
         [sys.executable, "-m", "service", "serve"], env=setup.environment(port), cwd=REPOSITORY
     )
     try:
-        wait_until_answered(f"{url}/health/ready", process)
+        wait_until_answered(f"{url}/health/ready", [process], _PATIENCE_SECONDS)
     except BaseException:
         process.kill()
         raise
@@ -114,27 +114,11 @@ def fake_embedding_server(dimensions: int) -> Iterator[str]:
     command = [sys.executable, str(script), "--port", str(port), "--dimensions", str(dimensions)]
     process = subprocess.Popen(command, cwd=REPOSITORY)
     try:
-        wait_until_answered(f"http://127.0.0.1:{port}/v1/models", process)
+        wait_until_answered(f"http://127.0.0.1:{port}/v1/models", [process], _PATIENCE_SECONDS)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(timeout=30)
-
-
-def wait_until_answered(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Poll until a URL answers 200; raises SystemExit when its server ends or takes too long."""
-    end, last = time.monotonic() + _PATIENCE_SECONDS, "no answer"
-    with httpx.Client(timeout=30) as client:
-        while time.monotonic() < end and process.poll() is None:
-            try:
-                answer = client.get(url)
-                if answer.status_code == 200:
-                    return
-                last = answer.text
-            except httpx.TransportError as error:
-                last = repr(error)
-            time.sleep(_POLL_SECONDS)
-    sys.exit(f"{url} was never ready: {last}")
 
 
 def index_state(client: httpx.Client) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from service.store.database import Database, record
 from service.store.queries import load_query
 from service.store.vector_forms import Matrix
 from service.store.vector_pages import pages_of_vectors
-from service.text.tokens import tokens_in_bytes
+from service.text.tokens import estimate_tokens_of_bytes
 
 CANDIDATES: Final = load_query(__package__, "candidates")
 MEMBERS: Final = load_query(__package__, "members")
@@ -98,7 +98,7 @@ async def capacities(
         rows: dict[str, Capacity] = {}
         for page in _pages(list(keys)):
             for row in await db.run(CAPACITIES, ids=[record("memory", key) for key in page]):
-                tokens = tokens_in_bytes(row["bytes"])
+                tokens = estimate_tokens_of_bytes(row["bytes"])
                 rows[row["id"]] = Capacity(row["sources"], tokens, row["is_closed"])
         left = [group for key, group in keys.items() if key in rows]
         for key, group in keys.items():
@@ -168,7 +168,7 @@ def _candidate(row: Mapping[str, Any]) -> Candidate:
         order=(occurred_at, source.get("uri") or "", source.get("line_start") or 0, row["id"]),
         line=row.get("chain") or f"{row['source_kind']}:",
         state=_state(row),
-        tokens=tokens_in_bytes(row["bytes"]),
+        tokens=estimate_tokens_of_bytes(row["bytes"]),
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.names.names import key_of, tokens_of
+from service.names.slugs import key_of, tokens_of
+from service.text.cjk import count_cjk
 from service.text.terms import TERMS
 from service.text.words import query_words
 
@@ -34,7 +35,7 @@ class Question:
     @property
     def cjk_share(self) -> float:
         """The share of words that are bigrams of Hangul, Han or Kana."""
-        bigrams = sum("\u3040" <= word[0] <= "\ud7af" for word in self.words)
+        bigrams = count_cjk("".join(word[0] for word in self.words))
         return bigrams / len(self.words) if self.words else 0.0
 
     @classmethod

@@ -12,7 +12,8 @@ from service.links import stored
 from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
 from service.names.dictionary import Dictionary
-from service.names.names import CERTAIN, Name, proper_names
+from service.names.names import CERTAIN, Name
+from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, link_change
 from service.records import CONSOLIDATION
 from service.store.database import Database

@@ -11,7 +11,7 @@ import orjson
 from service.drafts.chains import Link
 from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
-from service.names.names import key_of, tokens_of
+from service.names.slugs import key_of, tokens_of
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import STOP_WORDS, index_words, query_words

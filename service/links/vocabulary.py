@@ -6,7 +6,8 @@ from typing import Any
 
 from service.links import stored
 from service.names.dictionary import Dictionary
-from service.names.names import Name, slug_of
+from service.names.names import Name
+from service.names.slugs import slug_of
 from service.store.database import Database
 
 

@@ -1,9 +1,10 @@
 """The door of /memories."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from service.field_types import (
     AgentName,
@@ -32,7 +33,7 @@ from service.records import Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
-from service.text.titles import title_of
+from service.text.titles import title_of, title_warnings
 from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
 from service.web.fields import (
     FilterFields,
@@ -82,7 +83,7 @@ class StoreRequest(Strict):
 
 
 class BatchRequest(Strict):
-    """Up to 1,000 memories; each is checked by itself."""
+    """Up to 1,000 memories; each is checked by itself, and a wrong one keeps out no other."""
 
     model_config = body_example(
         memories=[
@@ -91,7 +92,7 @@ class BatchRequest(Strict):
         ]
     )
 
-    memories: list[dict[str, Any]] = Field(
+    memories: list[Annotated[Any, WithJsonSchema({"type": "object"})]] = Field(
         min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
     )
 
@@ -125,17 +126,19 @@ class ListParameters(FilterFields):
 async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
     [key], synced = await store(pipeline, [request.pushed()])
-    return Stored(key, synced.actions[0], sorted(synced.concepts), list(synced.warnings))  # type: ignore[arg-type]
+    warnings = [*title_warnings(request.title), *synced.warnings]
+    return Stored(key, synced.actions[0], sorted(synced.concepts), warnings)  # type: ignore[arg-type]
 
 
 @router.post("/batch", operation_id="store_memories")
 async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStored:
     """Store up to 1,000 memories at once; those of one session are chained in time order."""
     good: dict[int, Pushed] = {}
-    errors = []
+    errors, warnings = [], []
     for index, item in enumerate(request.memories):
         try:
-            good[index] = StoreRequest.model_validate(item).pushed()
+            pushed = good[index] = StoreRequest.model_validate(item).pushed()
+            warnings += [f"memories/{index}/{one}" for one in title_warnings(pushed.title)]
         except ValidationError as error:
             errors.append(BatchError(index, _first_error(error)))
     ids: list[str | None] = [None] * len(request.memories)
@@ -144,9 +147,9 @@ async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStore
     keys, synced = await store(pipeline, list(good.values()))
     for index, key in zip(good, keys, strict=True):
         ids[index] = key
-    count = synced.actions.count
+    count, warnings = synced.actions.count, [*warnings, *synced.warnings]
     return BatchStored(
-        count("created"), count("updated"), count("duplicate"), ids, errors, list(synced.warnings)
+        count("created"), count("updated"), count("duplicate"), ids, errors, warnings
     )
 
 
@@ -209,7 +212,11 @@ async def patch_memory(
     request: ChangeRequest,
     agent: AgentName = "main",
 ) -> MemoryDetail:
-    """Change some fields of a memory; a new text is embedded and linked anew."""
+    """Change some fields of a memory; a new text is embedded and linked anew.
+
+    A title of more than 200 characters is cut, and the whole of it put in front of the text; of a
+    memory that was read from a document it is refused.
+    """
     memory = await find(db, [agent], id)
     sent = {name: getattr(request, name) for name in request.model_fields_set}
     changes = {
@@ -218,7 +225,8 @@ async def patch_memory(
         if value is not None or name == "title" or name in CLEARABLE
     }
     await change_memory(pipeline, memory, changes)
-    return await get_memory(db, id, agent)
+    detail = await get_memory(db, id, agent)
+    return replace(detail, warnings=title_warnings(request.title))
 
 
 @router.delete("/{id}", status_code=204, operation_id="delete_memory")

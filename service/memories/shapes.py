@@ -1,8 +1,10 @@
 """What the door of /memories answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from service.web.fields import MemoryFields
 
@@ -82,7 +84,7 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetail(MemoryFields):
-    """A memory with what surrounds it."""
+    """A memory with what surrounds it; `warnings` only after a change that was cut."""
 
     source_kind: str
     access_count: int
@@ -91,3 +93,6 @@ class MemoryDetail(MemoryFields):
     after: list[Neighbour]
     derived_from: list[SourceMemory]
     history: list[HistoryEntry]
+    warnings: Annotated[list[str], Field(exclude_if=lambda warnings: not warnings)] = field(
+        default_factory=list
+    )

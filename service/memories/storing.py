@@ -15,6 +15,7 @@ from service.metadata import Metadata, metadata_of
 from service.records import CONSOLIDATION, Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
+from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
 from service.writing.pipeline import Pipeline, Synced, commit, remove_memories, store_drafts
 
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
@@ -42,11 +43,12 @@ class Pushed(Metadata):
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
     """Turn a pushed memory into a draft; its key is its `source_ref`, or else its own words."""
+    title, content = fit_title(pushed.title or "", pushed.text.strip())
     return Draft(
         key=_key(pushed),
         agent=pushed.agent,
-        content=pushed.text.strip(),
-        title=(pushed.title or "").strip(),
+        content=content,
+        title=title,
         kind=pushed.kind,
         type=pushed.type or type_of(pushed.kind, ""),
         occurred_at=pushed.occurred_at or datetime.now(UTC),
@@ -86,7 +88,10 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
 
 
 async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
-    """Change some fields of a stored memory; `text` of a document's section is refused."""
+    """Change some fields of a stored memory; `text` of a document's section is refused.
+
+    A title that is too long goes into the text, as in a push; so of a document it is refused.
+    """
     fields = dict(changes)
     _refuse_what_others_tell(memory, fields)
     archived = fields.pop("archived", None)
@@ -98,13 +103,13 @@ async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str
     )
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
-        draft = replace(_draft_of_stored(old), **_values(fields))
+        draft = replace(_draft_of_stored(old), **_values(fields, old.content))
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):
         await commit(pipeline, change)
 
 
-def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
     """Return fields of a request as a draft has them."""
     values: dict[str, Any] = {
         name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()
@@ -112,13 +117,20 @@ def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "text" in values:
         values["content"] = values.pop("text").strip()
     if "title" in values:
-        values["title"] = (values["title"] or "").strip()
+        text = values.get("content", content)
+        values["title"], values["content"] = fit_title(values["title"] or "", text)
     return values
 
 
 def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
     if "text" in fields and memory.source_kind == "document":
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
+        raise InvalidRequest(msg)
+    if is_too_long(fields.get("title") or "") and memory.source_kind == "document":
+        msg = (
+            f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
+            f"long title: send at most {MOST_TITLE_CHARACTERS} characters."
+        )
         raise InvalidRequest(msg)
     told = sorted(fields.keys() - _OWN_OF_SUMMARY)
     if told and memory.source_kind == CONSOLIDATION:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from service.names.names import Name, declared_name, key_of
+from service.names.names import Name, declared_name
+from service.names.slugs import key_of
 from service.text.words import STOP_WORDS, fold
 
 # The kind of a long name.
@@ -29,9 +30,9 @@ def abbreviations(text: str) -> dict[str, Name]:
 
     An abbreviation begins with two capitals and has one long name at a time: the text's first.
     """
-    found: dict[str, Name] = {}
+    expansions: dict[str, Name] = {}
     if "(" not in text:
-        return found
+        return expansions
     text = fold(text)
     for bracket in _BRACKET.finditer(text):
         before = text[max(0, bracket.start() - _MOST_CHARACTERS) : bracket.start()]
@@ -45,8 +46,8 @@ def abbreviations(text: str) -> dict[str, Name]:
             long = bracket[1] if short and _expansion(short, bracket[1]) == bracket[1] else ""
         name = declared_name(long, ABBREVIATED)
         if name is not None:
-            found.setdefault(key_of([short]), name)
-    return found
+            expansions.setdefault(key_of([short]), name)
+    return expansions
 
 
 def _is_short(word: str) -> bool:
@@ -63,7 +64,7 @@ def _expansion(short: str, text: str) -> str:
     words = list(_WORD.finditer(text))
     # As many words at most as in the paper.
     counts = range(_FEWEST_WORDS, min(len(words), len(letters) + 5, 2 * len(letters)) + 1)
-    for spells in (_begin_with, _hold):
+    for spells in (_are_initials, _are_inside):
         for count in counts:
             chosen = [word[0].casefold() for word in words[-count:]]
             if spells(letters, chosen):
@@ -71,28 +72,28 @@ def _expansion(short: str, text: str) -> str:
     return ""
 
 
-def _begin_with(letters: str, words: Sequence[str]) -> bool:
-    telling = _telling(words)
-    return bool(telling) and letters in (_initials(words), _initials(telling))
+def _are_initials(letters: str, words: Sequence[str]) -> bool:
+    content = _content_words(words)
+    return bool(content) and letters in (_initials(words), _initials(content))
 
 
 def _initials(words: Sequence[str]) -> str:
     return "".join(word[0] for word in words)
 
 
-def _hold(letters: str, words: Sequence[str]) -> bool:
-    telling = _telling(words)
-    return len(telling) >= _FEWEST_WORDS and _hold_in_order(letters, telling)
+def _are_inside(letters: str, words: Sequence[str]) -> bool:
+    content = _content_words(words)
+    return len(content) >= _FEWEST_WORDS and _are_inside_in_order(letters, content)
 
 
-def _telling(words: Sequence[str]) -> Sequence[str]:
-    """Leave out words such as "of", unless the first or last is one: then nothing is left."""
+def _content_words(words: Sequence[str]) -> Sequence[str]:
+    """Leave out stop words such as "of"; none are left if the first or last word is one."""
     if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
         return ()
     return [word for word in words if word not in STOP_WORDS]
 
 
-def _hold_in_order(letters: str, words: Sequence[str]) -> bool:
+def _are_inside_in_order(letters: str, words: Sequence[str]) -> bool:
     """Say whether each word begins with the next letter and may hold some that follow it."""
     if not words or len(letters) < len(words):
         return not words and not letters
@@ -101,6 +102,6 @@ def _hold_in_order(letters: str, words: Sequence[str]) -> bool:
         at = words[0].find(letter, at) + 1
         if not at or (taken == 1 and at > 1):
             return False
-        if _hold_in_order(letters[taken:], words[1:]):
+        if _are_inside_in_order(letters[taken:], words[1:]):
             return True
     return False

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_HAN: Final = "\u3005\u3400-\u9fff"
-_KATAKANA: Final = "\u30a1-\u30fa\u30fc"
+from service.text.cjk import HAN, HANGUL, KATAKANA
+
 _KOREAN_SURNAMES: Final = "김이박최정강조윤장임한오서신권황안송류전홍문양손배백허남심노"
 _KOREAN_TITLES: Final = (
     "씨|님|사장|팀장|부장|과장|차장|대리|이사|전무|상무|대표|회장|원장|교수|박사|선생|기자|의원|"
@@ -26,10 +26,11 @@ _CHINESE_TITLES: Final = (
 # 정보팀, 고객사, 서울대: an office, not a person.
 _OFFICES: Final = "팀사부과실국처청회자대"
 _PERSON: Final = re.compile(
-    rf"(?<![가-힣])([{_KOREAN_SURNAMES}][가-힣]{{2}})(?<![{_OFFICES}])(?= ?(?:{_KOREAN_TITLES}))"
-    rf"|([{_CHINESE_SURNAMES}][{_HAN}]{{1,2}})(?={_CHINESE_TITLES})"
-    rf"|(?<![{_KATAKANA}])([{_KATAKANA}]{{3,12}})(?=さん|氏|様)"
-    rf"|(?<![{_HAN}])([{_HAN}]{{2,4}})(?=氏[ぁ-ん])"
+    rf"(?<![{HANGUL}])([{_KOREAN_SURNAMES}][{HANGUL}]{{2}})(?<![{_OFFICES}])"
+    rf"(?= ?(?:{_KOREAN_TITLES}))"
+    rf"|([{_CHINESE_SURNAMES}][{HAN}]{{1,2}})(?={_CHINESE_TITLES})"
+    rf"|(?<![{KATAKANA}])([{KATAKANA}]{{3,12}})(?=さん|氏|様)"
+    rf"|(?<![{HAN}])([{HAN}]{{2,4}})(?=氏[ぁ-ん])"
 )
 _WORK: Final = re.compile(r"《([^《》\n]{1,40})》|『([^『』\n]{1,40})』")
 _QUOTED: Final = re.compile(r"[「“]([^「」“”\s,.!?、。，！？；：…]{2,16})[」”]")
@@ -38,13 +39,13 @@ _FUNCTION_LETTERS: Final = (
     "的了在去和与與是我你他她们們这這那到从從对對把被为為向及或等也都就由给給"
     "一二三两兩几幾家个個某些各每另该該其所"
 )
-_OWN_LETTER: Final = f"(?:(?![{_FUNCTION_LETTERS}])[{_HAN}])"
+_OWN_LETTER: Final = f"(?:(?![{_FUNCTION_LETTERS}])[{HAN}])"
 # Two letters before 公司 mostly say its trade: 石油公司 is any oil company.
 _ORGANISATION: Final = re.compile(
-    rf"(?<![가-힣])([가-힣]{{2,10}}(?:대학교|은행|병원|연구소|고등학교|박물관|그룹))"
+    rf"(?<![{HANGUL}])([{HANGUL}]{{2,10}}(?:대학교|은행|병원|연구소|고등학교|박물관|그룹))"
     rf"|({_OWN_LETTER}{{3,8}}公司|{_OWN_LETTER}{{2,8}}"
     r"(?:大学|大學|银行|銀行|集团|集團|医院|醫院|研究所|研究院|博物馆|博物館))"
-    rf"|株式会社([{_HAN}{_KATAKANA}]{{2,12}})"
+    rf"|株式会社([{HAN}{KATAKANA}]{{2,12}})"
 )
 
 

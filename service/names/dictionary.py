@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from service.names.names import Name, key_of, tokens_of
-from service.text.cjk import is_hangul, is_wide, may_part, stems
+from service.names.names import Name
+from service.names.slugs import key_of, tokens_of
+from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
 _PIECES: Final = re.compile(r"(?<!\b\w)(?<!\b\w\w)[.]\s|[!?]\s|\n\s*\n|\|")
@@ -54,9 +55,10 @@ class Dictionary:
         return slug in self._slug_of_key
 
     def add(self, name: Name, aliases: Iterable[str] = (), *, is_declared: bool = False) -> None:
-        """Add a name and its other spellings; an earlier owner of a spelling keeps it.
+        """Add a name and its other spellings.
 
-        To a name that the user declares the spellings change hands.
+        A spelling that already leads to another concept stays there, unless the user declares
+        this one.
         """
         spellings = {key_of(tokens_of(alias)): False for alias in aliases}
         spellings[name.slug] = name.is_cased
@@ -75,7 +77,7 @@ class Dictionary:
             self._capitals[key] = capitals
         first, length = key.split("_", 1)[0], key.count("_") + 1
         self._longest_by_first[first] = max(self._longest_by_first[first], length)
-        if length == 1 and is_wide(key) and not is_hangul(key[0]):
+        if length == 1 and has_cjk(key) and not is_hangul(key[0]):
             letters = max(self._longest_by_letter[key[0]], len(key))
             self._longest_by_letter[key[0]] = letters
 
@@ -94,9 +96,9 @@ class Dictionary:
             self._lead(key, self._merged[key], 0)
 
     def merge(self, key: str, slug: str) -> None:
-        """Lead the spelling of a former concept to another, whoever it led to before.
+        """Lead the spelling of a former concept to another one.
 
-        One that the user declares stays where it is; one that is an abbreviation now comes after.
+        One that leads to a declared concept stays, and a learned abbreviation goes before it.
         """
         owner, before = self._slug_of_key.get(key), self._merged.get(key)
         if owner in self._declared and owner != before:
@@ -136,7 +138,7 @@ class Dictionary:
         return not owners & self._declared
 
     def abbreviate(self, short: str, slug: str | None) -> None:
-        """Lead an abbreviation to a concept, whoever it led to before; None takes it back."""
+        """Lead an abbreviation to a concept instead of any other; None takes it back."""
         self._forget(short)
         if slug is not None:
             self._lead(short, slug, _CAPITALS_OF_SHORT)
@@ -151,14 +153,14 @@ class Dictionary:
 
         The longest name wins at each place: "New York Times" is not also "New York".
         """
-        found: set[str] = set()
+        slugs: set[str] = set()
         for piece in _PIECES.split(text):
-            self._scan(tokens_of(piece), found)
-            if len(found) >= _MOST_CONCEPTS:
+            self._scan(tokens_of(piece), slugs)
+            if len(slugs) >= _MOST_CONCEPTS:
                 break
-        return set(sorted(found)[:_MOST_CONCEPTS])
+        return set(sorted(slugs)[:_MOST_CONCEPTS])
 
-    def _scan(self, tokens: list[str], found: set[str]) -> None:
+    def _scan(self, tokens: list[str], slugs: set[str]) -> None:
         keys = [key_of([token]) for token in tokens]
         at = 0
         while at < len(keys):
@@ -167,13 +169,13 @@ class Dictionary:
                 longest = max(
                     [longest, *(self._longest_by_first.get(s, 0) for s in stems(keys[at]))]
                 )
-            length = self._match(tokens, keys, at, min(longest, len(keys) - at), found)
+            length = self._match(tokens, keys, at, min(longest, len(keys) - at), slugs)
             if not length and not keys[at].isascii():
-                self._scan_letters(keys[at], found)
+                self._scan_letters(keys[at], slugs)
             at += length or 1
 
     def _match(
-        self, tokens: list[str], keys: list[str], at: int, longest: int, found: set[str]
+        self, tokens: list[str], keys: list[str], at: int, longest: int, slugs: set[str]
     ) -> int:
         for length in range(longest, 0, -1):
             last = keys[at + length - 1]
@@ -182,7 +184,7 @@ class Dictionary:
                 slug = self._slug_of_key.get(key)
                 if slug is None or not self._has_capitals(tokens[at], key):
                     continue
-                found.add(slug)
+                slugs.add(slug)
                 return length
         return 0
 
@@ -190,19 +192,19 @@ class Dictionary:
         needed = self._capitals.get(key)
         return needed is None or token[:needed].isupper()
 
-    def _scan_letters(self, run: str, found: set[str]) -> None:
+    def _scan_letters(self, run: str, slugs: set[str]) -> None:
         """Find names inside a run of Han and Kana, where no blank parts words."""
         at = 0
         while at < len(run):
             longest = min(self._longest_by_letter.get(run[at], 0), len(run) - at)
-            at += self._match_letters(run, at, longest, found) or 1
+            at += self._match_letters(run, at, longest, slugs) or 1
 
-    def _match_letters(self, run: str, at: int, longest: int, found: set[str]) -> int:
-        if not may_part(run, at):
+    def _match_letters(self, run: str, at: int, longest: int, slugs: set[str]) -> int:
+        if not is_name_border(run, at):
             return 0
         for length in range(longest, _FEWEST_LETTERS - 1, -1):
             slug = self._slug_of_key.get(run[at : at + length])
-            if slug is not None and may_part(run, at + length):
-                found.add(slug)
+            if slug is not None and is_name_border(run, at + length):
+                slugs.add(slug)
                 return length
         return 0

@@ -46,7 +46,7 @@ def identifiers(text: str, spans: Iterable[str] = ()) -> set[str]:
     Those are letters and a number joined by hyphens, symbols joined by `_`, file names with a known
     extension and rooted paths; not hashes, dates, quantities or addresses of the web.
     """
-    found = set()
+    names = set()
     for chunk in text.split():
         if chunk.isalpha():
             continue
@@ -56,9 +56,9 @@ def identifiers(text: str, spans: Iterable[str] = ()) -> set[str]:
         for piece in [bare] if bare.isascii() else _PLAIN.findall(bare):
             word = _LINE_NUMBER.sub("", piece.rstrip(_BEHIND))
             if len(word) <= _LONGEST_CHARACTERS and is_identifier(word):
-                found.add(word)
+                names.add(word)
     words = (_LINE_NUMBER.sub("", span.removesuffix("()")) for span in spans)
-    return found | set(filter(_is_code_word, words))
+    return names | set(filter(_is_code_word, words))
 
 
 def is_identifier(word: str) -> bool:
@@ -102,7 +102,7 @@ def _is_symbol(word: str) -> bool:
     if not _SYMBOL.fullmatch(word):
         return False
     parts = word.casefold().split("_")
-    # id1_3_0 is a machine's; "has_more" reads "has more" wherever the dictionary meets it.
+    # id1_3_0 is generated; "has_more" reads "has more" wherever the dictionary meets it.
     is_worded = sum(sum(map(str.isalpha, part)) > 1 for part in parts) > 1
     return is_worded and not STOP_WORDS.intersection(parts)
 

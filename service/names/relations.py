@@ -1,4 +1,4 @@
-"""What links change when memories come, change and go: edges to add and drop, counts; pure."""
+"""Edges and counts that change when memories are added, changed and removed; pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -34,8 +34,8 @@ def link_change(
 ) -> LinkChange:
     """Compare the concepts of each memory (key → slugs) before and after.
 
-    The memories in `copies` are not counted and tie no pairs: a summary says again what its sources
-    say, and puts side by side what no memory did.
+    The memories in `copies` (summaries) have edges, but count for no concept and no pair: they
+    repeat what their sources say, and put concepts side by side that no source did.
     """
     old = {(key, slug) for key, slugs in before.items() for slug in slugs}
     new = {(key, slug) for key, slugs in after.items() for slug in slugs}
@@ -58,5 +58,5 @@ def link_change(
 
 
 def pairs(slugs: Iterable[str]) -> list[Pair]:
-    """Return the pairs of concepts that one memory ties together, each in ascending order."""
+    """Return the pairs of concepts that one memory mentions together, each in ascending order."""
     return list(combinations(sorted(slugs)[:_MOST_PAIRED], 2))

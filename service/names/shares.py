@@ -1,11 +1,11 @@
-"""How tightly two concepts are tied; pure."""
+"""How strongly two concepts are related: the share of their memories that hold both; pure."""
 
 from typing import Final
 
-# A person said so: as tight as two concepts that stand together four times out of five.
+# Declared by the user: as strong as two concepts that stand together four times out of five.
 DECLARED_SHARE: Final = 0.8
-# Looser than this two concepts stand together by chance: `graph-memory graph report` finds such
-# edges noisy as a rule, and tighter ones worth it. Walks leave them out.
+# Below this two concepts stand together by chance: `graph-memory graph report` finds such edges
+# noisy as a rule, and stronger ones worth it. Walks leave them out.
 LEAST_SHARE: Final = 0.1
 
 

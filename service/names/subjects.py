@@ -10,7 +10,7 @@ _LABEL: Final = re.compile(
     r"\s*(?:\[[^\]\n]{1,40}\]\s*)?([^\s:\[(<#*`\"'+-][^:\n]{0,40}?)\s*[:\uff1a]\s"
 )
 _LONGEST_LABEL_WORDS: Final = 3
-# They say which side speaks, or what a line is for: no name.
+# Labels of roles and of kinds of lines; they name nobody.
 _NO_SPEAKERS: Final = frozenset(
     """user assistant human system tool agent bot ai me you q a note notes todo fyi warning caution
     decision question answer summary update example result results error edit tip important reminder
@@ -34,10 +34,10 @@ def concept_of_summary(ref: str | None) -> str | None:
 
 
 def _speaker(content: str) -> Name | None:
-    found = _LABEL.match(content)
-    if found is None:
+    match = _LABEL.match(content)
+    if match is None:
         return None
-    label = found[1]
+    label = match[1]
     words = label.split()
     is_name = len(words) <= _LONGEST_LABEL_WORDS and all(not word[0].islower() for word in words)
     return declared_name(label) if is_name and label.casefold() not in _NO_SPEAKERS else None

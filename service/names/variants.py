@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from service.names.names import CERTAIN, slug_of, tokens_of
-from service.text.cjk import is_wide
+from service.names.names import CERTAIN
+from service.names.slugs import slug_of, tokens_of
+from service.text.cjk import has_cjk
 from service.text.words import STOP_WORDS, fold
 
 _PHRASE: Final = re.compile(r"[A-Za-z]+(?:[ '\u2019-]+[A-Za-z]+)*")
@@ -25,13 +26,13 @@ _FEWEST_SINGULAR: Final = 4
 _FEWEST_JOINED: Final = 5
 _FEWEST_JOINED_LETTERS: Final = 3
 # "큰 집" is a big house, "큰집" the family's main one.
-_FEWEST_WIDE: Final = 4
+_FEWEST_CJK_LETTERS: Final = 4
 _VOWELS: Final = "aeiou"
 # A plural has an e behind these.
 _HISSING: Final = ("s", "x", "z", "ch", "sh")
 # With these endings a word is no plural: boss, bus, basis, mechanics.
 _NO_PLURAL: Final = ("ss", "us", "is", "ics")
-# They mean another thing than several of what the singular names, or are no plurals.
+# Plurals that mean something else than their singular does, and words that are no plurals.
 _OTHER_THINGS: Final = frozenset(
     """arms arrears ashes barracks blues brains canvas chaos christmas clothes commons contents
     corps cosmos customs damages earnings ethos finals glasses goods grounds guts heavens irons
@@ -64,7 +65,7 @@ class _Spelling:
 
 
 def find_variants(rows: Sequence[Mapping[str, Any]]) -> list[Variants]:
-    """Return the groups of an agent's concepts (stored.dictionary_rows) that are the same thing.
+    """Return the groups of an agent's concepts (writing/stored.py) that are the same thing.
 
     Of a group the declared concept stays, else the one in the most memories, else the first by
     slug. No two declared concepts are ever in one group, nor two that were parted by hand.
@@ -77,14 +78,14 @@ def find_variants(rows: Sequence[Mapping[str, Any]]) -> list[Variants]:
         if one != other:
             ties[one].add(other)
             ties[other].add(one)
-    found, taken = [], set[int]()
+    variants, taken = [], set[int]()
     for at in sorted(ties):
         group = _group(concepts, ties, at, taken)
         taken.update(group)
         if len(group) > 1:
             slug, *others = (concepts[one]["id"][1] for one in group)
-            found.append(Variants(slug, tuple(others)))
-    return found
+            variants.append(Variants(slug, tuple(others)))
+    return variants
 
 
 def _group(
@@ -155,8 +156,8 @@ def _may_be_joined(one: _Spelling) -> bool:
     letters = _letters(one.slug)
     if one.is_cased or one.kind in CERTAIN or _CODE.search(one.name) or letters in _OTHER_JOINED:
         return False
-    if is_wide(letters):
-        return len(letters) >= _FEWEST_WIDE
+    if has_cjk(letters):
+        return len(letters) >= _FEWEST_CJK_LETTERS
     if len(letters) < _FEWEST_JOINED or not STOP_WORDS.isdisjoint(one.slug.split("_")):
         return False
     return sum(letter.isalpha() for letter in letters) >= _FEWEST_JOINED_LETTERS

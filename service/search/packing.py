@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from service.records import Memory
-from service.text.tokens import tokens_in
+from service.text.tokens import estimate_prompt_tokens
 
 
 def pack(memories: Sequence[Memory], max_tokens: int) -> list[Memory]:
     """Take memories in order while they fit the budget; one that does not is passed over."""
     left, taken = max_tokens, []
     for memory in memories:
-        size = tokens_in(memory.title) + tokens_in(memory.content)
+        size = estimate_prompt_tokens(memory.title) + estimate_prompt_tokens(memory.content)
         if size <= left:
             taken.append(memory)
             left -= size

@@ -69,15 +69,15 @@ def read_blocks(lines: Sequence[str], window_characters: int = _WINDOW_CHARACTER
     start, size = 0, window_characters
     while start < len(lines):
         end = min(bisect_left(offsets, offsets[start] + size), len(lines))
-        found = _parse(lines[start:end], start)
+        window = _parse(lines[start:end], start)
         if end < len(lines):
-            unfinished = _pop_unfinished(found.blocks, start)
+            unfinished = _pop_unfinished(window.blocks, start)
             if unfinished == start:
                 size *= 4  # one block fills the window: its end is still to be seen
                 continue
             end = unfinished or end
-        outline.blocks.extend(found.blocks)
-        outline.passages.extend(item for item in found.passages if item.line_start < end)
+        outline.blocks.extend(window.blocks)
+        outline.passages.extend(item for item in window.passages if item.line_start < end)
         start, size = end, window_characters
     return outline
 

@@ -1,18 +1,42 @@
-"""Korean, Chinese and Japanese words: what stands around a name where no blank does.
+"""Korean, Chinese and Japanese: ranges of letters, and where words and names end without blanks.
 
 Korean writes particles onto the word before them (서울에서), Chinese and Japanese write no blanks
 at all (東京の). So names are found at the beginning of a Korean word with particles behind it,
 and anywhere in a run of Han and Kana.
+
+The ranges go between the brackets of a regular expression. Three of them say "CJK", each for a
+purpose of its own. They must stay as they are: words, slugs and the borders of sections in
+existing stores were made with them.
 """
 
 import re
 from functools import lru_cache
 from typing import Final
 
-# Letters alone: the dot of ジョン・スミス parts words.
-WIDE: Final = "\u3005\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_WIDE_LETTER: Final = re.compile(f"[{WIDE}]")
-_SHORTEST: Final = 2
+# With the mark that repeats a letter: 佐々木.
+HAN: Final = "\u3005\u3400-\u9fff"
+HIRAGANA: Final = "\u3041-\u3096\u309d-\u309f"
+# With the mark that lengthens a vowel, as in サーバー; what names are written with.
+KATAKANA: Final = "\u30a1-\u30fa\u30fc"
+HANGUL: Final = "\uac00-\ud7a3"
+# What names and concepts are made of. Letters alone: the dot of ジョン・スミス parts words.
+CJK_LETTERS: Final = f"{HAN}{HIRAGANA}{KATAKANA}\u30fd-\u30ff{HANGUL}"
+# What the index of words cuts into pairs: whole blocks, with that dot, and compatibility forms.
+CJK_INDEXED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+# What costs a model about one token each: also jamo, radicals, punctuation, full-width forms and
+# the Han letters beyond the 16-bit range.
+CJK_TOKENS: Final = (
+    "\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\uff66-\uffdc\U00020000-\U0003ffff"
+)
+_CJK_LETTER: Final = re.compile(f"[{CJK_LETTERS}]")
+# From the first Hiragana to the last Hangul, the few other scripts between them included: enough
+# for a share or a budget, which count.
+_CJK_SPAN: Final = re.compile("[\u3040-\ud7af]")
+_HANGUL_LETTER: Final = re.compile(f"[{HANGUL}]")
+# Here with the middle dot, which stands within a name.
+_KATAKANA_LETTER: Final = re.compile("[\u30a1-\u30ff]")
+_FEWEST_LETTERS: Final = 2
 # The case and topic particles and the forms of the copula, as grammars of Korean list them, the
 # plural 들, and the forms of address 씨 and 님. Those that are more often a part of the word before
 # (나, 고, 인, 란) are left out.
@@ -27,14 +51,24 @@ _PARTICLES: Final = re.compile(
 _LONGEST_PARTICLES: Final = 8
 
 
-def is_wide(text: str) -> bool:
+def has_cjk(text: str) -> bool:
     """Say whether the text holds Korean, Chinese or Japanese: one or two letters are a name."""
-    return not text.isascii() and _WIDE_LETTER.search(text) is not None
+    return not text.isascii() and _CJK_LETTER.search(text) is not None
+
+
+def starts_with_cjk(text: str) -> bool:
+    """Say whether the first letter is Korean, Chinese or Japanese."""
+    return not text.isascii() and _CJK_LETTER.match(text) is not None
+
+
+def count_cjk(text: str) -> int:
+    """Count the letters of these scripts, for an estimate."""
+    return 0 if text.isascii() else len(_CJK_SPAN.findall(text))
 
 
 def is_hangul(letter: str) -> bool:
     """Say whether a letter is Korean."""
-    return "\uac00" <= letter <= "\ud7a3"
+    return _HANGUL_LETTER.match(letter) is not None
 
 
 @lru_cache(maxsize=65_536)
@@ -45,12 +79,12 @@ def stems(word: str) -> tuple[str, ...]:
     """
     if not is_hangul(word[-1]):
         return ()
-    first = max(_SHORTEST, len(word) - _LONGEST_PARTICLES)
+    first = max(_FEWEST_LETTERS, len(word) - _LONGEST_PARTICLES)
     cuts = range(len(word) - 1, first - 1, -1)
     return tuple(word[:cut] for cut in cuts if _PARTICLES.fullmatch(word, cut))
 
 
-def may_part(run: str, at: int) -> bool:
+def is_name_border(run: str, at: int) -> bool:
     """Say whether a name may begin or end at this place of a run of Han and Kana.
 
     A word in Katakana is never cut: パン does not stand in ジャパン.
@@ -59,4 +93,4 @@ def may_part(run: str, at: int) -> bool:
 
 
 def _is_katakana(letter: str) -> bool:
-    return "\u30a1" <= letter <= "\u30ff"
+    return _KATAKANA_LETTER.match(letter) is not None

@@ -77,7 +77,7 @@ def read_front_matter(lines: Sequence[str]) -> Preface:
     if not isinstance(values, dict):
         # Most likely a text between two thematic breaks, so nothing about it is hidden.
         return Preface(warnings=("front matter kept as text: it is not a mapping",))
-    front_matter, warnings = _understand({str(key).casefold(): values[key] for key in values})
+    front_matter, warnings = _read_fields({str(key).casefold(): values[key] for key in values})
     return Preface(front_matter, closing + 1, warnings=warnings)
 
 
@@ -136,7 +136,7 @@ def _check_size(block: str) -> None:
 _READERS: dict[str, Callable[[str], object]] = {"---": _read_yaml, "+++": _read_toml}
 
 
-def _understand(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...]]:
+def _read_fields(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...]]:
     warnings: list[str] = []
     front_matter = FrontMatter(
         title=_read_text(values.get("title")),
@@ -183,10 +183,10 @@ def _read_names(values: dict[str, object], key: str, warnings: list[str]) -> tup
 def _read_date(values: dict[str, object], warnings: list[str]) -> dt.datetime | dt.date | None:
     for key in _DATE_KEYS:
         value = values.get(key)
-        found = value if isinstance(value, dt.date) else _parse_date(_read_text(value))
-        if found is not None and 1900 <= found.year < 2200:
-            return found
-        if found is not None or _read_text(value):
+        day = value if isinstance(value, dt.date) else _parse_date(_read_text(value))
+        if day is not None and 1900 <= day.year < 2200:
+            return day
+        if day is not None or _read_text(value):
             warnings.append(f"front matter: {key} {_read_text(value)!r:.60} is not understood")
     return None
 

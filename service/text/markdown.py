@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 
 from service.text.blocks import Block, Outline, Passage, read_blocks
 from service.text.clean import clean_text
+from service.text.clocks import read_clock
+from service.text.fences import closes_fence, fence_of
 from service.text.front_matter import Preface, read_front_matter
 from service.text.marks import find_tags, find_wikilinks, read_heading_text
 from service.text.splitting import Body, Limits, Part, cut_body
@@ -20,13 +22,8 @@ _DEEPEST_LEVEL = 3
 _MAX_HEADING_CHARACTERS = 500
 # Anything but white space and ASCII punctuation: a body of rules and bars alone says nothing.
 _TEXT = re.compile(r"[^\s!-/:-@\[-`{-~]")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _INLINE_MARK = re.compile(r"[`*_\[\]<>\\&!~]")
 _INLINE = MarkdownIt("commonmark")
-_CLOCK = re.compile(
-    r"\s*[\[(]?([0-9]{1,2})[:\uff1a]([0-9]{2})(?:[:\uff1a]([0-9]{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?Z?"
-    r"(?=$|[\s\])\-–—~:,.;|])"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +145,10 @@ def _hide_preface(lines: Sequence[str], preface: Preface) -> list[str]:
 def _warn_of_open_fence(lines: Sequence[str], outline: Outline) -> list[str]:
     """Say when the text ends inside a fence: everything below its opening has become code."""
     last = outline.blocks[-1] if outline.blocks else None
-    opening = _FENCE.match(lines[last.line_start]) if last and last.kind == "fence" else None
-    if last is None or opening is None:
+    if last is None or last.kind != "fence":
         return []
     inside = (line.strip() for line in reversed(lines[last.line_start + 1 :]))
-    end = next(filter(None, inside), "")
-    is_closed = len(end) >= len(opening[1]) and set(end) == set(opening[1])
+    is_closed = closes_fence(next(filter(None, inside), ""), fence_of(lines[last.line_start]))
     return [] if is_closed else [f"line {last.line_start + 1}: the code fence is never closed"]
 
 
@@ -173,7 +168,7 @@ def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_
             path=(*above.path, title),
             level=block.level,
             title=title,
-            clock=_read_clock(title) or above.clock,
+            clock=read_clock(title) or above.clock,
             line_start=block.line_start,
             body_start=block.line_end,
             body_end=line_count,
@@ -196,19 +191,6 @@ def _read_title(heading: Block) -> str:
         tokens = _INLINE.parseInline(text)[0].children or []
         text = "".join(" " if t.type.endswith("break") else t.content for t in tokens)
     return " ".join(text.split())
-
-
-def _read_clock(title: str) -> dt.time | None:
-    match = _CLOCK.match(title)
-    if not match:
-        return None
-    hour = int(match[1])
-    if match[4] and 1 <= hour <= 12:
-        hour = hour % 12 + (12 if match[4] in "pP" else 0)
-    try:
-        return dt.time(hour, int(match[2]), int(match[3] or 0))
-    except ValueError:
-        return None
 
 
 def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Section]:
@@ -254,9 +236,9 @@ def _find_marks(
     body = _marks_between(text, part.line_start, part.line_end)
     if is_cut and body:
         # A cut paragraph is one passage: only what stands in this part is its own.
-        found = _read_marks(Passage(part.line_start, part.line_end, part.content))
-        links = {link: None for link in found.links if any(link in m.links for m in body)}
-        tags = {tag: None for tag in found.tags if any(tag in m.tags for m in body)}
+        own = _read_marks(Passage(part.line_start, part.line_end, part.content))
+        links = {link: None for link in own.links if any(link in m.links for m in body)}
+        tags = {tag: None for tag in own.tags if any(tag in m.tags for m in body)}
         body = [_Marks(part.line_end, links, tags)]
     shown = [*shown, *body]
     return (

@@ -1,8 +1,7 @@
-"""What a passage of markdown names by a mark of its own, and which of its lines are code."""
+"""What a passage of markdown names by a mark of its own: [[wikilinks]] and #tags."""
 
 import re
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BACKTICKS = re.compile(r"`+")
 # 200: no name is longer, and the bound keeps a row of unclosed brackets linear.
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{1,200})\]\]")
@@ -29,29 +28,13 @@ def find_wikilinks(text: str) -> list[str]:
 
 def find_tags(text: str) -> list[str]:
     """Find inline #tags outside code: a letter first, at least two characters, no colour."""
-    found = (match[1].rstrip("/-") for match in _TAG.finditer(_blank_code_spans(text)))
-    return [tag for tag in found if len(tag) > 1 and not _COLOUR.fullmatch(tag)]
+    tags = (match[1].rstrip("/-") for match in _TAG.finditer(_blank_code_spans(text)))
+    return [tag for tag in tags if len(tag) > 1 and not _COLOUR.fullmatch(tag)]
 
 
 def read_heading_text(text: str) -> str:
     """Write each wikilink of a heading as a reader sees it: its label, else its target."""
     return _WIKILINK.sub(lambda match: match[2].rsplit("|", 1)[-1].strip(), text)
-
-
-def outside_fences(text: str) -> str:
-    """Return the text with an empty line for each line of fenced code."""
-    kept, fence = [], ""
-    for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        if not fence and mark is None:
-            kept.append(line)
-            continue
-        kept.append("")
-        if not fence and mark is not None:
-            fence = mark[1]
-        elif mark is not None and mark[1].startswith(fence) and not line[mark.end() :].strip():
-            fence = ""
-    return "\n".join(kept)
 
 
 def _blank_code_spans(text: str) -> str:

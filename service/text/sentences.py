@@ -22,12 +22,12 @@ def find_sentence_starts(text: str) -> list[int]:
     position, is_inside_sentence = 0, True
     while position < len(flat):
         window = flat[position : position + _WINDOW_CHARACTERS]
-        found = [boundary["start_index"] for boundary in get_sentence_boundaries("en", window)]
+        boundaries = [boundary["start_index"] for boundary in get_sentence_boundaries("en", window)]
         advance = len(window)
-        if position + advance < len(flat) and len(found) > 1:
-            advance = found.pop()  # it may go on behind the window
+        if position + advance < len(flat) and len(boundaries) > 1:
+            advance = boundaries.pop()  # it may go on behind the window
         first = 1 if is_inside_sentence else 0
-        starts.extend(position + start for start in found[first:])
+        starts.extend(position + start for start in boundaries[first:])
         is_inside_sentence = advance == len(window)
         position += advance
     return starts

@@ -30,8 +30,8 @@ def _places(text: str, words: Sequence[str]) -> list[tuple[int, int, str]]:
         return sorted(_occurrences(text.lower(), words))
     spelled = [_letters(character) for character in text]
     origins = [at for at, letters in enumerate(spelled) for _ in letters]
-    found = _occurrences("".join(spelled), words)
-    return sorted((origins[start], origins[end - 1] + 1, word) for start, end, word in found)
+    occurrences = _occurrences("".join(spelled), words)
+    return sorted((origins[start], origins[end - 1] + 1, word) for start, end, word in occurrences)
 
 
 # Folding asks the Unicode tables three times; a Korean text of 2,000 characters uses a few hundred.

@@ -8,12 +8,10 @@ from functools import partial
 
 from service.text.blocks import Block
 from service.text.sentences import find_sentence_starts
-from service.text.tokens import estimate_tokens
+from service.text.tokens import MOST_CHARACTERS_PER_TOKEN, estimate_tokens
 
 _WORD = re.compile(r"\S+\s*|\s+")
 _LEADING_BLANK = re.compile(r"(?:[^\S\n]*\n)+")
-# Enough text to find any number of tokens in: no word has more letters to a token.
-_CHARACTERS_PER_TOKEN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,7 @@ def _overlap_atoms(text: str, atoms: Sequence[_Atom], limits: Limits) -> Iterato
 
 def _find_overlap(text: str, room: int) -> int:
     """Find where the last `room` tokens of a text begin, at a word if one fits."""
-    tail = max(0, len(text) - room * _CHARACTERS_PER_TOKEN)
+    tail = max(0, len(text) - room * MOST_CHARACTERS_PER_TOKEN)
     words = [match.start() for match in _WORD.finditer(text, tail)]
     fitting, size, end = len(text), 0, len(text)
     for start in reversed(words):

@@ -1,8 +1,21 @@
-"""What a memory is called where it was given no title; pure."""
+"""Titles of memories: one for a memory without, and what becomes of one that is too long; pure."""
 
+import re
+import unicodedata
 from typing import Final
 
-_MOST_CHARACTERS: Final = 80
+# What is stored; a list of results shows it in two lines.
+MOST_TITLE_CHARACTERS: Final = 200
+# Of a title that is made of the text.
+_MOST_DERIVED_CHARACTERS: Final = 80
+_WARNING: Final = (
+    f"title: longer than {MOST_TITLE_CHARACTERS} characters, so it was cut at a word; the whole "
+    "title stands at the beginning of the text"
+)
+_HEADING_MARK: Final = re.compile(r"#{1,6}\s+")
+_BLANK: Final = re.compile(r"\s")
+_JOINER: Final = "\u200d"
+_SKIN_TONES: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 
 
 def title_of(title: str, content: str) -> str:
@@ -12,6 +25,54 @@ def title_of(title: str, content: str) -> str:
     """
     lines = (line.strip(" #*->`\t") for line in content.splitlines() if line.strip())
     first = next(lines, "")
-    if title or len(first) <= _MOST_CHARACTERS:
+    if title or len(first) <= _MOST_DERIVED_CHARACTERS:
         return title or first
-    return f"{first[: _MOST_CHARACTERS - 1].rstrip()}…"
+    return f"{first[: _MOST_DERIVED_CHARACTERS - 1].rstrip()}…"
+
+
+def fit_title(title: str, text: str) -> tuple[str, str]:
+    """Return title and text; a title of more than 200 characters is cut, and whole in the text.
+
+    So it is found by all of its words. A text that begins with the title already stays as it is,
+    and fitting again changes nothing.
+    """
+    title = title.strip()
+    if not is_too_long(title):
+        return title, text
+    return cut_title(title), text if _begins_with(text, title) else f"{title}\n\n{text}"
+
+
+def title_warnings(title: str | None) -> list[str]:
+    """Return what a writer should know about a title, if it is one that `fit_title` cuts."""
+    return [_WARNING] if is_too_long(title or "") else []
+
+
+def is_too_long(title: str) -> bool:
+    """Say whether a title is longer than what is stored, blanks around it left out."""
+    return len(title.strip()) > MOST_TITLE_CHARACTERS
+
+
+def cut_title(title: str) -> str:
+    """Return the beginning of a title that is too long, at most 200 characters with its "…".
+
+    It ends at the last blank. Without one in the second half (one long word, Chinese, Japanese)
+    it ends anywhere but inside of a letter with its accents or of a joined emoji.
+    """
+    most = MOST_TITLE_CHARACTERS - 1
+    at = next((at for at in range(most, most // 2, -1) if _BLANK.match(title, at)), 0)
+    at = at or next((at for at in range(most, most // 2, -1) if _is_between(title, at)), most)
+    return f"{title[:at].rstrip()}…"
+
+
+def _is_between(text: str, at: int) -> bool:
+    """Say whether a reader sees one character end and another begin here."""
+    letter = text[at]
+    joins = letter == _JOINER or text[at - 1] == _JOINER or letter in _SKIN_TONES
+    return not joins and not unicodedata.category(letter).startswith("M")
+
+
+def _begins_with(text: str, title: str) -> bool:
+    mark = _HEADING_MARK.match(text)
+    start = mark.end() if mark else 0
+    behind = text[start + len(title) : start + len(title) + 1]
+    return text.startswith(title, start) and (not behind or behind.isspace())

@@ -12,15 +12,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-_CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_CJK_LETTER: Final = re.compile(f"[{_CJK}]")
-_TOKEN: Final = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:[./:@#+\-_]+[^\W{_CJK}]+)*")
+from service.text.cjk import CJK_INDEXED
+
+_CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
+_TOKEN: Final = re.compile(
+    rf"[{CJK_INDEXED}]+|[^\W{CJK_INDEXED}]+(?:[./:@#+\-_]+[^\W{CJK_INDEXED}]+)*"
+)
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _VERSION: Final = re.compile(r"[vV]\d")
 _QUOTED: Final = re.compile(r"\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u300c([^\u300d]+)\u300d")
 _MOST_PHRASES: Final = 5
-_CLASS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_CASE_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")  # GPUs, APIs: the stemmer keeps the s after a u
 # A token longer than this is a hash, a URL or base64: nobody types it whole.
@@ -60,9 +63,9 @@ def query_words(text: str) -> str:
 
     A question of nothing but stop words keeps them: "who are you" must find "Who are you?".
     """
-    every = list(dict.fromkeys(_words(text)))
-    telling = [word for word in every if word not in STOP_WORDS]
-    return " ".join((telling or every)[:_MOST_QUERY_WORDS])
+    words = list(dict.fromkeys(_words(text)))
+    content_words = [word for word in words if word not in STOP_WORDS]
+    return " ".join((content_words or words)[:_MOST_QUERY_WORDS])
 
 
 def quoted_phrases(text: str) -> list[str]:
@@ -70,8 +73,8 @@ def quoted_phrases(text: str) -> list[str]:
 
     A memory holds such a phrase if its indexed words hold these, unstemmed, one after the other.
     """
-    found = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
-    phrases = (" ".join(index_words(phrase).split()[:_MOST_QUERY_WORDS]) for phrase in found)
+    quotes = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
+    phrases = (" ".join(index_words(phrase).split()[:_MOST_QUERY_WORDS]) for phrase in quotes)
     return [phrase for phrase in dict.fromkeys(phrases) if phrase][:_MOST_PHRASES]
 
 
@@ -108,8 +111,8 @@ def _whole_and_parts(token: str) -> tuple[str, ...]:
     pieces = [piece for word in dotted for piece in word.split(".")]
     whole += [*dotted, *pieces]
     whole += [word[1:] for word in whole if _VERSION.match(word)]
-    parts = [part for piece in pieces for part in _classes(piece)]
-    # A single letter or digit of a longer token finds everything and tells nothing.
+    parts = [part for piece in pieces for part in _split_by_case(piece)]
+    # A single letter or digit of a longer token would match everywhere.
     shortest = min(2, len(token))
     words = dict.fromkeys(word.lower() for word in [*whole, *parts])
     return tuple(
@@ -117,5 +120,5 @@ def _whole_and_parts(token: str) -> tuple[str, ...]:
     )
 
 
-def _classes(piece: str) -> list[str]:
-    return [piece[:-1]] if _PLURAL.fullmatch(piece) else _CLASS.findall(piece)
+def _split_by_case(piece: str) -> list[str]:
+    return [piece[:-1]] if _PLURAL.fullmatch(piece) else _CASE_PART.findall(piece)

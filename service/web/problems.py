@@ -184,7 +184,7 @@ def advice(error: Mapping[str, Any]) -> str:
         return f"The body is not JSON ({reason}). Send Content-Type: application/json."
     if error["type"] == "missing" and tuple(error["loc"]) == ("body",):
         return "The body is missing. Send a JSON object."
-    if error["type"] in {"model_attributes_type", "dict_type"}:
+    if error["type"] in {"model_attributes_type", "model_type", "dict_type"}:
         return "Send a JSON object here, with Content-Type: application/json."
     if error["type"] == "string_too_long":
         most, sent = error["ctx"]["max_length"], len(error["input"])

@@ -10,7 +10,8 @@ from typing import Any, Final
 from service.errors import InvalidRequest
 from service.links import stored
 from service.links.change import Change, Declared
-from service.names.names import Name, declared_name, slug_of
+from service.names.names import Name, declared_name
+from service.names.slugs import slug_of
 from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit

@@ -134,6 +134,73 @@ def test_a_batch_may_hold_many_agents_and_a_thousand_memories(client: httpx.Clie
         assert client.post("/memories/batch", json={"memories": wrong}).status_code == 422
 
 
+LONG = "The ferry to the island leaves from the harbour below the lighthouse " * 4
+
+
+def _with_warnings(stored: Json, action: str) -> bool:
+    assert stored["action"] == action
+    return [warning[:6] for warning in stored["warnings"]] == ["title:"]
+
+
+def test_a_title_that_is_too_long_is_cut_and_stands_whole_in_the_text(
+    client: httpx.Client,
+) -> None:
+    title = f"{LONG}quokka"
+    first = _store(client, text="It takes an hour.", title=title, agent="long")
+    assert _with_warnings(first, "created")
+    memory = _read(client, first["id"], "long")
+    assert len(memory["title"]) <= 200
+    assert title.startswith(memory["title"].removesuffix("…"))
+    assert title[len(memory["title"]) - 1] == " "
+    assert memory["content"] == f"{title}\n\nIt takes an hour."
+    assert "warnings" not in memory
+    assert _found(client, "quokka", "long") == [first["id"]]
+    again = _store(client, text="It takes an hour.", title=title, agent="long")
+    assert _with_warnings(again, "duplicate")
+    for action in ("created", "duplicate"):
+        body = {"text": "Said again.", "title": title, "agent": "long", "source_ref": "ferry"}
+        assert _with_warnings(_store(client, **body), action)
+    shorter = _store(client, text="Short.", title=title[:200], agent="long")
+    assert (shorter["action"], shorter["warnings"]) == ("created", [])
+
+
+def test_a_long_title_in_a_batch_hurts_no_other(client: httpx.Client) -> None:
+    def one(text: str, title: str = "Fine") -> Json:
+        return {"text": text, "title": title, "agent": "long-batch"}
+
+    sent = [one("one"), one("two", LONG), "no object", one("three", "x" * 10_001), one("four")]
+    for created, duplicates in ((3, 0), (0, 3)):
+        told = client.post("/memories/batch", json={"memories": sent}).json()
+        assert (told["created"], told["duplicates"]) == (created, duplicates)
+        assert [error["index"] for error in told["errors"]] == [2, 3]
+        assert "JSON object" in told["errors"][0]["detail"]
+        assert "at most 10,000 characters" in told["errors"][1]["detail"]
+        [warning] = told["warnings"]
+        assert warning.startswith("memories/1/title: ")
+        assert [key is None for key in told["ids"]] == [False, False, True, True, False]
+    assert LONG.strip() in _read(client, told["ids"][1], "long-batch")["content"]
+
+
+def test_a_changed_title_that_is_too_long_goes_into_the_text(client: httpx.Client) -> None:
+    who = {"agent": "long-change"}
+    key = _store(client, text="It takes an hour.", title="Ferry", **who)["id"]
+    for _ in range(2):
+        changed = client.patch(f"/memories/{key}", params=who, json={"title": LONG}).json()
+        assert changed["title"].endswith("…")
+        assert changed["content"] == f"{LONG.strip()}\n\nIt takes an hour."
+        assert [warning[:6] for warning in changed["warnings"]] == ["title:"]
+    both = client.patch(f"/memories/{key}", params=who, json={"title": LONG, "text": "New."})
+    assert both.json()["content"] == f"{LONG.strip()}\n\nNew."
+    assert "warnings" not in client.patch(f"/memories/{key}", params=who, json={}).json()
+    client.post("/ingest", json={"source": "b.md", "text": "# B\n\nfrom a file\n", **who})
+    [read] = client.get("/memories", params=who | {"kinds": "note", "limit": 1}).json()["memories"]
+    assert read["source"]["uri"] == "b.md"
+    refused = client.patch(f"/memories/{read['id']}", params=who, json={"title": LONG})
+    assert refused.status_code == 422
+    assert "at most 200 characters" in refused.json()["detail"]
+    assert _read(client, read["id"], "long-change")["title"] == "B"
+
+
 def test_a_session_is_chained_by_time_then_position(client: httpx.Client) -> None:
     def turn(text: str, at: str) -> Json:
         return {"text": text, "session": "talk", "agent": "chain", "occurred_at": at}

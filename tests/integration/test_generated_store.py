@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scripts.generated.notes import SESSION_NOTES
-from scripts.generated_store import StoreOrder, build, is_built
+from scripts.generated.store import StoreOrder, build, is_built
 from scripts.servers.watched_service import fake_embedding_server
 from service.memories.storing import store
 from service.store.address import StoreAddress

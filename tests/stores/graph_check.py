@@ -13,7 +13,8 @@ from service.drafts.drafts import names_in
 from service.links.expansions import explained
 from service.links.links import find_concepts
 from service.links.vocabulary import build_dictionary
-from service.names.names import CERTAIN, Name, heading_name, proper_names
+from service.names.names import CERTAIN, Name, heading_name
+from service.names.proper_nouns import proper_names
 from service.names.relations import pairs
 from service.records import CONSOLIDATION
 from service.store.database import Database

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from service.consolidate.summary.passages import Passage
-from service.consolidate.summary.wording import is_cjk_word, words_of
+from service.consolidate.summary.wording import words_of
 from service.names.identifiers import identifiers
-from service.names.names import proper_names
-from service.text.cjk import WIDE
+from service.names.proper_nouns import proper_names
+from service.text.cjk import CJK_LETTERS, starts_with_cjk
 
 # The most that length, cue words, names, numbers and being done add to a density. A cue word, which
 # says what was decided, broken or shipped, outweighs length, and length outweighs names. Numbers
@@ -92,7 +92,7 @@ _CJK_CUE: Final = re.compile(
 _MAY_NAME: Final = re.compile(
     r"(?<!^)[A-Z]|[\w~.][-_/:~@][\w]|\w\.\w|[`\"~/_]|[a-z]\d|\d[a-z]|[^\x00-\x7f]"
 )
-_NUMBERED: Final = re.compile(rf"[^\s{WIDE}]*\d[^\s{WIDE}]*")
+_NUMBERED: Final = re.compile(rf"[^\s{CJK_LETTERS}]*\d[^\s{CJK_LETTERS}]*")
 _LEADING_MARKS: Final = "`'\"()[]{}<>,;:!?*_|“”‘’=~#"
 _TRAILING_MARKS: Final = _LEADING_MARKS + ".…"
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -143,7 +143,7 @@ def _length(passage: Passage, words: Sequence[str]) -> float:
         return len(passage.text.split())
     if passage.text.isascii():
         return len(words)
-    return sum(0.5 if is_cjk_word(word) else word.isalnum() or len(word) > 2 for word in words)
+    return sum(0.5 if starts_with_cjk(word) else word.isalnum() or len(word) > 2 for word in words)
 
 
 def _has_cue(passage: Passage, words: Sequence[str]) -> bool:

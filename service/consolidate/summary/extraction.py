@@ -10,7 +10,8 @@ from service.consolidate.summary.density import facts
 from service.consolidate.summary.novelty import NoveltyFilter, ScoredPassage, score_passage
 from service.consolidate.summary.originals import Original
 from service.consolidate.summary.passages import read_passages
-from service.names.names import heading_name, slug_of
+from service.names.names import heading_name
+from service.names.slugs import slug_of
 from service.text.tokens import estimate_tokens
 
 # The mark of a list item, a date of three numbers with two hyphens, and a colon.

@@ -8,6 +8,8 @@ from typing import Final
 
 from service.consolidate.summary.sentence_repair import whole_sentences
 from service.text.blocks import Block, read_blocks
+from service.text.clocks import CLOCK
+from service.text.fences import closes_fence, fence_of
 
 # A longer list item is cut into its sentences, a longer sentence into slices.
 _LONGEST_CHARACTERS: Final = 1_000
@@ -22,18 +24,17 @@ _LISTS: Final = frozenset({"bullet_list", "ordered_list"})
 _COLONS: Final = (":", "\uff1a")
 _ITEM_MARK: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?=\s|$)\s*")
 _QUOTE_MARK: Final = re.compile(r"\s*>\s?")
-_FENCE: Final = re.compile(r"`{3,}|~{3,}")
 _BACKTICKS: Final = re.compile(r"`{3,}")
 _BOX: Final = re.compile(r"\[[ xX]\](?=\s|$)\s*")
 _HTML_TAG: Final = re.compile(r"<[^<>]*>")
-_CLOCK: Final = re.compile(r"\d{1,2}[:\uff1a]\d{2}\b(?:[:\uff1a]\d{2}\b)?[\s\-–—:]*")
+_CLOCK: Final = re.compile(rf"{CLOCK}\b[\s\-–—:]*")
 _DONE: Final = re.compile(r"\[[xX]\]\s|[✅☑✔🚀]")
 # Letters, digits, arrows, symbols and emoji; rules, bars and dots say nothing.
 _CONTENT: Final = re.compile(r"[^\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
 # A line that opens an entry of its own, though no blank line parts it from the one above: a time,
 # a day, an emoji, a speaker or label; or one behind a hard line break.
 _ENTRY: Final = re.compile(
-    r"\n(?=\s*(?:[\[(]?\d{1,2}[:\uff1a]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[\u2600-\u27bf\U0001f300-\U0001faff]"
+    rf"\n(?=\s*(?:[\[(]?{CLOCK}\b|\d{{4}}-\d{{2}}-\d{{2}}\b|[\u2600-\u27bf\U0001f300-\U0001faff]"
     r"|[*_]{0,2}[^\W\d_][\w.-]{1,20}(?: [\w.-]{1,20})?[*_]{0,2}[:\uff1a][*_]{0,2}\s))"
     r"|(?:  |\\)\n"
 )
@@ -181,10 +182,8 @@ def _code(nested: _NestedBlock, lines: Sequence[str]) -> Iterator[Passage]:
     opening = fence = ""
     if nested.block.kind == "fence":
         opening = texts.pop(0).strip()
-        mark = _FENCE.match(opening)
-        fence = mark[0] if mark else "```"
-        end = texts[-1].strip() if texts else ""
-        if end.startswith(fence) and set(end) == {fence[0]}:
+        fence = fence_of(opening) or "```"
+        if texts and closes_fence(texts[-1], fence):
             texts.pop()
     body = textwrap.dedent("\n".join(texts)).rstrip()
     if not fence:

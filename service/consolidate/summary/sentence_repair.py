@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from service.text.cjk import is_wide
+from service.text.cjk import has_cjk
 from service.text.sentences import find_sentence_starts
 
 # A text without any match is one sentence, and the splitter, which is slow, need not be asked.
@@ -63,7 +63,7 @@ def _is_border(text: str, last: int, border: int) -> bool:
     before, behind = text[max(last, border - _REACH) : border], text[border]
     if not (before[-1].isspace() or behind.isspace()):
         # "서버를 재시작했다.메모리", "的。我": no blank is written there; ".NET" is one word.
-        return is_wide(before[-2:-1]) or is_wide(behind) or not before[-1].isascii()
+        return has_cjk(before[-2:-1]) or has_cjk(behind) or not before[-1].isascii()
     if _UNFINISHED.search(before) or (_ABBREVIATED.search(before) and _SMALL.match(behind)):
         return False
     return border - last > _REACH or not _FRONT.fullmatch(before)

@@ -11,7 +11,7 @@ from service.consolidate.summary.originals import Original
 from service.consolidate.summary.refs import is_of_near_duplicates, line_name
 from service.drafts.drafts import Draft
 from service.drafts.kinds import type_of
-from service.names.names import slug_of
+from service.names.slugs import slug_of
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
 from service.text.titles import title_of

@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Final
 
 from service.consolidate.summary.passages import Passage
-from service.text.cjk import WIDE
+from service.text.cjk import CJK_LETTERS, starts_with_cjk
 
-_RUN: Final = re.compile(rf"[{WIDE}]+|[^{WIDE}]+")
-_CJK_LETTER: Final = re.compile(f"[{WIDE}]")
+_RUN: Final = re.compile(rf"[{CJK_LETTERS}]+|[^{CJK_LETTERS}]+")
 # Stripped from words. Kept are the question mark and < and >: a question is no answer, <5 not >5.
 _MARKS: Final = "*_`~'\"()[]{}.,;:!|…“”‘’「」『』《》。，！、：；"
 # Left out of comparisons. Prepositions are not: from A to B is not from B to A.
@@ -38,15 +37,10 @@ def words_of(passage: Passage) -> tuple[str, ...]:
 def _cjk_words(text: str) -> Iterator[str]:
     for chunk in text.split():
         for run in _RUN.findall(chunk):
-            if len(run) > 1 and is_cjk_word(run):
+            if len(run) > 1 and starts_with_cjk(run):
                 yield from map("".join, pairwise(run))
             else:
                 yield run.strip(_MARKS)
-
-
-def is_cjk_word(word: str) -> bool:
-    """Say whether a word that `words_of` gave is Korean, Chinese or Japanese."""
-    return not word.isascii() and _CJK_LETTER.match(word) is not None
 
 
 def negates(word: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from service.records import Memory
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused, SignalHit
-from service.text.tokens import tokens_in
+from service.text.tokens import estimate_prompt_tokens
 
 # What the reranker's word counts beside the place a hit had: 0.6 to 0.4 is what lancedb-pro, a
 # memory of OpenClaw's, settled on.
@@ -32,7 +32,7 @@ def document_of(memory: Memory) -> str:
 def clipped(text: str) -> str:
     """Return the beginning of a text, of about 400 estimated tokens at most."""
     start = text[:_MOST_CHARACTERS]
-    tokens = tokens_in(start)
+    tokens = estimate_prompt_tokens(start)
     return start if tokens <= _MOST_TOKENS else start[: len(start) * _MOST_TOKENS // tokens]
 
 

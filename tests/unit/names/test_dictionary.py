@@ -5,7 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from service.names.dictionary import Dictionary
-from service.names.names import Name, declared_name, heading_name, slug_of, tokens_of
+from service.names.names import Name, declared_name, heading_name
+from service.names.slugs import slug_of, tokens_of
 
 _WORD = st.sampled_from(["go", "goo", "google", "new", "york", "times", "gpu", "서버", "v2"])
 _NAME = st.lists(_WORD, min_size=1, max_size=3).map(" ".join)

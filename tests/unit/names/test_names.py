@@ -6,15 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.names.names import (
-    Name,
-    declared_name,
-    heading_name,
-    key_of,
-    proper_names,
-    slug_of,
-    tokens_of,
-)
+from service.names.names import Name, declared_name, heading_name
+from service.names.proper_nouns import proper_names
+from service.names.slugs import key_of, slug_of, tokens_of
 
 
 def _proper(text: str) -> set[str]:

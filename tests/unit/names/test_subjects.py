@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.names.names import slug_of
+from service.names.slugs import slug_of
 from service.names.subjects import subject_of
 
 

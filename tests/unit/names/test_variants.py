@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.names.names import heading_name, slug_of
+from service.names.names import heading_name
+from service.names.slugs import slug_of
 from service.names.variants import Variants, find_variants
 
 # How a name was met, and how it is written.

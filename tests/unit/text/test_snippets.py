@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.records import Memory
 from service.search.packing import pack
 from service.text.snippets import SNIPPET_CHARACTERS, snippet_of
-from service.text.tokens import tokens_in
+from service.text.tokens import estimate_prompt_tokens
 from service.text.words import query_words
 
 _AT = datetime(2026, 2, 13, tzinfo=UTC)
@@ -103,14 +103,6 @@ def test_a_long_text_full_of_the_words_takes_linear_work(word: str) -> None:
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [("", 0), ("abcd", 1), ("abcde", 2), ("서버", 2), ("서버ab", 3), ("a" * 400, 100)],
-)
-def test_tokens_are_estimated_rounding_up(text: str, tokens: int) -> None:
-    assert tokens_in(text) == tokens
-
-
 def test_what_does_not_fit_is_passed_over() -> None:
     memories = [_memory("a" * 40, key="1"), _memory("b" * 400, key="2"), _memory("c" * 40, key="3")]
     assert [memory.id for memory in pack(memories, 20)] == ["1", "3"]
@@ -127,7 +119,7 @@ def test_titles_count() -> None:
 def test_a_pack_keeps_order_and_budget(sizes: list[int], budget: int) -> None:
     memories = [_memory("a" * size, key=f"{n:03}") for n, size in enumerate(sizes)]
     taken = pack(memories, budget)
-    assert sum(tokens_in(memory.content) for memory in taken) <= budget
+    assert sum(estimate_prompt_tokens(memory.content) for memory in taken) <= budget
     assert [memory for memory in memories if memory in taken] == taken
-    if sum(tokens_in(memory.content) for memory in memories) <= budget:
+    if sum(estimate_prompt_tokens(memory.content) for memory in memories) <= budget:
         assert taken == memories

@@ -1,6 +1,89 @@
-"""What a memory without a title is called."""
+"""Titles: what fits stays, what is too long is cut at a word and kept whole in the text."""
 
-from service.text.titles import title_of
+import unicodedata
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from service.memories.storing import Pushed, draft_of
+from service.text.titles import cut_title, fit_title, is_too_long, title_of, title_warnings
+from service.text.words import index_words
+
+ACCENT = "\u0301"
+ACCENTED = f"e{ACCENT}"
+WORDS = " ".join(["harbour"] * 40)
+PARTS = st.sampled_from(
+    ["harbour", "한국어", "東京都", "e\u0301", "👨\u200d👩\u200d👧", "👍🏽", "GPU-7"]
+)
+TITLES = st.one_of(
+    st.text(max_size=500),
+    st.lists(PARTS, min_size=20, max_size=200).map(" ".join),
+    st.lists(PARTS, min_size=50, max_size=200).map("".join),
+)
+
+
+@pytest.mark.parametrize("title", ["", "Ferry", "x" * 200, f"  {'x' * 200}\n"])
+def test_a_title_that_fits_stays(title: str) -> None:
+    assert fit_title(title, "text") == (title.strip(), "text")
+    assert (is_too_long(title), title_warnings(title)) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("title", "cut"),
+    [
+        (WORDS, f"{' '.join(['harbour'] * 25)}…"),
+        ("x" * 201, f"{'x' * 199}…"),
+        ("x" * 199 + " y", f"{'x' * 199}…"),
+        ("x" * 198 + " yz", f"{'x' * 198}…"),
+        ("short " + "x" * 300, f"short {'x' * 193}…"),
+        ("가나" * 150, f"{'가나' * 99}가…"),
+        (ACCENTED * 120, f"{ACCENTED * 99}…"),
+        ("x" * 196 + "👨\u200d👩\u200d👧 and more", f"{'x' * 196}…"),
+        ("x" * 198 + "👍🏽 and more", f"{'x' * 198}…"),
+        (f"a{ACCENT * 400}", f"a{ACCENT * 198}…"),
+    ],
+)
+def test_a_title_is_cut_where_a_reader_expects_it(title: str, cut: str) -> None:
+    assert cut_title(title) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("It is shut.", f"{WORDS}\n\nIt is shut."),
+        (WORDS, WORDS),
+        (f"{WORDS}\nIt is shut.", f"{WORDS}\nIt is shut."),
+        (f"## {WORDS}\n\nIt is shut.", f"## {WORDS}\n\nIt is shut."),
+        (f"{WORDS}master is away.", f"{WORDS}\n\n{WORDS}master is away."),
+    ],
+)
+def test_the_whole_title_begins_the_text_once(text: str, kept: str) -> None:
+    assert fit_title(WORDS, text)[1] == kept
+
+
+@settings(max_examples=300)
+@given(title=TITLES, text=st.text(max_size=30).filter(str.strip))
+@example(title=WORDS, text=WORDS[:-1])
+def test_any_title_is_short_when_stored_and_found_by_all_its_words(title: str, text: str) -> None:
+    draft = draft_of(Pushed(text, title=title))
+    assert len(draft.title) <= 200
+    assert not title_warnings(draft.title)
+    assert bool(title_warnings(title)) == (draft.title != title.strip()) == is_too_long(title)
+    assert set(index_words(title).split()) <= set(index_words(draft.text).split())
+    assert set(index_words(text).split()) <= set(index_words(draft.text).split())
+    again = draft_of(Pushed(draft.content, title=title))
+    assert (again.title, again.content) == (draft.title, draft.content)
+
+
+@given(TITLES.filter(is_too_long))
+def test_a_cut_title_is_a_beginning_and_splits_no_letter(title: str) -> None:
+    cut = cut_title(title.strip())
+    assert cut[-1] == "…"
+    rest = title.strip().removeprefix(cut[:-1])
+    assert rest != title.strip()
+    assert not unicodedata.combining(rest[0])
+    assert "\u200d" not in (rest[0], cut[-2])
 
 
 def test_a_given_title_is_the_title() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.text.tokens import estimate_tokens, tokens_in_bytes
+from service.text.tokens import estimate_prompt_tokens, estimate_tokens, estimate_tokens_of_bytes
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,13 @@ def test_sums_over_lines(lines: list[str]) -> None:
     assert estimate_tokens("\n".join(lines)) == sum(map(estimate_tokens, lines))
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("abcd", 1), ("abcde", 2), ("서버", 2), ("서버ab", 3), ("a" * 400, 100)],
+)
+def test_tokens_of_a_prompt_are_rounded_up(text: str, tokens: int) -> None:
+    assert estimate_prompt_tokens(text) == tokens
+
+
 def test_bytes_alone_give_an_estimate_that_is_rounded_down() -> None:
-    assert [tokens_in_bytes(size) for size in (0, 3, 4, 11, 4000)] == [0, 0, 1, 2, 1000]
+    assert [estimate_tokens_of_bytes(size) for size in (0, 3, 4, 11, 4000)] == [0, 0, 1, 2, 1000]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from service.consolidate.summary.density import density, facts, is_decision
 from service.consolidate.summary.passages import Passage, read_passages
-from service.names.names import proper_names
+from service.names.proper_nouns import proper_names
 
 
 def test_the_density_is_the_sum_of_its_shares() -> None:

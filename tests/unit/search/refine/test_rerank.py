@@ -11,7 +11,7 @@ from service.records import Memory
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused, SignalHit
 from service.search.refine.rerank import blended, clipped, document_of, is_found_by_graph
-from service.text.tokens import tokens_in
+from service.text.tokens import estimate_prompt_tokens
 
 _AT = datetime(2026, 2, 13, 12, tzinfo=UTC)
 
@@ -99,8 +99,8 @@ def test_a_document_has_its_day_its_headings_and_its_text() -> None:
 @pytest.mark.parametrize("letter", ["a", "백", "中", "aa백 "])
 def test_long_texts_are_cut_to_what_a_cross_encoder_reads(letter: str) -> None:
     cut = clipped(letter * 5000)
-    assert tokens_in(cut) <= 400
-    assert math.isclose(tokens_in(cut), 400, rel_tol=0.03)
+    assert estimate_prompt_tokens(cut) <= 400
+    assert math.isclose(estimate_prompt_tokens(cut), 400, rel_tol=0.03)
     assert clipped("short") == "short"
 
 

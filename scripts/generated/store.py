@@ -1,6 +1,6 @@
 """Build a store of generated notes straight in an embedded SurrealDB folder.
 
-    scripts/generated_store.py FOLDER --memories 100000 [--dimensions 384] [--form bytes|array]
+    scripts/generated/store.py FOLDER --memories 100000 [--dimensions 384] [--form bytes|array]
         [--texts FILE.jsonl]
 
 The rows are what the pipeline would have written had the notes been pushed, session by session;
@@ -25,11 +25,11 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import track
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from scripts.generated.links import AGENT, StoreLinks, find_store_links
 from scripts.generated.notes import RECIPE, SESSION_NOTES, Note, Notes
 from scripts.generated.word_vectors import WordVectors
-from scripts.servers.own_servers import REPOSITORY
+from scripts.servers.processes import REPOSITORY
 from service.drafts.chains import Link, expected_edges
 from service.store.address import StoreAddress
 from service.store.database import SCHEMA_VERSION, Database, record
@@ -126,7 +126,7 @@ async def build(folder: Path, order: StoreOrder) -> None:
 
 async def insert_concepts(db: Database, links: StoreLinks) -> None:
     """Insert every concept with the number of memories that mention it."""
-    for rows in told("concepts", links.concepts, BATCH_EDGES):
+    for rows in in_batches("concepts", links.concepts, BATCH_EDGES):
         await db.run(_inserting("concept"), rows=rows)
 
 
@@ -158,7 +158,7 @@ async def insert_pairs(db: Database, links: StoreLinks) -> None:
         }
         for pair, weight in links.weights.items()
     ]  # fmt: skip
-    for rows in told("related_to", pairs, BATCH_EDGES):
+    for rows in in_batches("related_to", pairs, BATCH_EDGES):
         await db.run(_inserting("related_to"), rows=rows)
 
 
@@ -235,7 +235,7 @@ def _inserting(table: str) -> Query:
     return Query(f"insert into {table}", text, frozenset({"rows"}), writes=True)
 
 
-def told(what: str, rows: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+def in_batches(what: str, rows: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
     """Yield rows in batches, with a progress bar."""
     starts = range(0, len(rows), size)
     for start in track(starts, what, console=console, transient=True):

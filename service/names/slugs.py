@@ -1,0 +1,46 @@
+"""Slugs: the tokens of a name, and the one spelling under which it is looked up."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from service.text.cjk import CJK_LETTERS
+from service.text.words import fold
+
+_ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]+")
+# Where the script changes a word ends: GPU를, 在GitHub上.
+_TOKEN: Final = re.compile(rf"[^\W_{CJK_LETTERS}]+|[{CJK_LETTERS}]+")
+_PLURAL: Final = re.compile(r"[A-Z]{2,}s")
+_FEWEST_AFTER_THE: Final = 2
+
+
+def tokens_of(text: str) -> list[str]:
+    """Split into whole tokens, in the folded spelling but with the text's capitals."""
+    return folded_tokens(fold(text))
+
+
+def folded_tokens(folded: str) -> list[str]:
+    """Split a text that is folded already."""
+    return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
+
+
+def key_of(tokens: list[str]) -> str:
+    """Return the spelling under which tokens are looked up: case-folded, GPUs as gpu.
+
+    "The Lion King" is "Lion King"; "The Wire" stays, for a wire is something else.
+    """
+    start = 0
+    while len(tokens) - start > _FEWEST_AFTER_THE and tokens[start].casefold() == "the":
+        start += 1
+    return "_".join(map(_key_of_token, tokens[start:]))
+
+
+def slug_of(name: str) -> str:
+    """Return the id of the concept called `name`: `hardware constraints` → hardware_constraints."""
+    return key_of(tokens_of(name))
+
+
+# The words of one agent come again and again.
+@lru_cache(maxsize=65_536)
+def _key_of_token(token: str) -> str:
+    return (token[:-1] if _PLURAL.fullmatch(token) else token).casefold()
