@@ -31,8 +31,9 @@ from scripts.generated.notes import RECIPE, SESSION_NOTES, Note, Notes
 from scripts.generated.word_vectors import WordVectors
 from scripts.servers.own_servers import REPOSITORY
 from service.store.address import StoreAddress
-from service.store.database import SCHEMA_VERSION, Database, record
+from service.store.database import Database, record
 from service.store.queries import Query
+from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm, stored_vector
 from service.writing.chains import Link, expected_edges
 

@@ -15,7 +15,7 @@ from service.errors import (
 )
 from service.index.resident.residency import IndexState
 from service.store.agents import DEFAULT_AGENT
-from service.store.database import SCHEMA_VERSION
+from service.store.schema import SCHEMA_VERSION
 from service.web.parts import Parts, TheParts
 
 # Whoever asks must hear which part is stuck before giving up himself.
