@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.index.evidence import Evidence, Question, join
+from tests.effort import examples
 
 WORDS = 2
 REACH = 2
@@ -52,7 +53,7 @@ def told(one: Evidence) -> dict[str, tuple[object, ...]]:
     }  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(parts())
 def test_joined_parts_say_of_each_memory_what_each_part_says(found: list[Evidence]) -> None:
     joined = join(found)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.consolidate.summary.density import facts, is_decision
@@ -117,7 +117,6 @@ def test_the_best_formed_has_the_most_facts_then_whole_sentences_then_length() -
     assert best_formed(_told("It ran.", "It ran.")[::-1]) == "m0"
 
 
-@settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.randoms(use_true_random=False), st.integers(0, 200))
 def test_any_order_gives_the_same_bytes(contents: list[str], shuffle: Random, budget: int) -> None:
     told = [Told(f"m{n}", _DAY + timedelta(hours=n // 2), c) for n, c in enumerate(contents)]
@@ -130,7 +129,6 @@ def test_any_order_gives_the_same_bytes(contents: list[str], shuffle: Random, bu
         assert distil(shuffled, budget, best) == distil(told, budget, best)
 
 
-@settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.integers(0, 200))
 def test_every_line_stands_in_its_memory(contents: list[str], budget: int) -> None:
     told = _told(*contents)
@@ -146,7 +144,6 @@ def test_every_line_stands_in_its_memory(contents: list[str], budget: int) -> No
             assert " ".join(line.split()) in text
 
 
-@settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.integers(0, 200))
 def test_no_fact_of_a_decision_is_lost(contents: list[str], budget: int) -> None:
     told = _told(*contents)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from service.index.evidence import Evidence, join
 from service.search.fusion.scoring import REACH, WEIGHTS, Parts, Scale, Weights
+from tests.effort import examples
 
 _TOLERANCE = 1e-5
 
@@ -140,7 +141,7 @@ def test_a_requests_weights_are_factors() -> None:
     )  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(-1, 1)), min_size=1, max_size=12))
 def test_shares_are_never_negative_and_never_beyond_their_weights(
     rows: list[tuple[int, float]],
