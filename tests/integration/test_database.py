@@ -25,7 +25,7 @@ from service.store.database import Database, plain, record
 from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION, definitions_of, schema_facts
 from tests.servers.surreal_server import SurrealServer
-from tests.stores.open_store import SCHEMA
+from tests.stores.open_store import NO_DIGEST, SCHEMA
 
 pytestmark = pytest.mark.anyio
 
@@ -155,7 +155,7 @@ async def test_a_start_skips_definitions_that_the_store_has_noted(tmp_path: Path
     assert {"audit", "kept"} <= set(await _tables(tmp_path, more))
 
 
-@pytest.mark.parametrize("old", [{"version": SCHEMA_VERSION}, {}])
+@pytest.mark.parametrize("old", [NO_DIGEST, {}])
 async def test_a_store_that_an_older_program_started_gets_the_definitions(
     tmp_path: Path, old: dict[str, int]
 ) -> None:

@@ -16,6 +16,7 @@ from service.settings import REPOSITORY
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.queries import Query
+from service.store.schema import SCHEMA_VERSION
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import VectorForm
 from service.writing.concepts_file import declare_concepts
@@ -24,6 +25,8 @@ from service.writing.pipeline import Pipeline, Synced, sync_documents
 from tests.servers.outer_embeddings import OuterEmbeddings, outer_embeddings
 from tests.stores.graph_check import violations
 
+# What a program from before the digest of the definitions left: the next start applies them.
+NO_DIGEST = {"version": SCHEMA_VERSION}
 SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
 INDEX_BYTES = 100_000_000
 START = datetime(2026, 2, 13, 9, tzinfo=UTC)
