@@ -1,7 +1,7 @@
 """How much the tests do that draw at random or storm: little in the gate, more in the soak.
 
 scripts/test is the gate, which draws the same every time, and so is pytest alone; scripts/soak
-draws from a seed. tests/README.md is this table for readers: `python tests/effort.py` prints it.
+draws from a seed. tests/README.md is this table for readers: `python -m tests.effort` prints it.
 """
 
 import os

@@ -35,7 +35,7 @@ _FIRST: Final = (
 )  # fmt: skip
 
 
-class SharingScheduler(LoadScopeScheduling):
+class SharingScheduler(LoadScopeScheduling):  # type: ignore[misc]
     """Hands out what `group_of` puts together, in the order it was collected."""
 
     def _split_scope(self, nodeid: str) -> str:

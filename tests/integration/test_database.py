@@ -25,7 +25,8 @@ from service.store.database import Database, plain, record
 from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION, definitions_of, schema_facts
 from tests.servers.surreal_server import SurrealServer
-from tests.stores.open_store import NO_DIGEST, SCHEMA
+from tests.stores.open_store import NO_DIGEST
+from tests.stores.template import SCHEMA
 
 pytestmark = pytest.mark.anyio
 

@@ -22,7 +22,8 @@ from service.store.vector_forms import VectorForm, read_vector
 from service.writing.embed_later import embed_pending, keep_embedding
 from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
 from tests.servers.running import free_port
-from tests.stores.open_store import NO_DIGEST, SCHEMA, OpenStore, open_store
+from tests.stores.open_store import NO_DIGEST, OpenStore, open_store
+from tests.stores.template import SCHEMA
 
 pytestmark = pytest.mark.anyio
 

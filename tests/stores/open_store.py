@@ -12,7 +12,6 @@ from service.index.resident.residency import Residency
 from service.inference.embedder import Embedder, EmbedderAddress
 from service.inference.vectors import Vectors
 from service.memories.storing import Pushed, store
-from service.settings import REPOSITORY
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.queries import Query
@@ -24,10 +23,10 @@ from service.writing.drafts import DocumentText
 from service.writing.pipeline import Pipeline, Synced, sync_documents
 from tests.servers.outer_embeddings import OuterEmbeddings, outer_embeddings
 from tests.stores.graph_check import violations
+from tests.stores.template import SCHEMA, lay_store
 
 # What a program from before the digest of the definitions left: the next start applies them.
 NO_DIGEST = {"version": SCHEMA_VERSION}
-SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
 INDEX_BYTES = 100_000_000
 START = datetime(2026, 2, 13, 9, tzinfo=UTC)
 
@@ -52,6 +51,8 @@ class OpenStore:
 
     async def open(self) -> None:
         """Open the store and learn the embedding model."""
+        if self.db.address.folder:
+            lay_store(self.db.address.folder)
         await self.db.open(SCHEMA)
         await fit_text_index(self.db, SCHEMA, self.engine.name)
         await self.vectors.prepare()
