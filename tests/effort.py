@@ -50,6 +50,9 @@ AMOUNTS: Final = {
         "unit/text/test_markdown_bounds.py", "percent of the length, and of the time given",
         100, 25, 100,
     ),
+    "golden engines": Amount(
+        "acceptance/test_golden.py", "engines that are asked all questions", 2, 1, 2
+    ),
     "near rows": Amount(
         "unit/index/resident/test_vectors.py", "rows among which neighbours are hard to tell",
         20_000, 6_000, 20_000,
