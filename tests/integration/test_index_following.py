@@ -42,7 +42,7 @@ from tests.stores.resident_index import (
     write_memories,
     write_vector,
 )
-from tests.stores.template import SCHEMA
+from tests.stores.template import SCHEMA, lay_store
 
 pytestmark = pytest.mark.anyio
 
@@ -109,6 +109,7 @@ async def following(residency: Residency) -> AsyncIterator[None]:
 
 @pytest.fixture
 async def replicas(tmp_path: Path) -> AsyncIterator[Replicas]:
+    lay_store(tmp_path / "store")
     with outer_embeddings() as embeddings:
         async with SurrealServer(f"surrealkv://{tmp_path / 'store'}") as server:
             writer = OpenStore(tmp_path, embeddings, address(server), form="bytes")
