@@ -10,9 +10,12 @@ import httpx
 import hypothesis
 import pytest
 from hypothesis import HealthCheck
+from xdist.remote import Producer
 
 from service.settings import Settings
+from tests.effort import IS_SOAK, examples
 from tests.servers.running import RunningService, embedding_server, running_service
+from tests.sharing import SharingScheduler, turn_of
 
 # torch's threads else spin while they wait, which on two cores takes them from the servers here.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -28,9 +31,10 @@ for _name in [n for n in os.environ if n.startswith(("MEMORY_", "EMBEDDING_"))]:
 
 # Beside another process of tests an example takes as long as it takes.
 hypothesis.settings.register_profile(
-    "beside others", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("beside others")
+    "effort", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None,
+    derandomize=not IS_SOAK, max_examples=examples(100), print_blob=IS_SOAK,
+)  # fmt: skip
+hypothesis.settings.load_profile("effort")
 
 DEFAULT_ENGINE = Settings(_env_file=None).search_engine
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -72,6 +76,20 @@ def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
             return stack.enter_context(service)
 
         yield begin
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark properties as tests that the soak repeats; the longest tests come first."""
+    for item in items:
+        if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.soak)
+    items.sort(key=lambda item: turn_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharingScheduler:
+    """Share the tests out among processes."""
+    return SharingScheduler(config, log)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

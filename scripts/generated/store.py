@@ -32,8 +32,9 @@ from scripts.generated.word_vectors import WordVectors
 from scripts.servers.processes import REPOSITORY
 from service.drafts.chains import Link, expected_edges
 from service.store.address import StoreAddress
-from service.store.database import SCHEMA_VERSION, Database, record
+from service.store.database import Database, record
 from service.store.queries import Query
+from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm, stored_vector
 
 # Sessions are whole in a batch; the size hardly matters.

@@ -18,7 +18,8 @@ from service.index.resident.state import IndexState
 from service.inference.vectors import Vectors
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT
-from service.store.database import SCHEMA_VERSION, Database
+from service.store.database import Database
+from service.store.schema import SCHEMA_VERSION
 from service.web.parts import TheDatabase, TheSettings, TheVectors, part
 
 # Whoever asks must hear which part is stuck before giving up himself.

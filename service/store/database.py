@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from service.errors import (
     QueryFailed,
@@ -22,19 +22,22 @@ from service.errors import (
 )
 from service.records import Commit, RowChange
 from service.store.address import StoreAddress
-from service.store.driver import AsyncSurreal, NotAllowedError, RecordID, SurrealError
-from service.store.failures import failure_to_connect, is_anonymous, named_failure
+from service.store.connecting import OPENING_PATIENCE, connect, disconnect
+from service.store.driver import RecordID, SurrealError
+from service.store.failures import is_anonymous, named_failure
 from service.store.queries import Query, check_params, load_query
+from service.store.schema import (
+    SCHEMA_VERSION,
+    IndexOf,
+    definitions_of,
+    index_definition,
+    schema_facts,
+)
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION: Final = 1
-IndexOf = Literal["words", "vectors"]
-# Where the parts of the schema begin that the database engine alone needs.
-_INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
 # 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
-_OPENING_PATIENCE: Final = 20.0
 # A document is one transaction, however long: a write may take ten times as long as a read.
 _WRITE_PATIENCE: Final = 10.0
 # One statement builds an index over all rows: very long for 100,000 vectors.
@@ -88,35 +91,37 @@ class Database:
     async def open(self, schema: str) -> None:
         """Connect and apply `schema`; a store that cannot be used raises CannotStart.
 
-        A server that is merely away raises StoreUnavailable.
+        A server that is merely away raises StoreUnavailable. A store that notes the digest of
+        these very definitions is left as it is: what somebody removed from it by hand comes back
+        with the next change of the definitions, or once meta:schema is deleted.
         """
         await self._connected()
-        stored = await self._stored_version()
-        if stored is not None and stored > SCHEMA_VERSION:
+        stored = await self._schema_facts()
+        if stored.get("version", 0) > SCHEMA_VERSION:
             msg = (
-                f"The store has schema version {stored}, this program knows {SCHEMA_VERSION}: "
-                "start the newer program, or give another MEMORY_DATA_DIR."
+                f"The store has schema version {stored['version']}, this program knows "
+                f"{SCHEMA_VERSION}: start the newer program, or give another MEMORY_DATA_DIR."
             )
             raise StoreRefused(msg)
-        # A store from before an index was defined has it built here, over all its rows.
-        definitions = schema.split(_INDEX_MARKS["words"], maxsplit=1)[0]
-        await self.apply(definitions, _OPENING_PATIENCE)
-        await self.set_meta("schema", {"version": SCHEMA_VERSION})
+        definitions = definitions_of(schema)
+        facts = schema_facts(definitions)
+        if stored != facts:
+            # A store from before an index was defined has it built here, over all its rows.
+            await self.apply(definitions, OPENING_PATIENCE)
+            await self.set_meta("schema", facts)
 
     async def define_index(
         self, schema: str, index: IndexOf, patience: float = 1, dimensions: int = 0
     ) -> None:
         """Apply one of the last parts of `schema`, idempotent; over stored rows with patience."""
-        part = schema.split(_INDEX_MARKS[index])[1].partition("\n")[2]
-        statement = part.split(";")[0].replace("{dimensions}", str(int(dimensions)))
-        await self.apply(statement, patience)
+        await self.apply(index_definition(schema, index, dimensions), patience)
 
     async def close(self) -> None:
         """Close the connection; the embedded engine flushes and gives up its lock."""
         async with self._writing:
             client, self._client = self._client, None
             if client is not None:
-                await _close(client)
+                await disconnect(client)
 
     async def run(self, query: Query, **params: Any) -> Any:
         """Run one named query and return the result of its last statement, as plain values.
@@ -146,7 +151,7 @@ class Database:
             client, self._client = self._client, None
             await self._idle.wait()
             if client is not None:
-                await _close(client)
+                await disconnect(client)
         try:
             await self._connected()
         except ServiceError as error:
@@ -179,11 +184,11 @@ class Database:
         """Raise StoreUnavailable unless the store answers."""
         await self._execute("RETURN 1", {})
 
-    async def _stored_version(self) -> int | None:
+    async def _schema_facts(self) -> dict[str, Any]:
         try:
-            return (await self.meta("schema")).get("version")
+            return await self.meta("schema")
         except QueryFailed:
-            return None  # a new store has no tables yet
+            return {}  # a new store has no tables yet
 
     async def _execute_again(
         self, text: str, params: Mapping[str, Any], patience: float = 1.0
@@ -242,44 +247,14 @@ class Database:
         if self._client is None:
             async with self._connecting:
                 if self._client is None:
-                    self._client = await _connect(self.address)
+                    self._client = await connect(self.address)
         return self._client
 
     async def _drop(self, client: Any) -> None:
         """Forget a broken connection, so that the next query opens a new one."""
         if self._client is client:
             self._client = None
-            await _close(client)
-
-
-async def _connect(address: StoreAddress) -> Any:
-    address.make_folder()
-    folder = address.folder
-    # An embedded store that was killed reads its log again: no reason to give up.
-    patience = _OPENING_PATIENCE if folder else 1.0
-    try:
-        async with asyncio.timeout(address.timeout_seconds * patience):
-            client = AsyncSurreal(address.url)
-            await client.connect()
-            if folder is None and address.user:
-                await client.signin({"username": address.user, "password": address.password or ""})
-            await client.use(address.namespace, address.name)
-    except NotAllowedError as error:
-        msg = (
-            "The database refused the user: check MEMORY_DATABASE_USER and "
-            "MEMORY_DATABASE_PASSWORD."
-        )
-        raise StoreRefused(msg) from error
-    except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
-        raise failure_to_connect(address.url, folder, error) from error
-    return client
-
-
-async def _close(client: Any) -> None:
-    try:
-        await client.close()
-    except (SurrealError, OSError, RuntimeError) as error:
-        log.debug("closing the database connection: %s", error)
+            await disconnect(client)
 
 
 def _row_changes(entry: Mapping[str, Any]) -> tuple[RowChange, ...]:

@@ -1,15 +1,16 @@
-"""A folder of a thousand small files: nothing fails, and what did not change costs nothing."""
+"""A folder of many small files: nothing fails, and what did not change costs nothing."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Start
+from tests.effort import amount
 
-FILES = 1000
+FILES = amount("files")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_second_scan_embeds_nothing_and_an_edit_one(start: Start, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     for number in range(FILES):

@@ -1,6 +1,6 @@
 """Garbage from many clients at once: every answer is declared, none is missing, nothing stays.
 
-The same requests every time; GRAPH_MEMORY_FUZZ_SEED=N draws others.
+The same requests in every run of the gate; the soak draws others by its seed.
 """
 
 import asyncio
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from urllib.parse import urlsplit
 
 import httpx
@@ -24,14 +23,14 @@ from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
 from embedding_server.encoders import hashing
+from tests.effort import SEED, amount, chance, examples
 from tests.embedding_server.garbage import Sent, bad_bodies, damage, draw, requests
 from tests.embedding_server.running import wait_until_ready
 from tests.embedding_server.storm import Answer, Storm, find_fault
 from tests.servers.running import free_port
 
-SEED = int(os.environ.get("GRAPH_MEMORY_FUZZ_SEED", "20261122"))
 REPOSITORY = Path(__file__).resolve().parents[2]
-DRAWN, TIMES = 500, 20
+DRAWN, TIMES = 500, amount("rude requests")
 MINILM = "all-MiniLM-L6-v2"
 # So many clients at once, one share of the requests after the other.
 CONNECTIONS = (1, 64, 4, 32, 2, 16)
@@ -83,8 +82,8 @@ def running_process(model: str, log: Path) -> Iterator[Server]:
 
 def plan(model: str, drawn: int, times: int) -> list[Sent]:
     """Return the drawn requests so many times in mixed order, each time damaged otherwise."""
-    chooser = Random(SEED)
-    once = draw(requests(model), drawn, SEED)
+    chooser = chance(20261122)
+    once = draw(requests(model), drawn, 20261122 + SEED)
     planned = [damage(sent, chooser) for _ in range(times) for sent in once]
     chooser.shuffle(planned)
     return planned
@@ -125,8 +124,8 @@ def wait_until_nothing_waits(url: str) -> None:
     raise AssertionError(f"seed {SEED}: texts wait though every client is gone")
 
 
-@pytest.mark.slow
-def test_ten_thousand_rude_requests_leave_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.soak
+def test_rude_requests_leave_nothing_behind(tmp_path: Path) -> None:
     planned = plan(hashing.NAME, DRAWN, TIMES)
     half = len(planned) // 2
     with running_process(hashing.NAME, tmp_path / "log") as server:
@@ -148,9 +147,9 @@ def test_ten_thousand_rude_requests_leave_nothing_behind(tmp_path: Path) -> None
     assert "Traceback" not in log, f"seed {SEED}: {log[log.index('Traceback') :][:3000]}"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_real_model_outlives_a_storm(minilm_url: str) -> None:
-    planned = plan(MINILM, drawn=200, times=1)
+    planned = plan(MINILM, drawn=amount("rude requests of a model"), times=1)
     before = embed(minilm_url, MINILM, "The cat sleeps.")
     storm = rage(urlsplit(minilm_url).port or 0, planned, dimensions=384)
     wait_until_nothing_waits(minilm_url)
@@ -159,10 +158,7 @@ def test_the_real_model_outlives_a_storm(minilm_url: str) -> None:
 
 
 @settings(
-    max_examples=150,
-    deadline=None,
-    database=None,
-    derandomize=True,
+    max_examples=examples(150),
     suppress_health_check=list(HealthCheck),
 )
 @given(body=bad_bodies(hashing.NAME))

@@ -14,7 +14,7 @@ from service.errors import StaleRead
 from service.memories.storing import Pushed, change_memory, find, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
-from tests.stores.open_store import START, OpenStore, open_store
+from tests.stores.open_store import NO_DIGEST, START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 TARGET = Target("main", None, START + timedelta(days=900))
@@ -90,6 +90,7 @@ async def test_a_store_from_before_there_were_pins_is_consolidated(tmp_path: Pat
         await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
         await _write(world, "REMOVE FIELD pinned ON memory; REMOVE INDEX by_archived ON memory")
         await _write(world, "UPDATE memory UNSET pinned RETURN NONE")
+        await world.db.set_meta("schema", NO_DIGEST)
         assert await world.ask("SELECT VALUE pinned FROM memory") == [None, None]
     async with open_store(tmp_path) as world:
         done = await _run(world)

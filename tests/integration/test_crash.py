@@ -16,10 +16,11 @@ import pytest
 
 from service.store.address import StoreAddress
 from service.store.database import Database
+from tests import effort
 from tests.servers.running import free_port, service_process, wait_for
 from tests.stores.graph_check import Store, check, read_store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 FILES = 300
 SECTIONS = 3
@@ -113,10 +114,10 @@ def wait_for_more_documents(service: Killable, known: int) -> None:
 def test_a_scan_that_is_killed_again_and_again_ends_whole(
     tmp_path: Path, embedding_url: str
 ) -> None:
-    chance = random.Random(13)
+    chance = effort.chance(13)
     write_notes(tmp_path, chance)
     job, counts = "", list[int]()
-    for _ in range(4):
+    for _ in range(effort.amount("kills")):
         with service_on(tmp_path, embedding_url) as service:
             if not job:
                 answer = httpx.post(f"{service.url}/ingest/scan", json={"wait": False})
@@ -156,7 +157,7 @@ def batch_of(count: int, chance: random.Random) -> list[dict[str, Any]]:
 
 
 def test_a_batch_that_is_killed_can_be_sent_again(tmp_path: Path, embedding_url: str) -> None:
-    chance = random.Random(3)
+    chance = effort.chance(3)
     batch = batch_of(BATCH, chance)
     (tmp_path / "notes").mkdir()
 
@@ -194,7 +195,7 @@ def consolidate(url: str) -> dict[str, Any]:
 def test_a_consolidation_that_is_killed_is_before_or_after(
     tmp_path: Path, embedding_url: str
 ) -> None:
-    chance = random.Random(5)
+    chance = effort.chance(5)
     (tmp_path / "notes").mkdir()
     logs = [one | {"kind": "daily_log"} for one in batch_of(BATCH, chance)]
 

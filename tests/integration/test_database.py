@@ -21,10 +21,12 @@ from service.errors import (
     StoreUnavailable,
 )
 from service.store.address import StoreAddress
-from service.store.database import SCHEMA_VERSION, Database, plain, record
+from service.store.database import Database, plain, record
 from service.store.queries import Query
+from service.store.schema import SCHEMA_VERSION, definitions_of, schema_facts
 from tests.servers.surreal_server import SurrealServer
-from tests.stores.open_store import SCHEMA
+from tests.stores.open_store import NO_DIGEST
+from tests.stores.template import SCHEMA
 
 pytestmark = pytest.mark.anyio
 
@@ -122,14 +124,58 @@ async def test_values_are_bound_and_never_read_as_text(tmp_path: Path) -> None:
         assert await db.run(reading("RETURN $x IS NONE", "x"), x=None) is True
 
 
-async def test_the_schema_is_applied_at_each_start_and_data_stays(tmp_path: Path) -> None:
+async def test_the_data_stays_over_starts(tmp_path: Path) -> None:
     for start in range(3):
         async with opened(address(tmp_path)) as db:
             await db.define_index(SCHEMA, "vectors", dimensions=16)
             await db.define_index(SCHEMA, "vectors", dimensions=16)
             assert await db.meta("starts") == ({"n": start - 1} if start else {})
             await db.set_meta("starts", {"n": start})
-            assert await db.meta("schema") == {"version": SCHEMA_VERSION}
+            assert await db.meta("schema") == schema_facts(definitions_of(SCHEMA))
+
+
+TABLES = reading("RETURN object::keys((INFO FOR DB).tables)")
+
+
+async def _tables(folder: Path, schema: str = SCHEMA) -> list[str]:
+    """Start once with a schema; returns the tables of the store."""
+    db = Database(address(folder))
+    try:
+        await db.open(schema)
+        tables: list[str] = await db.run(TABLES)
+        return tables
+    finally:
+        await db.close()
+
+
+async def test_a_start_skips_definitions_that_the_store_has_noted(tmp_path: Path) -> None:
+    async with opened(address(tmp_path)) as db:
+        await db.apply("REMOVE TABLE audit")
+    assert "audit" not in await _tables(tmp_path)
+    more = SCHEMA.replace("-- words:", "DEFINE TABLE IF NOT EXISTS kept;\n-- words:")
+    assert {"audit", "kept"} <= set(await _tables(tmp_path, more))
+
+
+@pytest.mark.parametrize("old", [NO_DIGEST, {}])
+async def test_a_store_that_an_older_program_started_gets_the_definitions(
+    tmp_path: Path, old: dict[str, int]
+) -> None:
+    async with opened(address(tmp_path)) as db:
+        await db.set_meta("kept", {"n": 1})
+        await db.apply("REMOVE TABLE audit")
+        # What a program writes at its start that knows of no digest.
+        await db.set_meta("schema", old)
+    assert "audit" in await _tables(tmp_path)
+    async with opened(address(tmp_path)) as db:
+        assert await db.meta("schema") == schema_facts(definitions_of(SCHEMA))
+        assert await db.meta("kept") == {"n": 1}
+
+
+async def test_a_start_that_failed_half_way_is_made_up_for(tmp_path: Path) -> None:
+    broken = SCHEMA.replace("-- words:", "DEFINE NOTHING;\n-- words:")
+    with pytest.raises(QueryFailed):
+        await _tables(tmp_path, broken)
+    assert "audit" in await _tables(tmp_path)
 
 
 async def test_a_newer_store_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -29,11 +29,12 @@ from service.search.signals.features import REACH
 from service.store.database import record
 from service.store.fetching import fetch
 from service.text.words import query_words
+from tests.effort import amount
 from tests.servers.outer_embeddings import vector_of
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import resident_engine, run, told
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 # Long ago: what is no longer valid then is not valid on any clock.
 START = datetime(2020, 2, 13, tzinfo=UTC)
@@ -156,9 +157,7 @@ class Both:
 
 
 @settings(
-    max_examples=10,
-    deadline=None,
-    derandomize=True,
+    max_examples=amount("random stores"),
     # A seed has no smaller one that is simpler, and each example opens a store.
     phases=[Phase.explicit, Phase.generate],
 )

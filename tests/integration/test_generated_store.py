@@ -19,7 +19,8 @@ from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from tests.servers.running import running_service
 from tests.stores.graph_check import violations
-from tests.stores.open_store import SCHEMA, open_store
+from tests.stores.open_store import open_store
+from tests.stores.template import SCHEMA
 
 ORDER = StoreOrder(memories=300, dimensions=32, form="array")
 QUERIES = {

@@ -31,7 +31,7 @@ from service.writing.embed_later import embed_pending
 from tests.conftest import Start
 from tests.servers.outer_embeddings import Answer, outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealProcess, SurrealServer
-from tests.stores.open_store import SCHEMA, OpenStore, open_store
+from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import (
     EVERYTHING,
     PLENTY_BYTES,
@@ -42,6 +42,7 @@ from tests.stores.resident_index import (
     write_memories,
     write_vector,
 )
+from tests.stores.template import SCHEMA, lay_store
 
 pytestmark = pytest.mark.anyio
 
@@ -108,6 +109,7 @@ async def following(residency: Residency) -> AsyncIterator[None]:
 
 @pytest.fixture
 async def replicas(tmp_path: Path) -> AsyncIterator[Replicas]:
+    lay_store(tmp_path / "store")
     with outer_embeddings() as embeddings:
         async with SurrealServer(f"surrealkv://{tmp_path / 'store'}") as server:
             writer = OpenStore(tmp_path, embeddings, address(server), form="bytes")

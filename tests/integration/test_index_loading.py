@@ -22,7 +22,7 @@ from service.store.address import StoreAddress
 from service.store.database import Database
 from tests.servers.outer_embeddings import vector_of
 from tests.servers.running import running_service
-from tests.stores.open_store import OpenStore, open_store
+from tests.stores.open_store import NO_DIGEST, OpenStore, open_store
 from tests.stores.resident_index import (
     AT,
     EVERYTHING,
@@ -341,6 +341,7 @@ async def test_a_service_over_a_spoilt_store_is_ready_and_tells(
     db = Database(StoreAddress(f"surrealkv://{tmp_path / 'data' / 'store'}"))
     try:
         await run(db, LOOSE + loose_fields())
+        await db.set_meta("schema", NO_DIGEST)
         await write_memories(db, [memory_row("bad", "bunny", tags=[7], scope={"a": 1})])
         [key, *_] = await run(db, "SELECT VALUE id FROM memory WHERE is_embedded")
         await write_vector(db, key, numbers_of("x", 7))

@@ -25,6 +25,7 @@ from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.records import CONSOLIDATION
 from service.store.vector_forms import VectorForm
 from service.writing.pipeline import remove_documents, sync_documents
+from tests.effort import amount
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.stores.open_store import START, OpenStore
 
@@ -238,6 +239,6 @@ class ResidentSoundness(Soundness):
 TestSoundness = Soundness.TestCase
 TestResidentSoundness = ResidentSoundness.TestCase
 TestSoundness.settings = TestResidentSoundness.settings = settings(
-    max_examples=12, stateful_step_count=12, deadline=None, derandomize=True, database=None,
+    max_examples=amount("histories"), stateful_step_count=amount("steps"),
     suppress_health_check=list(HealthCheck), phases=[Phase.generate],
 )  # fmt: skip

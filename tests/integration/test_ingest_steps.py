@@ -5,12 +5,14 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from service.drafts.drafts import DocumentText
 from service.memories.storing import Pushed, change_memory, find, remove, store
-from service.writing.pipeline import read_ahead, remove_documents, sync_documents
+from service.store.queries import Query
+from service.writing.pipeline import Pipeline, read_ahead, remove_documents, sync_documents
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -235,3 +237,24 @@ async def test_a_dictionary_is_read_before_the_first_write(tmp_path: Path) -> No
         assert "blue_harbour" not in others
         [key] = await opened.push("We met at Blue Harbour.")
         assert key in await opened.memories_of("blue_harbour")
+
+
+async def test_a_writer_that_another_overtook_reads_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path) as opened:
+        other = Pipeline(opened.db, opened.vectors, opened.engine)
+        run, overtaken = opened.db.run, list[str]()
+
+        async def overtaking(query: Query, **params: Any) -> Any:
+            if query.name == "write" and not overtaken:
+                overtaken.append(query.name)
+                await store(other, [Pushed("The Blue Harbour froze.", occurred_at=START)])
+            return await run(query, **params)
+
+        monkeypatch.setattr(opened.db, "run", overtaking)
+        await opened.push("The Blue Harbour thawed.")
+        assert overtaken
+        assert len(await opened.ids()) == 2
+        assert await opened.memories_of("blue_harbour") == await opened.ids()
+        assert await opened.complaints() == []

@@ -16,6 +16,7 @@ from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.running import RunningService, free_port, running_service, service_process
 from tests.servers.surreal_server import Credentials, SurrealProcess
 from tests.stores.open_store import OpenStore
+from tests.stores.template import lay_store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -25,6 +26,7 @@ NOTE = "# 2026-02-13\n\n## 09:15 Smoke test\n\nJR's code phrase is blue bunny.\n
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[SurrealProcess]:
+    lay_store(tmp_path / "store")
     async with SurrealProcess(tmp_path / "store") as process:
         yield process
 

@@ -22,7 +22,8 @@ from service.store.vector_forms import VectorForm, read_vector
 from service.writing.embed_later import embed_pending, keep_embedding
 from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
 from tests.servers.running import free_port
-from tests.stores.open_store import SCHEMA, OpenStore, open_store
+from tests.stores.open_store import NO_DIGEST, OpenStore, open_store
+from tests.stores.template import SCHEMA
 
 pytestmark = pytest.mark.anyio
 
@@ -79,6 +80,7 @@ async def write_old_store(folder: Path) -> None:
     """Leave a store as the versions before the two forms left it."""
     async with open_store(folder) as opened:
         await opened.db.apply(OLD_FIELD)
+        await opened.db.set_meta("schema", NO_DIGEST)
         facts = await opened.db.meta("embedding")
         await opened.db.set_meta("embedding", {k: v for k, v in facts.items() if k != "form"})
         await opened.push(*TEXTS)

@@ -19,6 +19,8 @@ import uvicorn
 
 from service.app import create_app
 from service.settings import Settings
+from service.store.address import StoreAddress
+from tests.stores.template import lay_store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _READY_SECONDS = 120
@@ -35,7 +37,10 @@ class RunningService:
 @contextmanager
 def running_service(*, wait: bool = True, **settings: Any) -> Iterator[RunningService]:
     """Run the service in a thread on a free port; `wait` until its vectors are ready too."""
-    app = create_app(Settings(_env_file=None, **settings))
+    given = Settings(_env_file=None, **settings)
+    if folder := StoreAddress(given.store_url).folder:
+        lay_store(folder)
+    app = create_app(given)
     # With its protocol named, answers are not held back 40 ms for more to send (TCP_NODELAY).
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))

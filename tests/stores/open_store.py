@@ -15,18 +15,20 @@ from service.inference.vectors import Vectors
 from service.links.dictionaries import Dictionaries
 from service.memories.storing import Pushed, store
 from service.opening import open_pipeline
-from service.settings import REPOSITORY
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.queries import Query
+from service.store.schema import SCHEMA_VERSION
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import VectorForm
 from service.writing.concepts_file import declare_concepts
 from service.writing.pipeline import Synced, sync_documents
 from tests.servers.outer_embeddings import OuterEmbeddings, outer_embeddings
 from tests.stores.graph_check import violations
+from tests.stores.template import SCHEMA, lay_store
 
-SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
+# What a program from before the digest of the definitions left: the next start applies them.
+NO_DIGEST = {"version": SCHEMA_VERSION}
 INDEX_BYTES = 100_000_000
 START = datetime(2026, 2, 13, 9, tzinfo=UTC)
 
@@ -51,6 +53,8 @@ class OpenStore:
 
     async def open(self) -> None:
         """Open the store and learn the embedding model."""
+        if self.db.address.folder:
+            lay_store(self.db.address.folder)
         await self.db.open(SCHEMA)
         await fit_text_index(self.db, SCHEMA, self.engine.name)
         await self.vectors.prepare()

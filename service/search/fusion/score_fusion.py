@@ -109,7 +109,7 @@ class _Fusion:
     async def find_trails(self) -> dict[str, Trail]:
         """Return the best trail to each memory that the best candidates lead to."""
         total = self.scores.total
-        best = sorted(total, key=lambda key: (-total[key], key))[:SEEDS]
+        best = best_first(total)[:SEEDS]
         return await best_trails({key: total[key] for key in best}, self._links, self._scores_of)
 
     async def _links(self, keys: Iterable[str]) -> Links:
@@ -132,6 +132,11 @@ class _Fusion:
         total = self.scores.total
         better = {key: trail for key, trail in trails.items() if trail.worth > total[key]}
         final = total | {key: trail.worth for key, trail in better.items()}
-        ordered = sorted(final, key=lambda key: (-final[key], key))[: self.query.limit + _SPARE]
+        ordered = best_first(final)[: self.query.limit + _SPARE]
         why = Explanation(self.scores, better, self.candidates)
         return [Fused(key, final[key], why.signals(key)) for key in ordered]
+
+
+def best_first(scores: Mapping[str, float]) -> list[str]:
+    """Return ids by score, the best first, ties by id."""
+    return sorted(scores, key=lambda key: (-scores[key], key))

@@ -6,7 +6,7 @@ import sys
 import httpx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from embedding_server.encoders.hashing import DIMENSIONS, NAME, HashingEncoder
@@ -54,7 +54,6 @@ def test_a_text_is_cut_by_words() -> None:
     assert tokens == ENCODER.tokenize(["one two"])
 
 
-@settings(deadline=None)
 @given(texts=st.lists(st.text(min_size=1), min_size=1, max_size=5))
 def test_every_text_has_a_direction_of_its_own_in_any_batch(texts: list[str]) -> None:
     raw = ENCODER.encode(ENCODER.tokenize(texts))

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import openai
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openai import OpenAI
 
@@ -63,7 +63,6 @@ Requests = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(Requests)
 def test_nested_requests_never_get_beyond_a_bound(requests: list[tuple[int, list[int]]]) -> None:
     watched = Watched()

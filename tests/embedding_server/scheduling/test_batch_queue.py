@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from embedding_server.scheduling.batch_queue import (
@@ -91,7 +91,6 @@ def test_dropped_texts_never_go() -> None:
     assert len(waiting) == 0
 
 
-@settings(deadline=None)
 @given(
     requests=st.lists(
         st.lists(st.integers(1, 400), min_size=1, max_size=30), min_size=1, max_size=12

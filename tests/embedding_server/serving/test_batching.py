@@ -12,6 +12,7 @@ from embedding_server.encoder import TokenIds
 from embedding_server.errors import EmbeddingFailed, ModelGone, OutOfMemory
 from embedding_server.serving.batching import BROKEN, Batcher
 from embedding_server.vectors import Vectors
+from tests.effort import examples
 from tests.embedding_server.edge import PATIENCE_SECONDS, wait_until
 from tests.embedding_server.failing import (
     CORRUPTING,
@@ -265,7 +266,7 @@ TOKENS = st.sampled_from([1, 2, 3, FAILING, EXITING, NOT_A_NUMBER])
 TEXT = st.builds(lambda token, length: [token] * length, TOKENS, st.integers(1, 30))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     requests=st.lists(st.lists(TEXT, min_size=1, max_size=12), min_size=1, max_size=8),
     capacity=st.integers(1, 200),

@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
@@ -184,7 +184,6 @@ def test_without_any_date_it_happened_now() -> None:
     assert not occurrence.is_dated
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.one_of(st.sampled_from("0123456789-T._/"), st.characters())))
 def test_any_path_has_a_kind_and_perhaps_a_date(source: str) -> None:
     assert kind_of(source) in KINDS

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.index.evidence import Corpus, Evidence, Question, join
+from tests.effort import examples
 
 WORDS = 2
 REACH = 2
@@ -58,7 +59,7 @@ def by_key(one: Evidence) -> dict[str, tuple[object, ...]]:
     }
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(parts())
 def test_joined_parts_say_of_each_memory_what_each_part_says(found: list[Evidence]) -> None:
     joined = join(found)

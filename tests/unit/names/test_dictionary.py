@@ -1,7 +1,7 @@
 """The dictionary: whole tokens, the longest name first, and who owns which spelling."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from service.names.dictionary import Dictionary
@@ -209,7 +209,6 @@ def _leftmost_longest(names: list[str], text: str) -> set[str]:
     return found
 
 
-@settings(deadline=None)
 @given(st.lists(_NAME, max_size=6), st.lists(_NAME, max_size=6))
 def test_mentions_are_the_leftmost_longest_whole_words(names: list[str], texts: list[str]) -> None:
     text = " ".join(texts)

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.names.names import Name, declared_name, heading_name
@@ -207,7 +207,6 @@ def test_a_table_of_identifiers_takes_linear_work_and_is_bounded() -> None:
     assert len(found) == 64
 
 
-@settings(deadline=None)
 @given(st.text(st.one_of(st.characters(), st.sampled_from("aAbB1. \n`~-'\u0130ß가中"))))
 def test_any_text_gives_names_that_it_holds(text: str) -> None:
     every = key_of(tokens_of(text))

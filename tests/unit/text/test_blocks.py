@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.blocks import Block, Passage, read_blocks
@@ -88,7 +88,6 @@ def _flatten(blocks: Sequence[Block]) -> Iterator[tuple[str, int, str]]:
             yield block.kind, block.line_start, f"{block.level}{block.text}{block.children}"
 
 
-@settings(deadline=None)
 @given(_LINES, st.integers(1, 60))
 def test_windows_give_the_same_blocks(lines: list[str], window_characters: int) -> None:
     whole = read_blocks(lines)

@@ -1,6 +1,6 @@
 """Characters a text may bring along: what stays, what goes, what is said about it."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.clean import clean_text
@@ -41,7 +41,6 @@ def test_hangul_emoji_and_joiners_stay() -> None:
     assert clean_text(text).text == text
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec=None)))
 def test_what_is_left_can_be_stored(text: str) -> None:
     clean = clean_text(text)

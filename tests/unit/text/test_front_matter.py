@@ -3,7 +3,7 @@
 import datetime as dt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.front_matter import FrontMatter, read_front_matter
@@ -167,7 +167,6 @@ _YAML = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(_YAML, st.sampled_from(["---", "+++"]))
 def test_anything_between_fences_is_read_or_kept(block: list[str], fence: str) -> None:
     lines = [fence, *block, fence, "body"]

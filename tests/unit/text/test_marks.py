@@ -1,7 +1,7 @@
 """Wikilinks and inline tags: which marks name something and which are code or markup."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.marks import find_tags, find_wikilinks, read_heading_text
@@ -50,7 +50,6 @@ def test_runs_of_marks_take_linear_work() -> None:
     assert find_tags("#" * 100_000 + " #" * 100_000) == []
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="[]|#`\\! \nab한"))
 def test_any_mix_of_marks_is_read(text: str) -> None:
     for target in find_wikilinks(text):

@@ -1,7 +1,7 @@
 """Sentence borders, in several scripts and on text that is none."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.sentences import find_sentence_starts
@@ -41,7 +41,6 @@ def test_a_sentence_longer_than_the_windows_stays_whole() -> None:
     assert _split(f"Short. {long}Short again.") == ["Short. ", long, "Short again."]
 
 
-@settings(deadline=None)
 @given(
     st.text(
         alphabet=st.one_of(st.sampled_from(" .!?。\n\u00a0\"'JX1가"), st.characters(codec="utf-8"))

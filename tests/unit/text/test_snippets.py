@@ -5,7 +5,7 @@ import unicodedata
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.records import Memory
@@ -78,7 +78,6 @@ def test_the_end_of_a_text_is_shown_in_full() -> None:
     assert len(snippet) == SNIPPET_CHARACTERS + len("… ")
 
 
-@settings(deadline=None)
 @given(_PROSE, st.sampled_from(["blue bunny", "Übergabe", "서버를", "app.py", "the fill", ""]))
 def test_a_snippet_is_short_and_holds_a_word_if_there_is_one(content: str, question: str) -> None:
     snippet = snippet_of(content, question)
@@ -89,7 +88,6 @@ def test_a_snippet_is_short_and_holds_a_word_if_there_is_one(content: str, quest
         assert asked & set(query_words(snippet).split())
 
 
-@settings(deadline=None)
 @given(st.text(min_size=200), st.text())
 def test_any_text_gives_a_snippet(content: str, question: str) -> None:
     assert len(snippet_of(content, question)) <= SNIPPET_CHARACTERS + len("…  …")

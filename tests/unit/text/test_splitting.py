@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.blocks import read_blocks
@@ -136,7 +136,6 @@ _TEXTS = st.lists(
 ).map("\n\n".join)
 
 
-@settings(deadline=None)
 @given(_TEXTS, st.integers(1, 60), st.integers(0, 30))
 def test_parts_are_small_slices_that_cover_the_text(text: str, limit: int, overlap: int) -> None:
     lines = text.split("\n")

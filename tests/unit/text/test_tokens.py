@@ -1,7 +1,7 @@
 """The estimate of tokens: what it counts, and the properties cutting relies on."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.tokens import estimate_prompt_tokens, estimate_tokens, estimate_tokens_of_bytes
@@ -25,13 +25,11 @@ def test_counts(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_is_never_above_the_number_of_characters(text: str) -> None:
     assert estimate_tokens(text) <= len(text)
 
 
-@settings(deadline=None)
 @given(st.lists(st.text()))
 def test_sums_over_lines(lines: list[str]) -> None:
     assert estimate_tokens("\n".join(lines)) == sum(map(estimate_tokens, lines))

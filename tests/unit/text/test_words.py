@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.text.words import STOP_WORDS, fold, index_words, query_words
@@ -151,7 +151,6 @@ def test_marks_alone_are_no_words(text: str) -> None:
     assert query_words(text) == ""
 
 
-@settings(deadline=None)
 @given(
     st.text(st.one_of(st.characters(), st.sampled_from("a.B/_-1'\u2019s \u0301\u0130ßΣ가中\ud800")))
 )

@@ -1,7 +1,7 @@
 """How much a passage tells, what decides and what is a fact, in English, Korean and Chinese."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.consolidate.summary.density import density, facts, is_decision
@@ -121,7 +121,6 @@ def test_the_facts_of_code_are_its_numbers_and_identifiers() -> None:
     assert facts(code) == {"session.py", "3", "code=440"}
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="aBcD 1-_/:@~`\"'(\n가", max_size=24))
 def test_no_name_is_missed(text: str) -> None:
     assert facts(Passage(text)) >= set(proper_names(text))

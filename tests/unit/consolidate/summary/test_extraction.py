@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.consolidate.summary.density import facts, is_decision
@@ -145,7 +145,6 @@ def test_the_best_formed_has_the_most_facts_then_whole_sentences_then_length() -
     assert best_formed(_originals("It ran.", "It ran.")[::-1]) == "m0"
 
 
-@settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.randoms(use_true_random=False), st.integers(0, 200))
 def test_any_order_gives_the_same_bytes(contents: list[str], shuffle: Random, budget: int) -> None:
     originals = [
@@ -160,7 +159,6 @@ def test_any_order_gives_the_same_bytes(contents: list[str], shuffle: Random, bu
         assert extract(shuffled, budget, best) == extract(originals, budget, best)
 
 
-@settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.integers(0, 200))
 def test_every_line_stands_in_its_memory(contents: list[str], budget: int) -> None:
     originals = _originals(*contents)
@@ -176,7 +174,6 @@ def test_every_line_stands_in_its_memory(contents: list[str], budget: int) -> No
             assert " ".join(line.split()) in text
 
 
-@settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.integers(0, 200))
 def test_no_fact_of_a_decision_is_lost(contents: list[str], budget: int) -> None:
     originals = _originals(*contents)

@@ -1,7 +1,7 @@
 """What a text says piece by piece, for every block that markdown knows and texts that are none."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.consolidate.summary.passages import Passage, read_passages
@@ -98,7 +98,6 @@ def test_what_is_too_long_is_cut_at_blanks() -> None:
     assert _texts(item) == ["A sentence of an item."] * 60
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="aZ.1 \n\t-*#>|`~=\\[]x:가。", max_size=60))
 def test_every_passage_stands_in_its_text(text: str) -> None:
     marks = str.maketrans("", "", ">-*`~|1.)+ \t\n\\")
@@ -107,7 +106,6 @@ def test_every_passage_stands_in_its_text(text: str) -> None:
         assert passage.is_code or " ".join(passage.text.split()) == passage.text
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="aZ.1) \n\t-#>:가\xa0", max_size=40))
 def test_paragraphs_are_the_same_without_the_parser(text: str) -> None:
     assert _texts(text) == _texts(f"{text}\n\n***")  # a rule is no passage, but asks the parser

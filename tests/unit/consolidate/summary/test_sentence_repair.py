@@ -1,7 +1,7 @@
 """Sentences of notes: nothing torn that belongs together, nothing missed."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.consolidate.summary.sentence_repair import whole_sentences
@@ -44,7 +44,6 @@ def test_no_blank_is_needed_where_none_is_written() -> None:
     assert whole_sentences("我喜欢猫。你呢?我也是!") == ["我喜欢猫。", "你呢?", "我也是!"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["a. ", "B", ".", " ", "`", "**", "1. ", "vs. ", "가.", "。", "\n"]))
 )

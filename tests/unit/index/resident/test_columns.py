@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from service.index.resident.columns import Columns, grown
 from service.index.resident.facts import Facts, microseconds
 from service.records import Filters
+from tests.effort import examples
 
 ROWS = 10
 START = datetime(2026, 2, 13, tzinfo=UTC)
@@ -89,7 +90,7 @@ def rows_of(columns: Columns, asked: Filters) -> list[int]:
     return rows
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(histories, filters)
 def test_any_history_passes_what_the_sentences_say(
     history: list[dict[int, Facts] | int], asked: Filters

@@ -16,6 +16,7 @@ from service.index.resident.facts import Facts, microseconds
 from service.index.resident.neighbours import linked
 from service.index.resident.vectors import VectorIndex
 from service.records import Filters
+from tests.effort import examples
 
 START = datetime(2026, 2, 13, tzinfo=UTC)
 REACH = 2
@@ -122,7 +123,7 @@ def test_cosines_are_none_where_there_is_no_vector() -> None:
     assert math.isnan(near[2])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.lists(st.integers(0, 40), max_size=12), st.sets(st.integers(0, 20)))
 def test_cosines_are_those_of_the_rows_asked(rows: list[int], held: set[int]) -> None:
     vectors = np.random.default_rng(3).normal(size=(21, 5)).astype(np.float32)

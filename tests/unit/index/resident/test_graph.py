@@ -8,6 +8,7 @@ from service.index.resident.facts import CorruptRow
 from service.index.resident.graph import EDGE_TABLES, AdjacencyLists, AgentGraph
 from service.names.shares import DECLARED_SHARE
 from service.records import Concept, Related
+from tests.effort import examples
 
 NODES = 6
 
@@ -15,7 +16,7 @@ pairs = st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1))
 steps = st.lists(st.tuples(st.booleans(), pairs, st.integers(0, 3)), max_size=60)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(steps)
 def test_any_history_of_edges_reads_the_same_both_ways(
     history: list[tuple[bool, tuple[int, int], int]],

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from service.index.resident.text import TextIndex
 from service.text.terms import Terms
 from service.text.words import index_words, query_words
+from tests.effort import examples
 
 ROWS = 12
 VOCABULARY = ["run", "running", "runs", "memory", "memories", "e1234", "app.py", "東京", "기억"]
@@ -88,7 +89,7 @@ def agree(index: TextIndex, held: Mapping[int, str], words: str, mask: NDArray[n
     counts_agree(index, held)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(steps, texts, masks, st.sampled_from([1, 2, 5, 1024]))
 def test_any_history_answers_as_bm25_over_what_is_there(
     history: list[dict[int, str] | int | str],

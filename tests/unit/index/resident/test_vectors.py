@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask
 from service.index.resident.vectors import Floats, UnfitVector, VectorIndex
+from tests.effort import SEED, amount, examples
 
 # Float16 keeps eleven bits of each number. Over a hundred dimensions and more what is rounded up
 # and down evens out; over a few it may add up to this.
@@ -60,7 +61,7 @@ def random_vectors(seed: int, count: int, dimensions: int, spread: float) -> Flo
     return vectors
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 2**32 - 1),
     count=st.sampled_from([1, 2, 63, 999, 1000, 1001, 4097, 6000]),
@@ -79,10 +80,11 @@ def test_any_data_under_any_mask_gives_the_nearest(
     agree(filled(vectors), vectors, question, mask, limit)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("share", [0.1, 0.2, 1.0])
 @pytest.mark.parametrize("dimensions", [384, 1024])
 def test_many_rows_and_hard_neighbours(share: float, dimensions: int) -> None:
-    vectors = random_vectors(7, 20_000, dimensions, 0.02)
+    vectors = random_vectors(7 + SEED, amount("near rows"), dimensions, 0.02)
     mask = np.random.default_rng(3).random(len(vectors)) < share
     index = filled(vectors)
     for question in vectors[:5] + np.float32(0.01):
@@ -102,7 +104,7 @@ def test_a_scan_that_cores_share_answers_as_one_alone(
     agree(index, vectors, vectors[7], mask, 10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     st.lists(
         st.tuples(st.lists(st.integers(0, 2999), min_size=1, max_size=400), st.booleans()),
@@ -210,9 +212,10 @@ def nested_vectors(seed: int, count: int, dimensions: int, scanned: int) -> Floa
     return vectors
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("share", [0.05, 0.3, 1.0])
 def test_a_scan_of_the_first_dimensions_finds_the_true_best(share: float) -> None:
-    vectors = nested_vectors(1, 20_000, 512, 128)
+    vectors = nested_vectors(1 + SEED, amount("near rows"), 512, 128)
     index = filled(vectors, scanned=128)
     chance = np.random.default_rng(9)
     mask = chance.random(len(vectors)) < share

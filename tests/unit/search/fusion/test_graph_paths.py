@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.records import Concept
@@ -94,7 +94,6 @@ def test_nothing_leads_nowhere() -> None:
     assert trails({"a": 1.0}, {}, {"a": 1.0}) == {}
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_order_of_seeds_links_and_ends_changes_nothing(seed: int) -> None:
     chance = random.Random(seed)
@@ -109,7 +108,6 @@ def test_the_order_of_seeds_links_and_ends_changes_nothing(seed: int) -> None:
     assert trails(dict(mix([*seeds.items()])), mixed, scores) == trails(seeds, graph, scores)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_way_is_whole_and_never_better_than_the_best_on_it(seed: int) -> None:
     seeds, graph, scores = world_of(random.Random(seed))

@@ -13,6 +13,7 @@ from service.index.resident.values import VALUES
 from service.search.fusion.scoring import Scale, SignalValues
 from service.search.signals.features import REACH
 from service.search.signals.registry import BONUSES, SIGNALS, WEIGHTS, weights_of
+from tests.effort import examples
 
 _TOLERANCE = 1e-5
 
@@ -154,7 +155,7 @@ def test_words_of_hangul_and_han_count_seven_times_as_much() -> None:
         assert weights["vector"] == WEIGHTS["vector"]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(-1, 1)), min_size=1, max_size=12))
 def test_shares_are_never_negative_and_never_beyond_their_weights(
     rows: list[tuple[int, float]],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from service.search.times.events import Anchor
 from service.search.times.times import anchor_named, times_named
+from tests.effort import examples
 
 # A Wednesday.
 NOW = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
@@ -255,7 +256,7 @@ _QUESTIONS |= st.lists(_WORDS, max_size=12).map("".join)
 _ZONES = st.sampled_from([UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-5)), None])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(_QUESTIONS, st.datetimes(timezones=_ZONES))
 def test_it_never_fails_and_time_runs_forward(question: str, now: datetime) -> None:
     spans = times_named(question, now)

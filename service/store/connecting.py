@@ -1,0 +1,47 @@
+"""Making and ending one connection to SurrealDB, and naming why there is none."""
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from service.errors import StoreRefused
+from service.store.address import StoreAddress
+from service.store.driver import AsyncSurreal, NotAllowedError, SurrealError
+from service.store.failures import failure_to_connect
+
+log = logging.getLogger(__name__)
+
+# Times the usual wait: an embedded store that was killed reads its log again.
+OPENING_PATIENCE: Final = 20.0
+
+
+async def connect(address: StoreAddress) -> Any:
+    """Return a client of the store, signed in; raises CannotStart or StoreUnavailable."""
+    address.make_folder()
+    folder = address.folder
+    # An embedded store that was killed reads its log again: no reason to give up.
+    patience = OPENING_PATIENCE if folder else 1.0
+    try:
+        async with asyncio.timeout(address.timeout_seconds * patience):
+            client = AsyncSurreal(address.url)
+            await client.connect()
+            if folder is None and address.user:
+                await client.signin({"username": address.user, "password": address.password or ""})
+            await client.use(address.namespace, address.name)
+    except NotAllowedError as error:
+        msg = (
+            "The database refused the user: check MEMORY_DATABASE_USER and "
+            "MEMORY_DATABASE_PASSWORD."
+        )
+        raise StoreRefused(msg) from error
+    except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
+        raise failure_to_connect(address.url, folder, error) from error
+    return client
+
+
+async def disconnect(client: Any) -> None:
+    """Close a client; one that is broken already is let go."""
+    try:
+        await client.close()
+    except (SurrealError, OSError, RuntimeError) as error:
+        log.debug("closing the database connection: %s", error)

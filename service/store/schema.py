@@ -1,0 +1,27 @@
+"""What schema.surql is made of: the definitions of every store, then indexes for one engine."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+SCHEMA_VERSION: Final = 1
+IndexOf = Literal["words", "vectors"]
+# Where the parts begin that the database engine alone needs.
+_INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
+
+
+def definitions_of(schema: str) -> str:
+    """Return what every store has, whatever its engine; idempotent, and it takes no variables."""
+    return schema.split(_INDEX_MARKS["words"], maxsplit=1)[0]
+
+
+def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:
+    """Return the statement that defines an index, with the vectors' length as a literal."""
+    part = schema.split(_INDEX_MARKS[index])[1].partition("\n")[2]
+    return part.split(";")[0].replace("{dimensions}", str(int(dimensions)))
+
+
+def schema_facts(definitions: str) -> dict[str, Any]:
+    """Return what meta:schema says of a store that has these definitions, and this text of them."""
+    digest = hashlib.sha256(definitions.encode()).hexdigest()
+    return {"version": SCHEMA_VERSION, "digest": digest}

@@ -1,0 +1,88 @@
+"""How much the tests do that draw at random or storm: little in the gate, more in the soak.
+
+scripts/test is the gate, which draws the same every time, and so is pytest alone; scripts/soak
+draws from a seed. tests/README.md is this table for readers: `python -m tests.effort` prints it.
+"""
+
+import os
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+IS_SOAK: Final = os.environ.get("GRAPH_MEMORY_EFFORT", "gate") == "soak"
+SEED: Final = int(os.environ.get("GRAPH_MEMORY_SEED", "0")) if IS_SOAK else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of the tests; `before` is what every run did when there was one effort only."""
+
+    tests: str
+    what: str
+    before: int
+    gate: int
+    soak: int
+
+
+AMOUNTS: Final = {
+    "examples": Amount(
+        "every other property (`@given`)", "examples, in percent of what the test names", 100, 25,
+        300,
+    ),
+    "random stores": Amount(
+        "integration/test_engines_agree.py", "stores, each asked before and after it changes",
+        10, 3, 25,
+    ),
+    "histories": Amount("integration/test_ingest_graph.py", "histories for each engine", 12, 4, 30),
+    "steps": Amount("integration/test_ingest_graph.py", "steps in a history", 12, 12, 16),
+    "kills": Amount("integration/test_crash.py", "kills of one scan", 4, 2, 6),
+    "rude requests": Amount(
+        "embedding_server/test_fuzz.py", "times that 500 drawn requests are sent", 20, 4, 30
+    ),
+    "rude requests of a model": Amount(
+        "embedding_server/test_fuzz.py", "requests to the real model", 200, 200, 400
+    ),
+    "requests of an operation": Amount(
+        "acceptance/test_openapi.py", "requests drawn from each operation's description", 12, 4, 30
+    ),
+    "files": Amount("acceptance/test_many_files.py", "files in the folder", 1000, 300, 1000),
+    "hostile text": Amount(
+        "unit/text/test_markdown_bounds.py", "percent of the length, and of the time given",
+        100, 25, 100,
+    ),
+    "golden engines": Amount(
+        "acceptance/test_golden.py", "engines that are asked all questions", 2, 1, 2
+    ),
+    "near rows": Amount(
+        "unit/index/resident/test_vectors.py", "rows among which neighbours are hard to tell",
+        20_000, 6_000, 20_000,
+    ),
+}  # fmt: skip
+
+
+def amount(name: str) -> int:
+    """Return how much to do of what AMOUNTS calls by this name."""
+    return AMOUNTS[name].soak if IS_SOAK else AMOUNTS[name].gate
+
+
+def examples(number: int) -> int:
+    """Return how many examples a property gets that names this number."""
+    return max(1, number * amount("examples") // 100)
+
+
+def chance(own: int) -> Random:
+    """Return a source of random numbers: a test's own in the gate, by the seed in the soak."""
+    return Random(own + SEED)
+
+
+def table() -> str:
+    """Return the table in Markdown."""
+    rows = [
+        f"| {a.tests} | {a.what} | {a.before} | {a.gate} | {a.soak} |" for a in AMOUNTS.values()
+    ]
+    head = ["| Tests | What | Before | Gate | Soak |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+if __name__ == "__main__":
+    print(table(), end="")  # noqa: T201 - what it is for
