@@ -1,7 +1,6 @@
 """Concepts that are one thing become one, on both engines; and each merge can be undone."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -69,8 +68,7 @@ async def slugs(opened: OpenStore) -> set[str]:
 
 async def detail(opened: OpenStore, slug: str) -> Any:
     """Ask what GET /concepts/{id} asks."""
-    parts: Any = SimpleNamespace(db=opened.db)
-    return await get_concept(parts, slug)
+    return await get_concept(opened.db, slug)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -284,11 +282,10 @@ async def test_concepts_tell_what_was_merged_into_them(tmp_path: Path) -> None:
         assert [(old.id, old.name, old.run) for old in found.merged] == [
             ("graph_memory", "graph memory", "r1")
         ]
-        parts: Any = SimpleNamespace(db=opened.db)
-        page = await get_concepts(parts, "main", q="graphm", limit=5, cursor=None)
+        page = await get_concepts(opened.db, "main", q="graphm", limit=5, cursor=None)
         assert [concept.aliases for concept in page.concepts] == [["graph memory"]]
         with pytest.raises(ConceptNotFound):
-            await get_concept(parts, "graph_memory", "other")
+            await get_concept(opened.db, "graph_memory", "other")
 
 
 @pytest.mark.parametrize("form", FORMS)
