@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -16,7 +16,7 @@ from service.graph import route as graph
 from service.hooks import route as hooks
 from service.ingest import route as ingest
 from service.memories import route as memories
-from service.opening import open_parts
+from service.opening import Parts, open_parts
 from service.operate import health, index, stats
 from service.recall import route as recall
 from service.search import route as search
@@ -25,13 +25,15 @@ from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
 from service.web.layers import RequestNames, RequestSizeLimit
-from service.web.parts import Parts
 from service.web.problems import PROBLEM_RESPONSES, install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding
 from service.writing.pipeline import read_ahead
 
 log = logging.getLogger(__name__)
+
+# What goes on beside requests, for as long as the app is open.
+Background = Callable[[Parts], AbstractAsyncContextManager[None]]
 
 DESCRIPTION = """Memory for AI agents: markdown notes, tool results and transcripts go in; the few
 memories that matter come out, with the path that led to them. No LLM call anywhere.
@@ -40,14 +42,17 @@ Times are ISO 8601 with a zone, ids are opaque strings, errors are `application/
 (RFC 9457)."""
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """Build the service; nothing is opened before its lifespan begins."""
+def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
+    """Build the service; nothing is opened before its lifespan begins.
+
+    `beside` is what runs beside requests: `background` if not given, or `only_jobs`.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_parts(settings) as parts:
-            app.state.parts = parts
-            async with background(parts):
+            app.state.parts = parts.by_type()
+            async with (beside or background)(parts):
                 yield
 
     app = FastAPI(
@@ -97,6 +102,21 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def only_jobs(parts: Parts) -> AsyncIterator[None]:
+    """Run what a command in a process of its own asks for: no index is loaded, no old job done.
+
+    Raises InvalidRequest for a mistake in the concepts file: whoever started the command sees it.
+    """
+    await declare_concepts(parts.pipeline, parts.settings.concepts_file, parts.settings.agent)
+    jobs = asyncio.create_task(_supervised("jobs", lambda: parts.jobs.run(inherits=False)))
+    try:
+        yield
+    finally:
+        jobs.cancel()
+        await asyncio.gather(jobs, return_exceptions=True)
 
 
 def _follow_changes(parts: Parts, agents: Sequence[str]) -> list[asyncio.Task[None]]:

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from service.consolidate.revising import revise
 from service.index.database.engine import DatabaseEngine
@@ -16,13 +17,35 @@ from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
+from service.search.ranking import Searcher
 from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
-from service.web.parts import Parts
 from service.writing.pipeline import Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that lives as long as the service, opened and closed by the lifespan.
+
+    `residency` keeps the resident indexes; None where the database engine answers.
+    """
+
+    settings: Settings
+    db: Database
+    vectors: Vectors
+    residency: Residency | None
+    pipeline: Pipeline
+    jobs: JobRunner
+    searcher: Searcher
+
+    def by_type(self) -> dict[type, Any]:
+        """Return each part under its type, as routes ask for it."""
+        every = (getattr(self, field.name) for field in fields(self))
+        return {type(one): one for one in every if one is not None}
+
 
 # Of MEMORY_INDEX_MEMORY_MB, dictionaries take a quarter at most and indexes what they leave.
 _DICTIONARY_BYTES_PER_MB: Final = 250_000
@@ -63,7 +86,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
         jobs = JobRunner(db, pipeline, settings)
-        yield Parts(settings, db, vectors, engine, residency, pipeline, jobs, reranker)
+        searcher = Searcher(db, vectors, settings, engine, reranker)
+        yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher)
     finally:
         await embedder.close()
         if reranker:

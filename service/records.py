@@ -5,9 +5,14 @@ from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import datetime
 from typing import Any, Final, Self, TypeVar, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from service.metadata import LABEL_FILTERS, Metadata
 
 Shape = TypeVar("Shape")
+# What an embedding model makes of a text, of unit length.
+Vector = NDArray[np.float32]
 
 KINDS: Final = (
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",

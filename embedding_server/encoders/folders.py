@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from embedding_server.encoders.prompts import Prompts
 from embedding_server.errors import CannotStart
+from embedding_server.prompts import Prompts
 
 Pooling = Literal["mean", "cls"]
 

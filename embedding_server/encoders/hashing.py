@@ -7,8 +7,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from embedding_server.encoders.encoder import ModelCard, TokenIds
-from embedding_server.encoders.prompts import Prompts
+from embedding_server.encoder import ModelCard, TokenIds
+from embedding_server.prompts import Prompts
 from embedding_server.vectors import Vectors
 
 NAME = "hashing-256"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from embedding_server.encoders.encoder import Encoder
+from embedding_server.encoder import Encoder
 from embedding_server.errors import CannotStart
 from embedding_server.vectors import Vectors, shorten
 

@@ -11,9 +11,9 @@ from onnxruntime import InferenceSession, SessionOptions
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, RuntimeException
 from tokenizers import Tokenizer
 
+from embedding_server.encoder import MemoryExhausted, ModelCard, TokenIds
 from embedding_server.encoders import minilm
 from embedding_server.encoders.bert_graph import INPUT, OUTPUT, build_bert
-from embedding_server.encoders.encoder import MemoryExhausted, ModelCard, TokenIds
 from embedding_server.encoders.folders import ModelFolder, Pooling, read_folder
 from embedding_server.encoders.sources import Source, find_source
 from embedding_server.errors import CannotStart

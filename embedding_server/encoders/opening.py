@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
+from embedding_server.encoder import Encoder
 from embedding_server.encoders import hashing, minilm
-from embedding_server.encoders.encoder import Encoder
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embedding_server.encoders.encoder import Encoder, ModelCard
+from embedding_server.encoder import Encoder, ModelCard
 from embedding_server.errors import CannotStart
 from embedding_server.vectors import Vectors, shorten
 

@@ -14,12 +14,12 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
+from embedding_server.encoder import ModelCard, TokenIds
 from embedding_server.encoders import minilm, qwen3, qwen3_example
-from embedding_server.encoders.encoder import ModelCard, TokenIds
-from embedding_server.encoders.prompts import Prompts
 from embedding_server.encoders.sources import Source, find_source
 from embedding_server.encoders.torch_memory import run_within_memory
 from embedding_server.errors import CannotStart
+from embedding_server.prompts import Prompts
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import torch
 
-from embedding_server.encoders.encoder import MemoryExhausted
+from embedding_server.encoder import MemoryExhausted
 
 Result = TypeVar("Result")
 

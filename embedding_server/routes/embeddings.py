@@ -5,7 +5,7 @@ from base64 import b64encode
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from embedding_server.encoders.encoder import ModelCard
+from embedding_server.encoder import ModelCard
 from embedding_server.errors import EmbeddingFailed, InvalidRequest
 from embedding_server.vectors import Vectors, find_unusable, shorten
 from embedding_server.web.dependencies import Parts, ReadyParts, check_name

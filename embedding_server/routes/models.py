@@ -4,7 +4,7 @@ import time
 
 from fastapi import APIRouter
 
-from embedding_server.encoders.encoder import ModelCard
+from embedding_server.encoder import ModelCard
 from embedding_server.web.dependencies import PROVIDER, ReadyParts, check_name
 from embedding_server.web.protocol import Model, ModelList
 

@@ -9,7 +9,7 @@ from itertools import count
 
 import numpy as np
 
-from embedding_server.encoders.encoder import TokenIds
+from embedding_server.encoder import TokenIds
 from embedding_server.vectors import Vectors
 
 # Up to here it is faster to put texts one by one into the sorted list than to sort it again, or

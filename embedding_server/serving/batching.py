@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock
 
-from embedding_server.encoders.encoder import MemoryExhausted, TokenIds
+from embedding_server.encoder import MemoryExhausted, TokenIds
 from embedding_server.errors import ModelGone
 from embedding_server.instruments import Instruments
 from embedding_server.scheduling.batch_queue import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from embedding_server.encoders.encoder import Encoder, ModelCard, TokenIds
+from embedding_server.encoder import Encoder, ModelCard, TokenIds
 from embedding_server.errors import ModelGone, ModelLoading
 from embedding_server.instruments import Instruments
 from embedding_server.scheduling.batch_queue import BatchLimits

@@ -4,7 +4,7 @@ import logging
 import time
 from dataclasses import dataclass
 
-from embedding_server.encoders.encoder import Encoder, MemoryExhausted, ModelCard, TokenIds
+from embedding_server.encoder import Encoder, MemoryExhausted, ModelCard, TokenIds
 from embedding_server.errors import CannotStart
 from embedding_server.scheduling.batch_queue import BatchLimits
 from embedding_server.vectors import find_unusable

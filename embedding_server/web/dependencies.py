@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from embedding_server.encoders.encoder import ModelCard
+from embedding_server.encoder import ModelCard
 from embedding_server.errors import UnknownModel
 from embedding_server.instruments import Instruments
 from embedding_server.scheduling.admission import Admission

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from embedding_server.encoders.encoder import ModelCard
+from embedding_server.encoder import ModelCard
 from embedding_server.errors import InputTooLong, RequestTooLong
 from embedding_server.scheduling.admission import Permit
 from embedding_server.serving.served_model import ServedModel

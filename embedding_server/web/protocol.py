@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from embedding_server.encoders.prompts import InputType
+from embedding_server.prompts import InputType
 
 # OpenAI's own bound; clients cut their lists to it.
 MAX_INPUTS = 2048

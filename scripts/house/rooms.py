@@ -36,7 +36,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         errors* field_types* stages* version*
         metadata*
         records*
-        settings*
+        settings
         text*
         names*
         store
@@ -65,7 +65,9 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         __main__
     """),
     "embedding_server": _rooms("""
-        errors* settings* vectors* instruments*
+        errors* vectors* instruments*
+        prompts*
+        encoder* settings*
         encoders
         scheduling*
         serving

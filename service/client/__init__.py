@@ -1,1 +1,1 @@
-"""A client of the HTTP contract."""
+"""A typed Python client of the HTTP contract, sync and async; it imports httpx and errors alone."""

@@ -1,79 +1,72 @@
 """`graph-memory consolidate`: the plan as a table, and with --execute what was done."""
 
+import asyncio
 import re
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from service.client.asking import Json, ask_holder
-from service.consolidate.consolidating import consolidate
-from service.consolidate.executing import Report
-from service.consolidate.route import ConsolidateRequest
-from service.errors import InvalidRequest, StoreInUse
-from service.opening import open_parts
+from service.client.options import ConsolidateOptions
+from service.client.reports import Consolidated, SummaryOfGroup
+from service.commands.connect import connect
+from service.commands.progress import progress_bar
+from service.commands.terminal import begin, console
+from service.errors import InvalidRequest
 from service.settings import Settings
-from service.web.parts import Parts
-from service.writing.concepts_file import declare_concepts
 
 _AGE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)([hdw])")
 _DAYS: Final[Mapping[str, float]] = {"h": 1 / 24, "d": 1, "w": 7}
 _MOST_ROWS: Final = 20
 
 
-def read_age(text: str) -> float:
+def command(
+    older_than: Annotated[
+        str, typer.Option(help="Age of a log from which it is compacted: 12h, 3d, 2w.")
+    ] = "3d",
+    execute: Annotated[
+        bool, typer.Option("--execute", help="Do it; without this nothing is changed.")
+    ] = False,
+    agent: Annotated[str | None, typer.Option(help="Default: MEMORY_AGENT.")] = None,
+    scope: Annotated[str | None, typer.Option(help="Only logs of this scope.")] = None,
+) -> None:
+    """Compact old logs into summaries: shows the plan, and with --execute carries it out."""
+    settings = begin()
+    wish: ConsolidateOptions = {
+        "agent": agent or settings.agent,
+        "older_than_days": _days(older_than),
+        "scope": scope or None,
+    }
+    # The contract does not tell how far it is: the bar shows that it goes on, and since when.
+    with progress_bar(console, "Consolidating"):
+        shown, done = asyncio.run(_consolidate(settings, wish, execute=execute))
+    _print_outcome(shown, done, Console())
+
+
+def _days(age: str) -> float:
     """Read an age such as 12h, 3d or 2w as days; raises InvalidRequest."""
-    found = _AGE.fullmatch(text.strip())
+    found = _AGE.fullmatch(age.strip())
     if found is None:
-        raise InvalidRequest(f"--older-than {text!r} is no age: write 12h, 3d or 2w.")
+        raise InvalidRequest(f"--older-than {age!r} is no age: write 12h, 3d or 2w.")
     return float(found[1]) * _DAYS[found[2]]
 
 
-async def consolidate_once(
-    settings: Settings, wish: Mapping[str, Any], console: Console, *, execute: bool
-) -> tuple[Json, Json | None]:
-    """Plan, and carry out exactly that plan if asked to; returns both answers of /consolidate.
-
-    Works on the store itself, with a progress bar. When a running service holds it, the service
-    is asked over HTTP. Raises what opening and consolidating raise.
-    """
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True,
-    ) as progress:  # fmt: skip
-        bar = progress.add_task("Consolidating", total=None)
-
-        def report(through: int, groups: int) -> None:
-            progress.update(bar, total=groups, completed=through)
-
-        try:
-            async with open_parts(settings) as parts:
-                await declare_concepts(parts.pipeline, settings.concepts_file, settings.agent)
-                shown = await _answer(parts, wish, report)
-                carried = _by_plan(shown, wish) if execute else None
-                return shown, await _answer(parts, carried, report) if carried else None
-        except StoreInUse:
-            shown = await ask_holder(settings, "/consolidate", wish)
-            carried = _by_plan(shown, wish) if execute else None
-            return shown, await ask_holder(settings, "/consolidate", carried) if carried else None
+async def _consolidate(
+    settings: Settings, wish: ConsolidateOptions, *, execute: bool
+) -> tuple[Consolidated, Consolidated | None]:
+    """Plan, and carry out exactly that plan if asked to; returns both answers."""
+    async with connect(settings) as memory:
+        shown = await memory.consolidate(**wish)
+        plan = shown["plan"]
+        if not execute or plan is None:
+            return shown, None
+        return shown, await memory.consolidate(agent=wish["agent"], plan=plan, dry_run=False)
 
 
-async def _answer(parts: Parts, wish: Mapping[str, Any], report: Report) -> Json:
-    asked = ConsolidateRequest.model_validate(wish).asked()
-    return asdict(await consolidate(parts.pipeline, asked, report))
-
-
-def _by_plan(shown: Json, wish: Mapping[str, Any]) -> Json | None:
-    if shown["plan"] is None:
-        return None
-    return {"agent": wish["agent"], "plan": shown["plan"], "dry_run": False}
-
-
-def print_outcome(shown: Json, done: Json | None, console: Console) -> None:
+def _print_outcome(shown: Consolidated, done: Consolidated | None, console: Console) -> None:
     """Print the plan as a table, and what came of it."""
     groups = shown["groups"]
     if groups:
@@ -99,7 +92,7 @@ def print_outcome(shown: Json, done: Json | None, console: Console) -> None:
         _say(console, "Nothing was changed: run it again with --execute.")
 
 
-def _table(groups: list[Json]) -> Table:
+def _table(groups: Sequence[SummaryOfGroup]) -> Table:
     table = Table(box=SIMPLE_HEAD, title="Summaries", title_justify="left")
     table.add_column("summary", overflow="ellipsis", no_wrap=True)
     # As wide as their longest word: the title gives way.

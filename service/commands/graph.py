@@ -4,27 +4,41 @@ The running service holds the embedded store, so it is asked over HTTP.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
-from urllib.parse import urlencode
+from collections.abc import Sequence
+from typing import Annotated, Final
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from service.client.asking import ask
+from service.client.reports import EdgeReport, GraphReport
+from service.commands.connect import connect_to_service
+from service.commands.terminal import begin, console
 from service.settings import Settings
 
+commands = typer.Typer(help="Look at the graph of the running service.", no_args_is_help=True)
+
 _COLOURS: Final = {"pays": "green", "noisy": "red"}
-Json = Mapping[str, Any]
 
 
-def ask_for_report(settings: Settings, agent: str) -> Json:
-    """Ask the running service; raises Unavailable (no answer) or InvalidRequest."""
-    return asyncio.run(ask(settings, f"/graph/report?{urlencode({'agent': agent})}"))
+@commands.command("report")
+def command(
+    agent: Annotated[str | None, typer.Option(help="Default: MEMORY_AGENT.")] = None,
+) -> None:
+    """Tell whether the graph is worth it on your memories; asks the running service."""
+    settings = begin()
+    with console.status("Measuring the graph"):
+        report = asyncio.run(_ask_for_report(settings, agent or settings.agent))
+    _print_report(report, Console())
 
 
-def print_report(report: Json, console: Console) -> None:
+async def _ask_for_report(settings: Settings, agent: str) -> GraphReport:
+    async with connect_to_service(settings) as memory:
+        return await memory.graph_report(agent=agent)
+
+
+def _print_report(report: GraphReport, console: Console) -> None:
     """Print the report as tables, with a sentence for each kind of edge."""
     console.print(
         f"{report['memories']:,} memories of agent {report['agent']}, "
@@ -42,16 +56,18 @@ def print_report(report: Json, console: Console) -> None:
         console.print(report["note"], soft_wrap=True, highlight=False, markup=False)
 
 
-def _amounts(report: Json) -> Table:
+def _amounts(report: GraphReport) -> Table:
     rows = [
-        (_name(edge), *(f"{edge[name]:,}" for name in ("edges", "concepts", "memories")),
-         _share(edge["share"]))
+        (
+            _name(edge), f"{edge['edges']:,}", f"{edge['concepts']:,}", f"{edge['memories']:,}",
+            _share(edge["share"]),
+        )
         for edge in report["edges"]
     ]  # fmt: skip
     return _table("How far edges reach", ("edge", "edges", "concepts", "memories", "share"), rows)
 
 
-def _worths(report: Json) -> Table:
+def _worths(report: GraphReport) -> Table:
     rows = [
         (
             _name(edge), f"{edge['pairs']:,}", _share(edge["precision"]),
@@ -64,11 +80,14 @@ def _worths(report: Json) -> Table:
     return _table("What the pairs they join are worth", columns, rows)
 
 
-def _bands(report: Json) -> Table:
+def _bands(report: GraphReport) -> Table:
     rows = [
-        (band["memories"], *(f"{band[name]:,}" for name in ("concepts", "references", "linking")))
+        (
+            band["memories"], f"{band['concepts']:,}", f"{band['references']:,}",
+            f"{band['linking']:,}",
+        )
         for band in report["bands"]
-    ]
+    ]  # fmt: skip
     columns = ("memories", "concepts", "references", "linking")
     return _table("Concepts by their memories", columns, rows)
 
@@ -84,7 +103,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return table
 
 
-def _name(edge: Json) -> str:
+def _name(edge: EdgeReport) -> str:
     return f"{edge['edge']} ({edge['kind']})" if edge["kind"] else str(edge["edge"])
 
 

@@ -1,76 +1,110 @@
 """`graph-memory ingest --once`: a scan with a progress bar and a summary."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+import typer
 
-from service.commands.remote_scan import scan_remotely
-from service.errors import NoSources, StoreInUse
-from service.ingest.folders import configured_folders, paths_inside
-from service.ingest.scan import ScanCounts, ScanRequest, scan
-from service.opening import open_parts
+from service.client.endpoints import AsyncGraphMemory
+from service.client.reports import Scanned
+from service.commands.connect import connect, is_own
+from service.commands.progress import progress_bar
+from service.commands.terminal import begin, console
+from service.errors import InvalidRequest, NoSources
+from service.ingest.folders import configured_folders
 from service.settings import Settings
-from service.writing.concepts_file import declare_concepts
 
-Report = Callable[[ScanCounts], None]
+# The contract's bound on `paths`.
+_MOST_PATHS: Final = 1000
+# A short scan is told at once, a long one is not asked after all the time.
+_FIRST_WAIT_SECONDS: Final = 0.02
+_LONGEST_WAIT_SECONDS: Final = 0.3
 
 
-async def ingest_once(settings: Settings, paths: Sequence[Path], console: Console) -> ScanCounts:
-    """Scan once, with a progress bar on `console`; returns what was done.
+def command(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Default: MEMORY_SOURCES.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Scan once and stop (the default).")] = True,
+) -> None:
+    """Scan folders once: through the running service, or on the store itself when none runs."""
+    del once
+    settings = begin()
+    with progress_bar(console, "Scanning") as show:
+        scans = asyncio.run(ingest_once(settings, paths or [], show))
+    for line in _summary(scans):
+        typer.echo(line)
+    if any(scan["failed"] for scan in scans):
+        sys.exit(1)
 
-    Works on the store itself. When a running service holds it, the service is asked over HTTP.
-    Raises what opening and scanning raise.
+
+async def ingest_once(
+    settings: Settings, paths: Sequence[Path], show: Callable[..., None]
+) -> list[Scanned]:
+    """Scan once; returns what was done, in parts of as many paths as a request may name.
+
+    Raises what connecting and asking raise, and NoSources.
     """
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True,
-    ) as progress:  # fmt: skip
-        bar = progress.add_task("Scanning", total=None)
-
-        def report(counts: ScanCounts) -> None:
-            progress.update(bar, total=counts.files, completed=counts.done)
-
-        try:
-            return await _scan_store(settings, paths, report)
-        except StoreInUse:
-            return await scan_remotely(settings, paths, report)
+    places = [path.expanduser().resolve() for path in paths]
+    folders = _folders(settings, places)
+    async with connect(settings.model_copy(update={"sources": folders})) as memory:
+        if is_own(memory) and folders != settings.sources:
+            # A folder of its own that is not there is told as such; there is nothing to look at.
+            places = [place for place in places if place.exists()]
+        return [await _scan(memory, part, show) for part in _parts(places)]
 
 
-def summary(counts: ScanCounts) -> list[str]:
-    """Return the lines that tell what a scan did."""
-    chunks = counts.created + counts.updated + counts.unchanged
-    lines = [
-        f"Scanning {counts.files} files...",
-        f"{chunks} chunks found, {counts.concepts_linked} concepts linked",
-        f"{counts.created + counts.updated} chunks updated ({counts.unchanged} unchanged)",
-        f"Embedded {counts.embedded} chunks in {counts.took_ms / 1000:.1f}s",
-    ]
-    if counts.removed:
-        lines.append(f"{counts.removed} chunks removed")
-    lines += [f"warning: {warning}" for warning in counts.warnings]
-    lines += [f"failed: {failure.source}: {failure.detail}" for failure in counts.failed]
-    return lines
-
-
-async def _scan_store(settings: Settings, paths: Sequence[Path], report: Report) -> ScanCounts:
-    request = _request(settings, [path.expanduser().resolve() for path in paths])
-    async with open_parts(settings) as parts:
-        await declare_concepts(parts.pipeline, settings.concepts_file, settings.agent)
-        return await scan(parts.pipeline, settings, request, report)
-
-
-def _request(settings: Settings, paths: Sequence[Path]) -> ScanRequest:
-    """Return what to scan: places below the configured folders keep the names they have there.
+def _folders(settings: Settings, places: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the folders to scan: places below the configured ones keep the names they have there.
 
     Other places are folders of their own, a file stands for itself in its folder.
     """
-    folders = tuple(configured_folders(settings.sources))
-    if all(any(path.is_relative_to(f.path) for f in folders) for path in paths):
+    folders = configured_folders(settings.sources)
+    if all(any(place.is_relative_to(f.path) for f in folders) for place in places):
         if not folders:
             raise NoSources("Nothing to scan: give a folder, or set MEMORY_SOURCES.")
-        inside = paths_inside(folders, [str(path) for path in paths])
-        return ScanRequest(folders, settings.agent, tuple(inside))
-    own = dict.fromkeys(path.parent if path.is_file() else path for path in paths)
-    return ScanRequest(tuple(configured_folders(list(own))), settings.agent, tuple(paths))
+        return settings.sources
+    return tuple(dict.fromkeys(place.parent if place.is_file() else place for place in places))
+
+
+def _parts(places: Sequence[Path]) -> Iterator[list[str]]:
+    """Yield the places in parts that one request may name; of none, all folders are meant."""
+    for start in range(0, max(1, len(places)), _MOST_PATHS):
+        yield [str(place) for place in places[start : start + _MOST_PATHS]]
+
+
+async def _scan(memory: AsyncGraphMemory, paths: list[str], show: Callable[..., None]) -> Scanned:
+    job = (await memory.start_scan(paths))["job"]
+    wait_seconds = _FIRST_WAIT_SECONDS
+    while True:
+        status = await memory.read_job(job)
+        show(total=status["files"], completed=status["done"])
+        if status["state"] == "done":
+            return status
+        if status["state"] == "failed":
+            raise InvalidRequest(str(status["detail"]))
+        await asyncio.sleep(wait_seconds)
+        wait_seconds = min(1.5 * wait_seconds, _LONGEST_WAIT_SECONDS)
+
+
+def _summary(scans: Sequence[Scanned]) -> list[str]:
+    """Return the lines that tell what was done."""
+    files = sum(scan["files"] for scan in scans)
+    changed = sum(scan["created"] + scan["updated"] for scan in scans)
+    unchanged = sum(scan["unchanged"] for scan in scans)
+    linked = sum(scan["concepts_linked"] for scan in scans)
+    embedded = sum(scan["embedded"] for scan in scans)
+    took_seconds = sum(scan["took_ms"] for scan in scans) / 1000
+    lines = [
+        f"Scanning {files} files...",
+        f"{changed + unchanged} chunks found, {linked} concepts linked",
+        f"{changed} chunks updated ({unchanged} unchanged)",
+        f"Embedded {embedded} chunks in {took_seconds:.1f}s",
+    ]
+    if removed := sum(scan["removed"] for scan in scans):
+        lines.append(f"{removed} chunks removed")
+    lines += dict.fromkeys(f"warning: {told}" for scan in scans for told in scan["warnings"])
+    failed = (failure for scan in scans for failure in scan["failed"])
+    lines += dict.fromkeys(f"failed: {one['source']}: {one['detail']}" for one in failed)
+    return lines

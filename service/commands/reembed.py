@@ -1,10 +1,14 @@
 """`graph-memory reembed`: forget all vectors and have every memory embedded by another model."""
 
+import asyncio
+import time
 from typing import Final
 
+import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from service.commands.progress import progress_bar
+from service.commands.terminal import begin, console
 from service.opening import open_parts, read_schema
 from service.settings import Settings
 from service.store.queries import load_query
@@ -12,6 +16,14 @@ from service.store.text_index import switch_text_index
 from service.writing.embed_later import embed_pending
 
 FORGET_VECTORS: Final = load_query(__package__, "forget_vectors")
+
+
+def command() -> None:
+    """Have every memory embedded anew by the configured model; the service must be stopped."""
+    settings = begin()
+    started = time.perf_counter()
+    count = asyncio.run(reembed(settings, console))
+    typer.echo(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
 
 
 async def reembed(settings: Settings, console: Console) -> int:
@@ -26,12 +38,8 @@ async def reembed(settings: Settings, console: Console) -> int:
         waiting = await parts.db.run(FORGET_VECTORS)
         await parts.vectors.prepare()
         done = 0
-        with Progress(
-            TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-            console=console, transient=True,
-        ) as progress:  # fmt: skip
-            bar = progress.add_task("Embedding", total=waiting)
+        with progress_bar(console, "Embedding", waiting) as show:
             while count := await embed_pending(parts.pipeline):
                 done += count
-                progress.update(bar, completed=done)
+                show(completed=done)
         return done

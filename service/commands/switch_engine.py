@@ -1,11 +1,15 @@
 """`graph-memory switch-engine`: give the store what the search engine needs, and no more."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
+import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from service.commands.progress import progress_bar
+from service.commands.terminal import begin, console
 from service.inference.vectors import Vectors, stored_form
 from service.opening import open_parts, read_schema
 from service.settings import Settings
@@ -20,6 +24,19 @@ SWITCH_VECTORS: Final = load_query(__package__, "switch_vectors")
 
 # One page is one transaction: 0.5 s when 384 numbers a row are written as arrays.
 _PAGE: Final = 500
+
+
+def command() -> None:
+    """Make the store fit MEMORY_SEARCH_ENGINE; the service must be stopped."""
+    settings = begin()
+    started = time.perf_counter()
+    count = asyncio.run(switch_engine(settings, console))
+    engine = settings.search_engine
+    if count is None:
+        typer.echo(f"The store fits the {engine} engine already")
+    else:
+        took_seconds = time.perf_counter() - started
+        typer.echo(f"Switched {count} vectors to the {engine} engine in {took_seconds:.1f}s")
 
 
 async def switch_engine(settings: Settings, console: Console) -> int | None:
@@ -45,16 +62,13 @@ async def switch_store(db: Database, vectors: Vectors, schema: str, console: Con
         return 0 if has_switched else None
     await vectors.begin_switch(facts)
     switched = 0
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=console, transient=True,
-    ) as progress:  # fmt: skip
-        bar = progress.add_task("Switching", total=await db.run(COUNT_VECTORS) or 0)
+    total = await db.run(COUNT_VECTORS) or 0
+    with progress_bar(console, "Switching", total) as show:
         async for rows in _pages(db, vectors):
             switched += await _switch(db, vectors, rows)
-            progress.advance(bar, len(rows))
+            show(advance=len(rows))
         if vectors.form == "array":
-            progress.update(bar, description="Building the index")
+            show(description="Building the index")
         await vectors.end_switch(facts)
     return switched
 

@@ -28,14 +28,13 @@ async def merge_concepts(
     """Make each group one concept; returns what is no concept of its own any more.
 
     The memories of the others are linked to the concept that stays, which keeps their spellings. A
-    group is one transaction. `run` names the deed, for its undo. A concept that is gone or declared
-    since it was looked for is left out; to be merged again changes nothing. What the user declares
-    as an alias is merged too, but stays so: only the file can part it.
+    group is one transaction; `run` is the id by which it is undone. A concept that is gone or was
+    declared since `variants_of` is left out; to be merged again changes nothing. What the user
+    declares as an alias is merged too, but only the concepts file can part it again.
     """
     moved: list[Merged] = []
     for group in variants:
-        asked = Regroup(group.slug, merge=group.others, run=run)
-        moved += (await commit(pipeline, Change(agent, regroup=asked))).moved
+        moved += await _regroup(pipeline, agent, Regroup(group.slug, merge=group.others, run=run))
     return moved
 
 
@@ -55,16 +54,20 @@ async def part_concepts(
         slug = row["id"][1]
         chosen = _chosen(slug, row["merged"], run, concept)
         if chosen:
-            asked = Regroup(slug, part=chosen)
-            parted += (await commit(pipeline, Change(agent, regroup=asked))).moved
+            parted += await _regroup(pipeline, agent, Regroup(slug, part=chosen))
     return parted
+
+
+async def _regroup(pipeline: Pipeline, agent: str, regroup: Regroup) -> tuple[Merged, ...]:
+    return (await commit(pipeline, Change(agent, regroup=regroup))).moved
 
 
 def _chosen(
     slug: str, merged: Iterable[Mapping[str, Any]], run: str | None, concept: str | None
 ) -> tuple[str, ...]:
+    """Return which of those that were merged into a concept are to be parted."""
     return tuple(
-        old["slug"]
-        for old in merged
-        if run in {None, old["run"]} and concept in {None, slug, old["slug"]}
+        one["slug"]
+        for one in merged
+        if run in {None, one["run"]} and concept in {None, slug, one["slug"]}
     )

@@ -11,7 +11,7 @@ from service.store.agents import refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.cursors import cursor_number, decode_cursor, encode_cursor
-from service.web.parts import TheParts
+from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/concepts", tags=["concepts"])
 
@@ -75,7 +75,7 @@ class ConceptDetail(ConceptFields):
 
 @router.get("", operation_id="list_concepts")
 async def get_concepts(
-    parts: TheParts,
+    db: TheDatabase,
     agent: AgentName = "main",
     q: Annotated[str | None, Query(max_length=200, description="Part of a name.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
@@ -86,34 +86,38 @@ async def get_concepts(
     if cursor:
         count, slug = decode_cursor(cursor, 2)
         memories, after = cursor_number(count), record("concept", [agent, str(slug)])
-    rows = await parts.db.run(
-        LIST, agent=agent, contains=q.lower() if q else None, memories=memories, after=after,
+    rows = await db.run(
+        LIST,
+        agent=agent,
+        contains=q.lower() if q else None,
+        memories=memories,
+        after=after,
         limit=limit + 1,
-    )  # fmt: skip
+    )
     if not rows and not cursor:
-        await refuse_unknown(parts.db, agent)
+        await refuse_unknown(db, agent)
     page = [ConceptFields(**_fields(row)) for row in rows[:limit]]
     more = len(rows) > limit
     return ConceptPage(page, encode_cursor(page[-1].memories, page[-1].id) if more else None)
 
 
 @router.get("/{id}", operation_id="read_concept")
-async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> ConceptDetail:  # noqa: A002 - the contract's name
+async def get_concept(db: TheDatabase, id: str, agent: AgentName = "main") -> ConceptDetail:  # noqa: A002 - the contract's name
     """Read one concept with the concepts around it.
 
     The id of a concept that was merged leads to the one that it was merged into.
     """
-    row = await parts.db.run(CONCEPT, id=record("concept", [agent, id]))
+    row = await db.run(CONCEPT, id=record("concept", [agent, id]))
     if row is None:
-        for owner, slug in await parts.db.run(MERGED_INTO, slug=id):
+        for owner, slug in await db.run(MERGED_INTO, slug=id):
             if owner == agent:
-                row = await parts.db.run(CONCEPT, id=record("concept", [agent, slug]))
+                row = await db.run(CONCEPT, id=record("concept", [agent, slug]))
     if row is None:
         raise ConceptNotFound(f"Agent {agent!r} has no concept {id!r}.")
     related = [RelatedConcept(r["id"][1], r["weight"], r["is_declared"]) for r in row["related"]]
     return ConceptDetail(
         **_fields(row),
-        merged=[MergedConcept(old["slug"], old["name"], old["run"]) for old in row["merged"]],
+        merged=[MergedConcept(one["slug"], one["name"], one["run"]) for one in row["merged"]],
         related_to=sorted(related, key=lambda r: (-r.weight, r.id)),
         is_a=sorted(key[1] for key in row["is_a"]),
         narrower=sorted(key[1] for key in row["narrower"]),
@@ -122,5 +126,5 @@ async def get_concept(parts: TheParts, id: str, agent: AgentName = "main") -> Co
 
 def _fields(row: dict[str, Any]) -> dict[str, Any]:
     same = {name: row[name] for name in ("name", "kind", "memories", "is_declared")}
-    aliases = dict.fromkeys([*row["aliases"], *(old["name"] for old in row["merged"])])
+    aliases = dict.fromkeys([*row["aliases"], *(one["name"] for one in row["merged"])])
     return {"id": row["id"][1], "aliases": list(aliases), **same}

@@ -1,21 +1,27 @@
-"""POST /consolidate as a deed: plan, show, carry out; the same for HTTP and the command line."""
+"""One consolidation: plan, show, carry out; the same for HTTP and the command line."""
 
 import time
 from dataclasses import dataclass
 from typing import Final
 
-from service.consolidate.executing import Made, Outcome, Report, carry_out, preview
+from service.consolidate.executing import (
+    OnProgress,
+    SummarisedGroup,
+    carry_out,
+    preview,
+)
 from service.consolidate.planning import (
-    Plan,
-    Wish,
+    ConsolidationPlan,
+    Target,
     check_plan,
     make_plan,
     read_plan,
     save_plan,
 )
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
+from service.consolidate.summary.summaries import Summary
+from service.text.titles import title_of
 from service.web.cursors import cursor_number, decode_cursor, encode_cursor
-from service.web.fields import title_of
 from service.writing.pipeline import Pipeline
 
 # More names at once than these nobody reads; the counts tell of all.
@@ -23,22 +29,25 @@ _MOST_CONCEPTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a caller wants: a wish, or a plan that was shown; `cursor` pages through its groups."""
+class Consolidation:
+    """What a caller asks for: a target, or a plan that was shown.
 
-    wish: Wish
+    `limit` and `cursor` (`next_cursor` of a dry run) page through the groups to show.
+    """
+
+    target: Target
     plan: str | None = None
     dry_run: bool = True
     limit: int = 100
     cursor: str | None = None
 
 
-def nobody_listens(through: int, groups: int) -> None:
-    """Report to nobody."""
+def no_progress(through: int, groups: int) -> None:
+    """Report progress to nobody."""
 
 
 async def consolidate(
-    pipeline: Pipeline, asked: Asked, report: Report = nobody_listens
+    pipeline: Pipeline, request: Consolidation, on_progress: OnProgress = no_progress
 ) -> Consolidated:
     """Show what would be done, or do it.
 
@@ -46,42 +55,30 @@ async def consolidate(
     what changed, PlanStale.
     """
     started = time.perf_counter()
-    key, start = asked.plan, 0
-    if asked.cursor:
-        shown, place = decode_cursor(asked.cursor, 2)
-        key, start = str(shown), cursor_number(place)
-    async with pipeline.consolidating.of(asked.wish.agent):
-        plan = await _plan(pipeline, asked.wish, key)
-        if asked.dry_run:
-            outcome = await preview(pipeline, plan, start, asked.limit)
+    key, start = request.plan, 0
+    if request.cursor:
+        plan_id, shown = decode_cursor(request.cursor, 2)
+        key, start = str(plan_id), cursor_number(shown)
+    async with pipeline.consolidating.of(request.target.agent):
+        plan = await _plan(pipeline, request.target, key)
+        if request.dry_run:
+            outcome = await preview(pipeline, plan, start, request.limit)
             if key is None:
                 await save_plan(pipeline.db, plan)
         else:
-            outcome = await carry_out(pipeline, plan, asked.limit, report)
+            outcome = await carry_out(pipeline, plan, request.limit, on_progress)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
-    return _answer(asked, plan, outcome, start, took_ms)
-
-
-async def _plan(pipeline: Pipeline, wish: Wish, key: str | None) -> Plan:
-    if key is None:
-        return await make_plan(pipeline.db, wish, pipeline.section_tokens)
-    plan = await read_plan(pipeline.db, wish.agent, key)
-    await check_plan(pipeline.db, plan)
-    return plan
-
-
-def _answer(asked: Asked, plan: Plan, outcome: Outcome, start: int, took_ms: float) -> Consolidated:
-    wish, counts, end = plan.wish, outcome.counts, start + len(outcome.shown)
-    has_more = asked.dry_run and plan.id is not None and end < counts.groups
+    end = start + len(outcome.shown)
+    has_more = request.dry_run and plan.id is not None and end < outcome.counts.groups
     return Consolidated(
         plan=plan.id,
-        run=outcome.run if counts.groups or counts.concepts else None,
-        dry_run=asked.dry_run,
-        agent=wish.agent,
-        scope=wish.scope,
-        before=wish.before,
-        counts=counts,
-        groups=[summary for made in outcome.shown for summary in _summary(made)],
+        run=outcome.run if outcome.counts.groups or outcome.counts.concepts else None,
+        dry_run=request.dry_run,
+        agent=plan.target.agent,
+        scope=plan.target.scope,
+        before=plan.target.before,
+        counts=outcome.counts,
+        groups=[_shown(group, group.summary) for group in outcome.shown if group.summary],
         concepts=[
             OneConcept(group.slug, list(group.others)) for group in plan.concepts[:_MOST_CONCEPTS]
         ],
@@ -91,21 +88,34 @@ def _answer(asked: Asked, plan: Plan, outcome: Outcome, start: int, took_ms: flo
     )
 
 
-def _summary(made: Made) -> list[SummaryOfGroup]:
-    if made.summary is None:
-        return []
-    draft, lines = made.summary.draft, made.summary.lines
-    sources = [
-        SourceOfSummary(
-            one.id, title_of(one.title, one.content), one.occurred_at,
-            list(lines.get(one.id, ())), one.id in made.group.joining,
-        )
-        for one in sorted(made.originals, key=lambda one: one.order)
-    ]  # fmt: skip
-    return [
-        SummaryOfGroup(
-            draft.key, "create" if made.is_new else "revise", made.group.ref, draft.title,
-            draft.content, draft.scope, list(draft.tags), draft.importance, draft.occurred_at,
-            sources,
-        )
-    ]  # fmt: skip
+async def _plan(pipeline: Pipeline, target: Target, key: str | None) -> ConsolidationPlan:
+    if key is None:
+        return await make_plan(pipeline.db, target, pipeline.section_tokens)
+    plan = await read_plan(pipeline.db, target.agent, key)
+    await check_plan(pipeline.db, plan)
+    return plan
+
+
+def _shown(group: SummarisedGroup, summary: Summary) -> SummaryOfGroup:
+    draft = summary.draft
+    return SummaryOfGroup(
+        id=draft.key,
+        action="create" if group.is_new else "revise",
+        ref=group.group.ref,
+        title=draft.title,
+        content=draft.content,
+        scope=draft.scope,
+        tags=list(draft.tags),
+        importance=draft.importance,
+        occurred_at=draft.occurred_at,
+        sources=[
+            SourceOfSummary(
+                id=original.id,
+                title=title_of(original.title, original.content),
+                occurred_at=original.occurred_at,
+                lines=list(summary.lines.get(original.id, ())),
+                joins=original.id in group.group.joining,
+            )
+            for original in sorted(group.originals, key=lambda one: one.order)
+        ],
+    )

@@ -1,4 +1,4 @@
-"""A plan carried out: each group's summary written and its sources archived in one transaction."""
+"""A plan carried out: each group's summary written, its sources archived, in one transaction."""
 
 import asyncio
 from collections import deque
@@ -19,26 +19,35 @@ from service.concepts.merging import merge_concepts
 from service.consolidate import reading
 from service.consolidate.derived_from import Joining, derived_from
 from service.consolidate.grouping import batches
-from service.consolidate.planning import Group, Plan, settled_key, settled_now
+from service.consolidate.planning import (
+    ConsolidationPlan,
+    PlannedGroup,
+    settled_key,
+    settled_state,
+)
 from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
+from service.drafts.stored_memory import StoredMemory
 from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
-from service.inference.embedder import Vector
 from service.links import stored
 from service.links.change import Change
-from service.links.stored import StoredMemory
+from service.records import Vector
 from service.writing.pipeline import Pipeline, write_change
 
 T = TypeVar("T")
-Report = Callable[[int, int], None]
+# Called with how many groups are done, of how many.
+OnProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A group with its summary; None where its memories say nothing that could be told."""
+class SummarisedGroup:
+    """A group with its summary; None where its memories hold no passage.
 
-    group: Group
+    `originals` are the members that exist; `is_new` says that the summary is not stored yet.
+    """
+
+    group: PlannedGroup
     originals: tuple[Original, ...]
     summary: Summary | None
     is_new: bool = True
@@ -68,59 +77,61 @@ class Counts:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was done, or would be; `shown` are the groups that were asked for."""
+    """What was done, or would be; `shown` are the groups of the page that was asked for."""
 
     run: str | None = None
     counts: Counts = field(default_factory=Counts)
-    shown: list[Made] = field(default_factory=list)
+    shown: list[SummarisedGroup] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def add(self, made: Made) -> None:
+    def add(self, done: SummarisedGroup) -> None:
         """Count one group that is done, or would be."""
-        counts, group = self.counts, made.group
-        if made.summary is None:
+        counts, group = self.counts, done.group
+        if done.summary is None:
             counts.silent += 1
             return
         counts.groups += 1
         counts.memories += len(group.joining)
-        counts.created += made.is_new
-        counts.revised += not made.is_new
-        joining = [one for one in made.originals if one.id in group.joining]
+        counts.created += done.is_new
+        counts.revised += not done.is_new
+        joining = [one for one in done.originals if one.id in group.joining]
         counts.characters_before += sum(len(one.content) for one in joining)
-        counts.characters_after += len(made.summary.draft.content)
+        counts.characters_after += len(done.summary.draft.content)
 
 
-async def preview(pipeline: Pipeline, plan: Plan, start: int, limit: int) -> Outcome:
+async def preview(pipeline: Pipeline, plan: ConsolidationPlan, start: int, limit: int) -> Outcome:
     """Make the summaries of a plan without writing any; shows `limit` groups from `start` on."""
     outcome = Outcome(counts=Counts(alone=plan.alone))
     outcome.counts.concepts = sum(len(group.others) for group in plan.concepts)
-    async for made in _ahead(_make(pipeline, batch) for batch in _batches(plan.groups)):
-        for one in made:
+    async for done in _ahead(_summarise(pipeline, batch) for batch in _batches(plan.groups)):
+        for one in done:
             outcome.add(one)
             if one.summary and start < outcome.counts.groups <= start + limit:
                 outcome.shown.append(one)
     return outcome
 
 
-async def carry_out(pipeline: Pipeline, plan: Plan, limit: int, report: Report) -> Outcome:
+async def carry_out(
+    pipeline: Pipeline, plan: ConsolidationPlan, limit: int, on_progress: OnProgress
+) -> Outcome:
     """Write the summaries of a plan; shows the first `limit` groups.
 
-    `report` hears how many groups of how many are through. Without an embedder the groups that
-    are left wait for the next time: their memories stay as they are. Raises StaleRead when a
-    memory changes while its group is written; the groups before are done.
+    Without an embedder the groups that are left wait for the next time: their memories stay as
+    they are. Raises StaleRead when a memory changes while its group is written; the groups before
+    it are done.
     """
     outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
     counts, through = outcome.counts, 0
-    merged = await merge_concepts(pipeline, plan.wish.agent, plan.concepts, outcome.run or "")
+    merged = await merge_concepts(pipeline, plan.target.agent, plan.concepts, outcome.run or "")
     counts.concepts = len(merged)
     try:
-        async for made, vectors in _ahead(
-            _make_and_embed(pipeline, batch) for batch in _batches(plan.groups)
+        async for done, vectors in _ahead(
+            _summarise_and_embed(pipeline, batch) for batch in _batches(plan.groups)
         ):
-            ready = [one for one in made if one.group.key in vectors]
+            ready = [one for one in done if one.group.key in vectors]
             if ready:
                 await _write(pipeline, ready, vectors, outcome.run or "")
-            for one in made:
+            for one in done:
                 if one.summary is None or one.group.key in vectors:
                     outcome.add(one)
                 else:
@@ -128,8 +139,8 @@ async def carry_out(pipeline: Pipeline, plan: Plan, limit: int, report: Report) 
                     key = one.group.key
                     outcome.warnings.append(f"The embedding server refuses summary {key}.")
             outcome.shown += ready[: limit - len(outcome.shown)]
-            through += len(made)
-            report(through, len(plan.groups))
+            through += len(done)
+            on_progress(through, len(plan.groups))
     except (EmbedderUnavailable, VectorsUnfit) as error:
         counts.waiting += len(plan.groups) - through
         outcome.warnings.append(
@@ -142,7 +153,7 @@ async def carry_out(pipeline: Pipeline, plan: Plan, limit: int, report: Report) 
 
 
 async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
-    """Yield what each piece of work gives; the next one goes on while its taker is busy."""
+    """Yield the results of work in its order; the next piece runs while one result is used."""
     waiting: deque[asyncio.Task[T]] = deque()
     try:
         for piece in work:
@@ -157,62 +168,58 @@ async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def _settle(pipeline: Pipeline, plan: Plan) -> None:
-    """Note that nothing is left to do, so that the next time need not look."""
-    wish = plan.wish
-    olds = await reading.old_memories(pipeline.db, wish.agent, wish.scope, wish.before)
-    now = await settled_now(pipeline.db, wish, [old.state for old in olds])
-    await pipeline.db.set_meta(settled_key(wish), now)
+async def _settle(pipeline: Pipeline, plan: ConsolidationPlan) -> None:
+    """Note that nothing is left to do, so that the next plan is made without looking."""
+    target = plan.target
+    left = await reading.candidates(pipeline.db, target.agent, target.scope, target.before)
+    state = await settled_state(pipeline.db, target, [candidate.state for candidate in left])
+    await pipeline.db.set_meta(settled_key(target), state)
 
 
-def _batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
+def _batches(groups: Sequence[PlannedGroup]) -> Iterator[list[PlannedGroup]]:
     by_key = {group.key: group for group in groups}
     for keys in batches({key: len(group.members) + 1 for key, group in by_key.items()}):
         yield [by_key[key] for key in keys]
 
 
-async def _make_and_embed(
-    pipeline: Pipeline, batch: Sequence[Group]
-) -> tuple[list[Made], dict[str, Vector]]:
-    made = await _make(pipeline, batch)
-    return made, await _embed(pipeline, [one for one in made if one.summary is not None])
+async def _summarise_and_embed(
+    pipeline: Pipeline, batch: Sequence[PlannedGroup]
+) -> tuple[list[SummarisedGroup], dict[str, Vector]]:
+    done = await _summarise(pipeline, batch)
+    return done, await _embed(pipeline, done)
 
 
-async def _make(pipeline: Pipeline, batch: Sequence[Group]) -> list[Made]:
+async def _summarise(pipeline: Pipeline, batch: Sequence[PlannedGroup]) -> list[SummarisedGroup]:
     keys = {key for group in batch for key in (*group.members, group.key)}
     memories = await stored.memories_by_id(pipeline.db, keys)
-    # A log may be long: seconds for megabytes.
-    return await asyncio.to_thread(_summarise, batch, memories, pipeline.section_tokens)
+    # Megabytes of text take seconds.
+    return await asyncio.to_thread(_summarise_batch, batch, memories, pipeline.section_tokens)
 
 
-def _summarise(
-    batch: Sequence[Group], memories: Mapping[str, StoredMemory], budget_tokens: int
-) -> list[Made]:
-    made = []
+def _summarise_batch(
+    batch: Sequence[PlannedGroup], memories: Mapping[str, StoredMemory], budget_tokens: int
+) -> list[SummarisedGroup]:
+    done = []
     for group in batch:
         originals = tuple(original_of(memories[key]) for key in group.members if key in memories)
         summary = summarise(group.key, group.ref, originals, budget_tokens)
-        made.append(Made(group, originals, summary, group.key not in memories))
-    return made
+        done.append(SummarisedGroup(group, originals, summary, group.key not in memories))
+    return done
 
 
-async def _embed(pipeline: Pipeline, made: Sequence[Made]) -> dict[str, Vector]:
+async def _embed(pipeline: Pipeline, done: Sequence[SummarisedGroup]) -> dict[str, Vector]:
     """Return the vectors of summaries by key; one that the server refuses is left out."""
-    texts = {one.group.key: one.summary.draft.text for one in made if one.summary}
-    if not texts:
-        return {}
+    texts = {one.group.key: one.summary.draft.text for one in done if one.summary}
     try:
-        vectors = await pipeline.vectors.embed_documents(list(texts.values()))
-        return dict(zip(texts, vectors, strict=True))
+        vectors = await pipeline.vectors.embed_each([*texts.values()])
     except EmbedderRefused:
-        if len(texts) == 1:
-            return {}
-    alone = [await _embed(pipeline, [one]) for one in made]
-    return {key: vector for found in alone for key, vector in found.items()}
+        return {}
+    pairs = zip(texts, vectors, strict=True)
+    return {key: vector for key, vector in pairs if vector is not None}
 
 
 async def _write(
-    pipeline: Pipeline, made: Sequence[Made], vectors: Mapping[str, Vector], run: str
+    pipeline: Pipeline, made: Sequence[SummarisedGroup], vectors: Mapping[str, Vector], run: str
 ) -> None:
     keys = [one.group.key for one in made]
     old = await stored.memories_by_id(pipeline.db, keys)

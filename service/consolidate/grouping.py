@@ -1,4 +1,4 @@
-"""Which old memories are summarised together: by likeness, rarest shared concept, or week; pure."""
+"""Which old memories share a summary: near-duplicates, a rare concept, or a week; pure."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from service.consolidate.summary.refs import concept_ref, near_duplicates_ref, week_ref
 from service.drafts.drafts import digest
 
-# A larger group is cut in time order: its members are written in one transaction, and a text made
+# A larger group is split in time order: its members are written in one transaction, and a text made
 # of more of them is no summary of any.
 MOST_MEMBERS: Final = 100
-# One memory says nothing in fewer words by being copied.
+# A summary of one memory would only repeat it.
 _FEWEST_MEMBERS: Final = 2
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009), but
 # what every one costs besides weighs more up to here.
@@ -19,7 +20,7 @@ _TRANSACTION_MEMORIES: Final = 256
 
 
 class Wall(NamedTuple):
-    """What never mixes in one summary: a label or a trust that only some of its sources have."""
+    """What all sources of a summary have in common: memories that differ in it never mix."""
 
     scope: str | None
     trust_tier: str
@@ -27,11 +28,11 @@ class Wall(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Old:
-    """An old memory as far as grouping goes; `line` names the line of time it belongs to.
+class Candidate:
+    """A memory that may be consolidated; `line` names the line of time it belongs to.
 
-    `state` is a hash of all that a summary would take from it, `order` the order in which a
-    summary tells its sources, `tokens` an estimate of its length.
+    `state` is a hash of all that a summary would take from it, `order` where it stands in a
+    summary, `tokens` an estimate of its length.
     """
 
     id: str
@@ -43,133 +44,124 @@ class Old:
     tokens: int
 
 
-class Place(NamedTuple):
-    """A group before it is cut into parts. `ref` tells how it came about and is kept.
-
-    It is `concept:gpu`, `week:daily:memory:2026-W07` or `likeness:ID`, with the id of the memory
-    that the others are like.
-    """
+class GroupKey(NamedTuple):
+    """What identifies a group before it is split into parts; `ref` is that of summary/refs.py."""
 
     wall: Wall
     ref: str
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """A summary that exists, how many sources it has and their tokens; a closed one takes none."""
+class Capacity:
+    """How full a summary is: its sources and their tokens. A closed one takes no more."""
 
-    key: str
     sources: int
     tokens: int
     is_closed: bool = False
 
-    def is_free(self, most_tokens: int) -> bool:
+    def takes_more(self, most_tokens: int) -> bool:
         """Say whether it takes one more source."""
         return not self.is_closed and self.sources < MOST_MEMBERS and self.tokens < most_tokens
 
 
-_EMPTY: Final = Room("", 0, 0)
+_EMPTY: Final = Capacity(0, 0)
 
 
-def concept_ref(slug: str) -> str:
-    """Return the `ref` of the group of a concept."""
-    return f"concept:{slug}"
-
-
-def likeness_ref(leader: str) -> str:
-    """Return the `ref` of a cluster of near-duplicates by the memory they are like."""
-    return f"likeness:{leader}"
-
-
-def summary_key(agent: str, place: Place, part: int) -> str:
+def summary_key(agent: str, group: GroupKey, part: int) -> str:
     """Return the id of the summary of one part of a group: the same whenever it is made."""
-    wall = place.wall
+    wall = group.wall
     return digest(
-        "summary", agent, wall.scope or "", wall.trust_tier, wall.sensitivity, place.ref, str(part)
+        "summary", agent, wall.scope or "", wall.trust_tier, wall.sensitivity, group.ref, str(part)
     )
 
 
+def concept_group(candidate: Candidate, slug: str) -> GroupKey:
+    """Return the group of a memory and a concept that it mentions."""
+    return GroupKey(candidate.wall, concept_ref(slug))
+
+
+def week_group(candidate: Candidate) -> GroupKey:
+    """Return the group of a memory that shares no concept: its line of time and ISO week."""
+    return GroupKey(candidate.wall, week_ref(candidate.line, candidate.occurred_at))
+
+
 def find_groups(
-    olds: Iterable[Old],
+    candidates: Iterable[Candidate],
     leaders: Mapping[str, str],
     concepts_of: Mapping[str, Collection[str]],
-    existing: Collection[Place],
-) -> tuple[dict[Place, list[Old]], list[Old]]:
-    """Give each old memory its group; returns the groups, and the memories that share nothing.
+    existing: Collection[GroupKey],
+) -> dict[GroupKey, list[Candidate]]:
+    """Give each memory its group; a memory that shares nothing is in none.
 
-    `leaders` names for members of a cluster the memory they are like; `existing` are the places
-    of concepts and weeks that have a summary already: one more memory is enough there. The rarest
-    concepts choose first, so each memory goes to its rarest that others are left to share; ties
-    by slug. What is left goes by its line of time and week.
+    `leaders` names for each near-duplicate the leader of its cluster; `existing` are the groups of
+    concepts and weeks whose summary takes more: one memory is enough for these, two for others.
+    The rarest concepts choose first, so each memory goes to its rarest that others are left to
+    share; ties by slug. What is left goes by its line of time and week.
     """
-    groups: dict[Place, list[Old]] = defaultdict(list)
+    groups: dict[GroupKey, list[Candidate]] = defaultdict(list)
     rest = []
-    for old in sorted(olds, key=lambda old: old.order):
-        if old.id in leaders:
-            groups[Place(old.wall, likeness_ref(leaders[old.id]))].append(old)
+    for candidate in sorted(candidates, key=lambda one: one.order):
+        if candidate.id in leaders:
+            ref = near_duplicates_ref(leaders[candidate.id])
+            groups[GroupKey(candidate.wall, ref)].append(candidate)
         else:
-            rest.append(old)
-    rest = _take(groups, rest, existing, lambda old: _concepts(old, concepts_of))
-    rest = _take(groups, rest, existing, lambda old: [week_place(old)])
-    return dict(groups), rest
+            rest.append(candidate)
+
+    def concept_groups(one: Candidate) -> list[GroupKey]:
+        return [concept_group(one, slug) for slug in concepts_of.get(one.id, ())]
+
+    rest = _assign(groups, rest, existing, concept_groups)
+    _assign(groups, rest, existing, lambda one: [week_group(one)])
+    return dict(groups)
 
 
-def _concepts(old: Old, concepts_of: Mapping[str, Collection[str]]) -> list[Place]:
-    return [Place(old.wall, concept_ref(slug)) for slug in concepts_of.get(old.id, ())]
-
-
-def week_place(old: Old) -> Place:
-    """Return the group of a memory that shares no concept: its line of time and ISO week."""
-    year, week, _ = old.occurred_at.isocalendar()
-    return Place(old.wall, f"week:{old.line}:{year:04}-W{week:02}")
-
-
-def _take(
-    groups: dict[Place, list[Old]],
-    rest: Sequence[Old],
-    existing: Collection[Place],
-    places_of: Callable[[Old], Iterable[Place]],
-) -> list[Old]:
-    """Move memories into the groups they share with others; returns those that are left."""
-    members: dict[Place, list[Old]] = defaultdict(list)
-    for old in rest:
-        for place in places_of(old):
-            members[place].append(old)
-    sizes = Counter({place: len(found) for place, found in members.items()})
+def _assign(
+    groups: dict[GroupKey, list[Candidate]],
+    candidates: Sequence[Candidate],
+    existing: Collection[GroupKey],
+    groups_of: Callable[[Candidate], Iterable[GroupKey]],
+) -> list[Candidate]:
+    """Move memories into the groups that they share with others; returns those that are left."""
+    members: dict[GroupKey, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        for group in groups_of(candidate):
+            members[group].append(candidate)
+    sizes = Counter({group: len(those) for group, those in members.items()})
     taken: set[str] = set()
-    for place in sorted(members, key=lambda place: (sizes[place], place.ref)):
-        here = [old for old in members[place] if old.id not in taken]
-        if len(here) >= (1 if place in existing else _FEWEST_MEMBERS):
-            groups[place] += here
-            taken.update(old.id for old in here)
-    return [old for old in rest if old.id not in taken]
+    for group in sorted(members, key=lambda group: (sizes[group], group.ref)):
+        free = [candidate for candidate in members[group] if candidate.id not in taken]
+        if len(free) >= (1 if group in existing else _FEWEST_MEMBERS):
+            groups[group] += free
+            taken.update(candidate.id for candidate in free)
+    return [candidate for candidate in candidates if candidate.id not in taken]
 
 
-def cut(
-    members: Iterable[Old], rooms: Sequence[Room], most_tokens: int
-) -> list[tuple[int, list[Old]]]:
-    """Cut a group in the order of time into parts of which a summary can tell most.
+def split_group(
+    members: Iterable[Candidate], capacities: Sequence[Capacity], most_tokens: int
+) -> list[tuple[int, list[Candidate]]]:
+    """Split a group in the order of time into parts, each for one summary.
 
     A part is full with MOST_MEMBERS sources, or when the next would bring it past `most_tokens`
-    and it has two. `rooms` are the group's summaries in the order of their parts: what is free in
-    them is filled first. Returns (part, those who join it); only a lone last one is a part of one.
+    and it has two. `capacities` are those of the group's summaries in the order of their parts:
+    they are filled first. Returns (part, those who join it); if the last new part would have one
+    member, it joins the new part before it.
     """
     waiting = deque(members)
-    filled = [(part, _fill(waiting, room, most_tokens)) for part, room in enumerate(rooms)]
-    fresh: list[list[Old]] = []
+    parts = [_fill(waiting, capacity, most_tokens) for capacity in capacities]
+    existing = len(parts)
     while waiting:
-        fresh.append(_fill(waiting, _EMPTY, most_tokens))
-    if len(fresh) > 1 and len(fresh[-1]) < _FEWEST_MEMBERS:
-        last = fresh.pop()
-        fresh[-1] += last
-    return [(part, found) for part, found in filled if found] + list(enumerate(fresh, len(rooms)))
+        parts.append(_fill(waiting, _EMPTY, most_tokens))
+    if len(parts) > existing + 1 and len(parts[-1]) < _FEWEST_MEMBERS:
+        last = parts.pop()
+        parts[-1] += last
+    return [(part, joining) for part, joining in enumerate(parts) if joining]
 
 
-def _fill(waiting: deque[Old], room: Room, most_tokens: int) -> list[Old]:
-    """Take from the front what a summary has room for."""
-    taken: list[Old] = []
-    sources, tokens = room.sources, room.tokens
-    while waiting and not room.is_closed and sources < MOST_MEMBERS:
+def _fill(waiting: deque[Candidate], capacity: Capacity, most_tokens: int) -> list[Candidate]:
+    """Take from the front what a summary has capacity for."""
+    taken: list[Candidate] = []
+    sources, tokens = capacity.sources, capacity.tokens
+    while waiting and not capacity.is_closed and sources < MOST_MEMBERS:
         if sources >= _FEWEST_MEMBERS and tokens + waiting[0].tokens > most_tokens:
             break
         taken.append(waiting.popleft())
@@ -179,9 +171,10 @@ def _fill(waiting: deque[Old], room: Room, most_tokens: int) -> list[Old]:
 
 
 def batches(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Yield the summaries to be written together, by how many memories each touches; none is cut.
+    """Yield keys of summaries to be written together, in the order of `sizes`.
 
-    In the order of `sizes`.
+    `sizes` is how many memories each summary touches; a batch has at most 256 of them, or one
+    summary that is larger.
     """
     batch: list[str] = []
     total = 0

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,15 +12,17 @@ import orjson
 from service.concepts.merging import variants_of
 from service.consolidate import reading
 from service.consolidate.grouping import (
-    Old,
-    Place,
-    concept_ref,
-    cut,
+    Candidate,
+    Capacity,
+    GroupKey,
+    concept_group,
     find_groups,
+    split_group,
     summary_key,
-    week_place,
+    week_group,
 )
 from service.consolidate.revising import sources_of
+from service.consolidate.summary.refs import is_of_near_duplicates
 from service.drafts.drafts import digest
 from service.errors import FieldError, PlanNotFound, PlanStale
 from service.names.variants import Variants
@@ -30,13 +32,14 @@ from service.store.queries import load_query
 SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")
 
-_MOST_TOLD: Final = 100
-# A summary is full with sources of this many times its tokens: about half is what it leaves out.
-_FULL: Final = 2
+_MOST_FAULTS: Final = 100
+# A summary takes sources of up to this many times its token budget: it leaves out about half of
+# their text.
+_SOURCES_PER_BUDGET: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Target:
     """What is to be consolidated: an agent's logs from before a moment, of one scope or of all."""
 
     agent: str
@@ -45,11 +48,11 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PlannedGroup:
     """One summary to make: `joining` become its sources, `staying` are so already.
 
-    Both as id → state (see grouping.Old). `key` is the summary's id, `ref` says why these belong
-    together (see grouping.Place).
+    Both as id → state (see grouping.Candidate). `key` is the summary's id, `ref` says why these
+    belong together (see summary/refs.py). Plans are stored with these names.
     """
 
     key: str
@@ -64,14 +67,14 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ConsolidationPlan:
     """Groups in the order of their work, and how many old memories share nothing (`alone`).
 
     `concepts` are the same thing under several spellings: they become one before anything else.
     """
 
-    wish: Wish
-    groups: tuple[Group, ...] = ()
+    target: Target
+    groups: tuple[PlannedGroup, ...] = ()
     alone: int = 0
     concepts: tuple[Variants, ...] = ()
 
@@ -81,138 +84,167 @@ class Plan:
         if not self.groups and not self.concepts:
             return None
         work = _json(self.groups) + _json(self.concepts)
-        return digest("plan", self.wish.agent, self.wish.scope or "", work.decode())
+        return digest("plan", self.target.agent, self.target.scope or "", work.decode())
 
 
-def settled_key(wish: Wish) -> list[Any]:
-    """Name what meta keeps of the last consolidation that left nothing to do."""
-    return ["consolidation", wish.agent, wish.scope or ""]
-
-
-async def make_plan(db: Database, wish: Wish, budget_tokens: int) -> Plan:
+async def make_plan(db: Database, target: Target, budget_tokens: int) -> ConsolidationPlan:
     """Work out which memories go into which summary, and which concepts are one; reads only.
 
-    `budget_tokens` are what a summary can hold: larger groups are cut. Concepts are an agent's: a
-    wish for one scope leaves them as they are.
+    `budget_tokens` are what a summary can hold: larger groups are split. Concepts belong to all of
+    an agent's scopes: a plan for one scope leaves them as they are.
     """
-    olds = await reading.old_memories(db, wish.agent, wish.scope, wish.before)
-    now = await settled_now(db, wish, [old.state for old in olds])
-    if (await db.meta(settled_key(wish))) == now:
-        return Plan(wish, alone=len(olds))
-    variants = tuple(await variants_of(db, wish.agent)) if wish.scope is None else ()
-    groups, alone = await _plan_groups(db, wish, olds, variants, _FULL * budget_tokens)
-    return Plan(wish, tuple(groups), alone, variants)
+    candidates = await reading.candidates(db, target.agent, target.scope, target.before)
+    now = await settled_state(db, target, [candidate.state for candidate in candidates])
+    if (await db.meta(settled_key(target))) == now:
+        return ConsolidationPlan(target, alone=len(candidates))
+    variants = tuple(await variants_of(db, target.agent)) if target.scope is None else ()
+    most_tokens = _SOURCES_PER_BUDGET * budget_tokens
+    groups = await _plan_groups(db, target.agent, candidates, variants, most_tokens)
+    alone = len(candidates) - sum(len(group.joining) for group in groups)
+    return ConsolidationPlan(target, tuple(groups), alone, variants)
 
 
 async def _plan_groups(
     db: Database,
-    wish: Wish,
-    olds: Sequence[Old],
+    agent: str,
+    candidates: Sequence[Candidate],
     variants: Iterable[Variants],
     most_tokens: int,
-) -> tuple[list[Group], int]:
-    """Return the groups, and how many memories share nothing."""
+) -> list[PlannedGroup]:
+    leaders = await reading.find_clusters(db, agent, candidates)
+    concepts = await _merged_concepts(db, candidates, variants)
+    # A summary that takes more makes a group of a single memory, so capacities are read before the
+    # grouping; those of near-duplicates after it, for only then is it known which groups there are.
+    shared = {concept_group(one, slug) for one in candidates for slug in concepts.get(one.id, ())}
+    shared |= {week_group(one) for one in candidates}
+    capacities = await reading.capacities(db, agent, shared)
+    takes_more = {
+        group
+        for group, those in capacities.items()
+        if any(capacity.takes_more(most_tokens) for capacity in those)
+    }
+    members = await asyncio.to_thread(find_groups, candidates, leaders, concepts, takes_more)
+    capacities |= await reading.capacities(db, agent, members.keys() - shared)
+    groups = await _with_staying(db, _split(agent, members, capacities, most_tokens))
+    # A near-duplicate that its cluster's full summaries do not take may be alone in a new part.
+    return [group for group in groups if len(group.members) > 1]
+
+
+async def _merged_concepts(
+    db: Database, candidates: Sequence[Candidate], variants: Iterable[Variants]
+) -> dict[str, set[str]]:
+    """Return the concepts of each memory as they will be once the variants are one."""
     merged = {slug: group.slug for group in variants for slug in group.others}
-    leaders = await reading.find_clusters(db, wish.agent, olds)
-    linked = await reading.concepts_of(db, [old.id for old in olds])
-    concepts = {key: {merged.get(slug, slug) for slug in slugs} for key, slugs in linked.items()}
-    named = {
-        Place(old.wall, concept_ref(slug)) for old in olds for slug in concepts.get(old.id, ())
-    }
-    named |= {week_place(old) for old in olds}
-    rooms = await reading.rooms(db, wish.agent, named)
-    is_open = {
-        place for place, found in rooms.items() if any(room.is_free(most_tokens) for room in found)
-    }
-    found, alone = await asyncio.to_thread(find_groups, olds, leaders, concepts, is_open)
-    rooms |= await reading.rooms(db, wish.agent, found.keys() - named)
-    groups = [
-        Group(
-            summary_key(wish.agent, place, part), place.ref, {old.id: old.state for old in joining}
-        )
-        for place in sorted(found, key=str)
-        # Near-duplicates are told once, however many they are.
-        for part, joining in cut(
-            found[place],
-            rooms.get(place, ()),
-            sys.maxsize if place.ref.startswith("likeness:") else most_tokens,
-        )
-    ]
-    groups = await _with_sources(db, groups)
-    # One that is like the members of a full cluster has nobody to join.
-    whole = [group for group in groups if len(group.members) > 1]
-    return whole, len(alone) + len(groups) - len(whole)
+    concepts = await reading.concepts_of(db, [candidate.id for candidate in candidates])
+    return {key: {merged.get(slug, slug) for slug in slugs} for key, slugs in concepts.items()}
 
 
-async def _with_sources(db: Database, groups: Sequence[Group]) -> list[Group]:
+def _split(
+    agent: str,
+    members: Mapping[GroupKey, Sequence[Candidate]],
+    capacities: Mapping[GroupKey, Sequence[Capacity]],
+    most_tokens: int,
+) -> list[PlannedGroup]:
+    """Split the groups into parts, each the size of a summary; in the order of their keys."""
+    planned = []
+    for group in sorted(members, key=str):
+        # Of near-duplicates one is kept whole, so their number adds little to the summary.
+        most = sys.maxsize if is_of_near_duplicates(group.ref) else most_tokens
+        for part, joining in split_group(members[group], capacities.get(group, ()), most):
+            key = summary_key(agent, group, part)
+            planned.append(PlannedGroup(key, group.ref, {one.id: one.state for one in joining}))
+    return planned
+
+
+async def _with_staying(db: Database, groups: Sequence[PlannedGroup]) -> list[PlannedGroup]:
     """Add to each group the sources that its summary has already."""
     sources = await sources_of(db, [group.key for group in groups])
-    every = [key for found in sources.values() for key in found]
-    states = {key: one.state for key, one in (await reading.members(db, every)).items()}
+    every = [key for those in sources.values() for key in those]
+    states = {key: member.state for key, member in (await reading.members(db, every)).items()}
     return [
-        Group(
-            group.key, group.ref, group.joining,
-            {key: states[key] for key in sorted(sources[group.key]) if key in states},
+        replace(
+            group,
+            staying={key: states[key] for key in sorted(sources[group.key]) if key in states},
         )
         for group in groups
-    ]  # fmt: skip
+    ]
 
 
-async def settled_now(db: Database, wish: Wish, states: Iterable[str]) -> dict[str, Any]:
-    """Return what tells a store in which nothing is left to consolidate: its links and memories."""
-    dictionary = await db.meta(["dictionary", wish.agent])
+def settled_key(target: Target) -> list[Any]:
+    """Name the row of meta that keeps `settled_state` as it was when nothing was left to do."""
+    return ["consolidation", target.agent, target.scope or ""]
+
+
+async def settled_state(db: Database, target: Target, states: Iterable[str]) -> dict[str, Any]:
+    """Return what a plan depends on: while it is the same, there is nothing new to plan.
+
+    That is the version of the agent's dictionary, which counts its writes, and the candidates'
+    states.
+    """
+    dictionary = await db.meta(["dictionary", target.agent])
     return {"version": dictionary.get("version", 0), "memories": digest(*sorted(states))}
 
 
-async def save_plan(db: Database, plan: Plan) -> None:
+async def save_plan(db: Database, plan: ConsolidationPlan) -> None:
     """Keep a plan for a week, so that it can be carried out as it is."""
     if plan.id is not None:
         await db.run(
-            SAVE_PLAN, id=record("plan", plan.id), agent=plan.wish.agent, scope=plan.wish.scope,
-            before=plan.wish.before, groups=_json(plan.groups).decode(), alone=plan.alone,
+            SAVE_PLAN,
+            id=record("plan", plan.id),
+            agent=plan.target.agent,
+            scope=plan.target.scope,
+            before=plan.target.before,
+            groups=_json(plan.groups).decode(),
+            alone=plan.alone,
             concepts=_json(plan.concepts).decode(),
-        )  # fmt: skip
+        )
 
 
-async def read_plan(db: Database, agent: str, key: str) -> Plan:
+async def read_plan(db: Database, agent: str, key: str) -> ConsolidationPlan:
     """Return a plan that was kept; raises PlanNotFound."""
     row = await db.run(READ_PLAN, id=record("plan", key))
     if row is None or row["agent"] != agent:
         msg = f"Agent {agent!r} has no plan {key!r}: plans are kept for a week; make a new one."
         raise PlanNotFound(msg)
-    groups = tuple(Group(**group) for group in orjson.loads(row["groups"]))
+    groups = tuple(PlannedGroup(**group) for group in orjson.loads(row["groups"]))
     concepts = tuple(
         Variants(group["slug"], tuple(group["others"])) for group in orjson.loads(row["concepts"])
     )
-    wish = Wish(agent, row.get("scope"), row["before"])
-    return Plan(wish, groups, row["alone"], concepts)
+    target = Target(agent, row.get("scope"), row["before"])
+    return ConsolidationPlan(target, groups, row["alone"], concepts)
 
 
-async def check_plan(db: Database, plan: Plan) -> None:
+async def check_plan(db: Database, plan: ConsolidationPlan) -> None:
     """Raise PlanStale, with what changed, unless every member is as it was when it was planned."""
-    now = await reading.members(db, [key for group in plan.groups for key in group.members])
+    members = await reading.members(db, [key for group in plan.groups for key in group.members])
     sources = await sources_of(db, [group.key for group in plan.groups])
-    changed = []
-    for group in plan.groups:
-        faults = {key: _fault(now.get(key), state) for key, state in group.joining.items()}
-        faults |= {
-            key: _fault(now.get(key), state, group.key) for key, state in group.staying.items()
-        }
-        faults |= {key: "joined the summary" for key in sources[group.key] if key not in faults}
-        changed += [
-            FieldError(f"/groups/{group.key}", f"memory {key} {fault}")
-            for key, fault in sorted(faults.items())
-            if fault
-        ]
+    changed = [
+        FieldError(f"/groups/{group.key}", f"memory {key} {fault}")
+        for group in plan.groups
+        for key, fault in sorted(_faults(group, members, sources[group.key]).items())
+    ]
     if changed:
         msg = (
             f"{len(changed)} memories changed since the plan was made, so nothing was done: make "
             "a new plan and look at it."
         )
-        raise PlanStale(msg, tuple(changed[:_MOST_TOLD]))
+        raise PlanStale(msg, tuple(changed[:_MOST_FAULTS]))
+
+
+def _faults(
+    group: PlannedGroup, members: Mapping[str, reading.Member], sources: Iterable[str]
+) -> dict[str, str]:
+    """Return how the memories of a group differ from the plan; those that do not are left out."""
+    faults = {key: _fault(members.get(key), state) for key, state in group.joining.items()}
+    for key, state in group.staying.items():
+        faults[key] = _fault(members.get(key), state, group.key)
+    for key in sources:
+        faults.setdefault(key, "joined the summary")
+    return {key: fault for key, fault in faults.items() if fault}
 
 
 def _fault(member: reading.Member | None, state: str, into: str | None = None) -> str | None:
+    """Return what is wrong with a member; `into` is the summary that it should be a source of."""
     if member is None:
         return "is gone"
     if member.into != into:
@@ -222,5 +254,5 @@ def _fault(member: reading.Member | None, state: str, into: str | None = None) -
     return None if member.state == state else "was changed"
 
 
-def _json(groups: Iterable[Group | Variants]) -> bytes:
+def _json(groups: Iterable[PlannedGroup | Variants]) -> bytes:
     return orjson.dumps([asdict(group) for group in groups], option=orjson.OPT_SORT_KEYS)

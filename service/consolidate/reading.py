@@ -9,32 +9,45 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from service.consolidate.grouping import Old, Place, Room, Wall, summary_key
-from service.consolidate.likeness import Matrix, find_leaders
+from service.consolidate.grouping import Candidate, Capacity, GroupKey, Wall, summary_key
+from service.consolidate.near_duplicates import find_leaders
+from service.consolidate.summary.refs import leader_of
 from service.drafts.drafts import digest
-from service.graph.reading import pages_of_vectors
 from service.links import stored
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.store.vector_forms import Matrix
+from service.store.vector_pages import pages_of_vectors
+from service.text.tokens import tokens_in_bytes
 
-OLD_MEMORIES: Final = load_query(__package__, "old_memories")
+CANDIDATES: Final = load_query(__package__, "candidates")
 MEMBERS: Final = load_query(__package__, "members")
-ROOMS: Final = load_query(__package__, "rooms")
-LIKENESSES: Final = load_query(__package__, "likenesses")
+CAPACITIES: Final = load_query(__package__, "capacities")
+NEAR_DUPLICATE_REFS: Final = load_query(__package__, "near_duplicate_refs")
 
 # What is compacted: raw logs. Notes, decisions, facts and the like were written to be kept.
 KINDS: Final = ("daily_log", "observation")
 _PAGE_IDS: Final = 500
-# Four letters of English are about a token, and so is a little more than one of Korean or Chinese.
-_BYTES_OF_TOKEN: Final = 4
+# What a summary takes from a memory. Their order is part of the hash that stored plans hold.
+_STATE_FIELDS: Final = (
+    "content_hash",
+    "kind",
+    "scope",
+    "trust_tier",
+    "sensitivity",
+    "occurred_at",
+    "importance",
+    "title",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A memory of a plan as it is now: its state, and why it can join no summary, if so.
+    """A memory of a plan as it is now.
 
-    `into` is the summary it is part of.
+    `state` is as that of a candidate, `fault` why it can join no summary (None if it can), `into`
+    the summary that it is a source of.
     """
 
     id: str
@@ -43,17 +56,19 @@ class Member:
     into: str | None
 
 
-async def old_memories(db: Database, agent: str, scope: str | None, before: datetime) -> list[Old]:
-    """Return the memories that may be consolidated, in the order in which summaries tell them."""
+async def candidates(
+    db: Database, agent: str, scope: str | None, before: datetime
+) -> list[Candidate]:
+    """Return the memories that may be consolidated, in the order in which they stand in one."""
     rows: list[dict[str, Any]] = []
     for kind in KINDS:
-        found = await db.run(OLD_MEMORIES, agent=agent, scope=scope, before=before, kind=kind)
-        rows += orjson.loads(found)
-    return sorted(map(_old, rows), key=lambda old: old.order)
+        page = await db.run(CANDIDATES, agent=agent, scope=scope, before=before, kind=kind)
+        rows += orjson.loads(page)
+    return sorted(map(_candidate, rows), key=lambda candidate: candidate.order)
 
 
 async def members(db: Database, keys: Sequence[str]) -> dict[str, Member]:
-    """Return the memories that exist among `keys`, as far as a plan is compared with them."""
+    """Return the memories among `keys` that exist, by id."""
     rows: list[dict[str, Any]] = []
     for page in _pages(keys):
         rows += orjson.loads(await db.run(MEMBERS, ids=[record("memory", key) for key in page]))
@@ -62,55 +77,70 @@ async def members(db: Database, keys: Sequence[str]) -> dict[str, Member]:
 
 async def concepts_of(db: Database, keys: Sequence[str]) -> dict[str, frozenset[str]]:
     """Return the concepts (slugs) that each memory references."""
-    found: dict[str, frozenset[str]] = {}
+    concepts: dict[str, frozenset[str]] = {}
     for page in _pages(keys):
-        found |= await stored.linked_concepts(db, page)
-    return found
+        concepts |= await stored.linked_concepts(db, page)
+    return concepts
 
 
-async def rooms(db: Database, agent: str, places: Iterable[Place]) -> dict[Place, list[Room]]:
-    """Return the summaries that these groups have, in the order of their parts."""
-    found: dict[Place, list[Room]] = {}
-    asked, part = list(places), 0
-    while asked:
-        keys = {summary_key(agent, place, part): place for place in asked}
-        rows: dict[str, Room] = {}
+async def capacities(
+    db: Database, agent: str, groups: Iterable[GroupKey]
+) -> dict[GroupKey, list[Capacity]]:
+    """Return the capacities of the summaries that these groups have, in the order of their parts.
+
+    The ids of summaries follow from group and part, so one part of all groups is read at a time,
+    until no group has another.
+    """
+    capacities_of: dict[GroupKey, list[Capacity]] = {}
+    left, part = list(groups), 0
+    while left:
+        keys = {summary_key(agent, group, part): group for group in left}
+        rows: dict[str, Capacity] = {}
         for page in _pages(list(keys)):
-            for row in await db.run(ROOMS, ids=[record("memory", key) for key in page]):
-                tokens = row["bytes"] // _BYTES_OF_TOKEN
-                rows[row["id"]] = Room(row["id"], row["sources"], tokens, row["is_closed"])
-        asked = [place for key, place in keys.items() if key in rows]
-        for key, place in keys.items():
+            for row in await db.run(CAPACITIES, ids=[record("memory", key) for key in page]):
+                tokens = tokens_in_bytes(row["bytes"])
+                rows[row["id"]] = Capacity(row["sources"], tokens, row["is_closed"])
+        left = [group for key, group in keys.items() if key in rows]
+        for key, group in keys.items():
             if key in rows:
-                found.setdefault(place, []).append(rows[key])
+                capacities_of.setdefault(group, []).append(rows[key])
         part += 1
-    return found
+    return capacities_of
 
 
-async def find_clusters(db: Database, agent: str, olds: Sequence[Old]) -> dict[str, str]:
-    """Return for each near-duplicate the memory it is like; across no wall.
+async def find_clusters(
+    db: Database, agent: str, candidates: Sequence[Candidate]
+) -> dict[str, str]:
+    """Return for each near-duplicate the leader of its cluster; none spans a wall.
 
-    Memories that have no vector yet are like none.
+    Memories that have no vector yet are in no cluster.
     """
     facts = await db.meta("embedding")
-    refs: list[str] = await db.run(LIKENESSES, agent=agent)
-    led = await _vectors(db, [ref.partition(":")[2] for ref in refs], facts)
-    walls = await _walls(db, led)
-    leaders: dict[str, str] = {}
+    refs: list[str] = await db.run(NEAR_DUPLICATE_REFS, agent=agent)
+    known = await _vectors(db, [leader_of(ref) for ref in refs], facts)
+    walls = await _walls(db, known)
     by_wall: dict[Wall, list[str]] = {}
-    for old in olds:
-        by_wall.setdefault(old.wall, []).append(old.id)
+    for candidate in candidates:
+        by_wall.setdefault(candidate.wall, []).append(candidate.id)
+    leaders: dict[str, str] = {}
     for wall, keys in sorted(by_wall.items(), key=str):
         vectors = await _vectors(db, keys, facts)
         if not vectors:
             continue
-        known = sorted(key for key in led if walls.get(key) == wall)
-        width = len(next(iter(vectors.values())))
+        known_here = sorted(key for key in known if walls.get(key) == wall)
+        dimensions = len(next(iter(vectors.values())))
         leaders |= await asyncio.to_thread(
-            find_leaders, list(vectors), np.stack(list(vectors.values())), known,
-            np.stack([led[key] for key in known]) if known else np.zeros((0, width), np.float32),
-        )  # fmt: skip
+            find_leaders,
+            list(vectors),
+            _matrix(list(vectors.values()), dimensions),
+            known_here,
+            _matrix([known[key] for key in known_here], dimensions),
+        )
     return leaders
+
+
+def _matrix(rows: Sequence[Matrix], dimensions: int) -> Matrix:
+    return np.stack(rows) if rows else np.zeros((0, dimensions), np.float32)
 
 
 async def _walls(db: Database, keys: Iterable[str]) -> dict[str, Wall]:
@@ -121,34 +151,33 @@ async def _walls(db: Database, keys: Iterable[str]) -> dict[str, Wall]:
 async def _vectors(
     db: Database, keys: Sequence[str], facts: Mapping[str, Any]
 ) -> dict[str, Matrix]:
-    found: dict[str, Matrix] = {}
+    """Return the vectors that there are, in the order of `keys`."""
+    vectors: dict[str, Matrix] = {}
     async for page, rows in pages_of_vectors(db, keys, facts):
-        found |= dict(zip(page, rows, strict=True))
-    return {key: found[key] for key in keys if key in found}
+        vectors |= dict(zip(page, rows, strict=True))
+    return {key: vectors[key] for key in keys if key in vectors}
 
 
-def _old(row: Mapping[str, Any]) -> Old:
+def _candidate(row: Mapping[str, Any]) -> Candidate:
     occurred_at = datetime.fromisoformat(row["occurred_at"])
     source = row.get("source") or {}
-    return Old(
+    return Candidate(
         id=row["id"],
         wall=Wall(row.get("scope"), row["trust_tier"], row["sensitivity"]),
         occurred_at=occurred_at,
         order=(occurred_at, source.get("uri") or "", source.get("line_start") or 0, row["id"]),
         line=row.get("chain") or f"{row['source_kind']}:",
         state=_state(row),
-        tokens=row["bytes"] // _BYTES_OF_TOKEN,
+        tokens=tokens_in_bytes(row["bytes"]),
     )
 
 
 def _state(row: Mapping[str, Any]) -> str:
     """Return a hash of all that a summary takes from a memory."""
     source = row.get("source") or {}
-    names = ("content_hash", "kind", "scope", "trust_tier", "sensitivity", "occurred_at",
-             "importance", "title")  # fmt: skip
-    values = [str(row.get(name)) for name in names]
-    place = [str(source.get(name)) for name in ("uri", "line_start")]
-    return digest(*values, *place, *row["tags"])
+    values = [str(row.get(name)) for name in _STATE_FIELDS]
+    lines = [str(source.get(name)) for name in ("uri", "line_start")]
+    return digest(*values, *lines, *row["tags"])
 
 
 def _member(row: Mapping[str, Any]) -> Member:

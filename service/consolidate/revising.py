@@ -14,9 +14,9 @@ from service.consolidate.grouping import Wall
 from service.consolidate.summary.originals import Original, original_of, original_of_draft
 from service.consolidate.summary.summaries import Summary, summarise
 from service.drafts.drafts import Draft
+from service.drafts.stored_memory import StoredMemory
 from service.links import stored
 from service.links.change import Change
-from service.links.stored import StoredMemory
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query

@@ -8,18 +8,18 @@ from typing import Annotated, Final, Self
 from fastapi import APIRouter
 from pydantic import Field, model_validator
 
-from service.consolidate.consolidating import Asked, consolidate
-from service.consolidate.planning import Wish
+from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
 from service.field_types import AgentName, Label, Reference
 from service.store.agents import refuse_unknown
 from service.web.fields import Strict, body_example
-from service.web.parts import TheParts
+from service.web.parts import TheDatabase, ThePipeline
 
 router = APIRouter(prefix="/consolidate", tags=["operations"])
 
-_TAKEN_BACK: Final = ("run", "summary", "concept")
+_UNDO_BY: Final = ("run", "summary", "concept")
 _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
 
 
@@ -46,20 +46,20 @@ class ConsolidateRequest(Strict):
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
-        said = sorted(self.model_fields_set & _BY_PLAN)
-        if said and (self.plan or self.cursor):
-            msg = f"leave out {' and '.join(said)}: the plan says that itself"
+        given = sorted(self.model_fields_set & _BY_PLAN)
+        if given and (self.plan or self.cursor):
+            msg = f"leave out {' and '.join(given)}: the plan says that itself"
             raise ValueError(msg)
         if self.cursor and (self.plan or not self.dry_run):
             msg = "a cursor pages through a dry run: leave out plan, and keep dry_run true"
             raise ValueError(msg)
         return self
 
-    def asked(self) -> Asked:
+    def consolidation(self) -> Consolidation:
         """Return what this asks for, as of now."""
         before = datetime.now(UTC) - timedelta(days=self.older_than_days)
-        wish = Wish(self.agent, self.scope, before)
-        return Asked(wish, self.plan, self.dry_run, self.limit, self.cursor)
+        target = Target(self.agent, self.scope, before)
+        return Consolidation(target, self.plan, self.dry_run, self.limit, self.cursor)
 
 
 class UndoRequest(Strict):
@@ -79,7 +79,7 @@ class UndoRequest(Strict):
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
-        if sum(getattr(self, name) is not None for name in _TAKEN_BACK) != 1:
+        if sum(getattr(self, name) is not None for name in _UNDO_BY) != 1:
             msg = "give one of run, summary and concept"
             raise ValueError(msg)
         return self
@@ -89,18 +89,20 @@ _DRY_RUN: Final = ConsolidateRequest()
 
 
 @router.post("", operation_id="consolidate")
-async def post_consolidate(parts: TheParts, request: ConsolidateRequest = _DRY_RUN) -> Consolidated:
+async def post_consolidate(
+    db: TheDatabase, pipeline: ThePipeline, request: ConsolidateRequest = _DRY_RUN
+) -> Consolidated:
     """Compact old logs: each group of them becomes one summary, the logs are archived.
 
     No text is written anew: a summary holds the most telling sentences of its sources, every
     decision among them. The logs stay readable, and `include_archived` still finds them.
     """
-    await refuse_unknown(parts.db, request.agent)
-    return await consolidate(parts.pipeline, request.asked())
+    await refuse_unknown(db, request.agent)
+    return await consolidate(pipeline, request.consolidation())
 
 
 @router.post("/undo", operation_id="undo_consolidation")
-async def post_undo(parts: TheParts, request: UndoRequest) -> TakenBack:
+async def post_undo(pipeline: ThePipeline, request: UndoRequest) -> TakenBack:
     """Take a consolidation back: its memories return as they were, its summaries go.
 
     A summary that other runs made a part of stays, without what this one added. Concepts that are
@@ -108,11 +110,11 @@ async def post_undo(parts: TheParts, request: UndoRequest) -> TakenBack:
     """
     started = time.perf_counter()
     if request.run is not None:
-        undone = await undo_run(parts.pipeline, request.agent, request.run, pin=request.pin)
+        undone = await undo_run(pipeline, request.agent, request.run, pin=request.pin)
     elif request.concept is not None:
-        undone = await undo_concept(parts.pipeline, request.agent, request.concept)
+        undone = await undo_concept(pipeline, request.agent, request.concept)
     else:
         key = request.summary or ""
-        undone = await undo_summary(parts.pipeline, request.agent, key, pin=request.pin)
+        undone = await undo_summary(pipeline, request.agent, key, pin=request.pin)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     return TakenBack(**asdict(undone), took_ms=took_ms)

@@ -12,7 +12,7 @@ from service.field_types import AgentName
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
-from service.web.parts import TheParts
+from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -33,15 +33,15 @@ class DocumentLines:
 
 @router.get("", operation_id="read_document")
 async def get_document(
-    parts: TheParts,
+    db: TheDatabase,
     path: Annotated[str, Query(max_length=500, examples=["memory/2026-02-13.md"])],
     from_: Annotated[int, Query(alias="from", ge=1, description="First line, from 1.")] = 1,
     lines: Annotated[int | None, Query(ge=1, le=100_000, description="Unset: to the end.")] = None,
     agent: AgentName = "main",
 ) -> DocumentLines:
     """Read the text of a document by line range, as it was last ingested."""
-    [owner] = await readable_agents(parts.db, agent, [])
-    row = await parts.db.run(DOCUMENT, id=record("document", [owner, path]))
+    [owner] = await readable_agents(db, agent, [])
+    row = await db.run(DOCUMENT, id=record("document", [owner, path]))
     if row is None:
         msg = (
             f"No document {path!r} was ingested for agent {agent!r}. "

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from service.field_types import AgentName
 from service.graph.report import GraphReport, report_on
-from service.web.parts import TheParts
+from service.web.parts import TheDatabase, TheSettings
 
 router = APIRouter(prefix="/graph", tags=["operations"])
 
@@ -33,9 +33,11 @@ _EXAMPLE: Final = {
     operation_id="graph_report",
     responses={200: {"content": {"application/json": {"example": _EXAMPLE}}}},
 )
-async def get_report(parts: TheParts, agent: AgentName = "main") -> GraphReport:
+async def get_report(
+    db: TheDatabase, settings: TheSettings, agent: AgentName = "main"
+) -> GraphReport:
     """Tell whether the graph is worth it: for each kind of edge its reach, precision and lift.
 
     Reads samples of 1,000 memories, 2,000 pairs a kind and 20,000 vectors; for people, in seconds.
     """
-    return await report_on(parts.db, parts.settings, agent)
+    return await report_on(db, settings, agent)

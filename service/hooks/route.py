@@ -6,14 +6,16 @@ told 200 `{}`.
 
 import logging
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import APIRouter, Request, Response
 
 from service.errors import ServiceError
+from service.ingest.jobs import JobRunner
+from service.settings import Settings
 from service.web.accepted import JobAccepted, accepted
-from service.web.parts import Parts, TheParts
+from service.web.parts import TheSettings, part
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +55,9 @@ _ANY_BODY: Final = {
     responses={200: {"model": Empty, "description": "It could not be done; the log says why."}},
     openapi_extra=_ANY_BODY,
 )
-async def post_session_start(parts: TheParts, request: Request) -> Response:
+async def post_session_start(
+    jobs: Annotated[JobRunner, part(JobRunner)], settings: TheSettings, request: Request
+) -> Response:
     """Scan the folders because a session begins: 202 at once, with a job that survives a crash.
 
     Takes any JSON body and knows those of OpenClaw (`agent_id`, `workspace_dir`), Claude Code
@@ -61,7 +65,7 @@ async def post_session_start(parts: TheParts, request: Request) -> Response:
     """
     body = _read(await request.body())
     try:
-        job = await parts.jobs.submit(_agent(parts, body))
+        job = await jobs.submit(_agent(settings, body))
     except ServiceError as error:
         log.warning("session-start hook: %s", error.detail)
         return Response(b"{}", 200, media_type="application/json")
@@ -79,12 +83,12 @@ def _read(content: bytes) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def _agent(parts: Parts, body: dict[str, Any]) -> str:
+def _agent(settings: Settings, body: dict[str, Any]) -> str:
     """Return the agent whose folders are scanned: the configured one, whoever woke us.
 
     The folders belong to one agent; a body's `agent_id` must not copy its notes to another.
     """
     told = body.get("agent_id")
-    if told is not None and told != parts.settings.agent:
-        log.info("session-start hook of agent %r: scanning for %r", told, parts.settings.agent)
-    return parts.settings.agent
+    if told is not None and told != settings.agent:
+        log.info("session-start hook of agent %r: scanning for %r", told, settings.agent)
+    return settings.agent

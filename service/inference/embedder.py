@@ -12,13 +12,12 @@ from typing import Any, Final
 import httpx
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from service.errors import EmbedderRefused, EmbedderUnavailable
+from service.records import Vector
 
 log = logging.getLogger(__name__)
 
-Vector = NDArray[np.float32]
 
 # What openai-python retries too: time-outs, lost races, busy servers.
 _PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from service.errors import (
+    EmbedderRefused,
     EmbedderUnavailable,
     FingerprintMismatch,
     ServiceError,
     VectorFormMismatch,
     VectorsUnfit,
 )
-from service.inference.embedder import Embedder, EmbeddingModel, Vector
+from service.inference.embedder import Embedder, EmbeddingModel
+from service.records import Vector
 from service.store.database import BUILDING_PATIENCE, Database
 from service.store.queries import load_query
 from service.store.vector_forms import ENGINE_OF_FORM, MIXED, VectorForm
@@ -88,6 +90,40 @@ class Vectors:
         """Return the vectors of texts to store; raises what `prepare` and the embedder raise."""
         await self._ready()
         return await self._embedder.embed_documents(texts)
+
+    async def embed_each(self, texts: Sequence[str]) -> list[Vector | None]:
+        """Return the vectors of texts to store, None for a text that the server refuses.
+
+        A batch that is refused is halved until its refused texts are found: one of 64 costs 14
+        requests of at most 8 texts, where the batches alone are 8. Raises what `embed_documents`
+        raises; EmbedderRefused only if not one text is taken.
+        """
+        size = self._embedder.address.batch_size
+        vectors: list[Vector | None] = []
+        refusal: EmbedderRefused | None = None
+        for start in range(0, len(texts), size):
+            made, refused = await self._embed_halving(texts[start : start + size])
+            vectors += made
+            refusal = refusal or refused
+        if refusal is not None and all(vector is None for vector in vectors):
+            raise refusal
+        return vectors
+
+    async def _embed_halving(
+        self, texts: Sequence[str]
+    ) -> tuple[list[Vector | None], EmbedderRefused | None]:
+        """Return a vector or None for each text, and the first refusal if there was one."""
+        try:
+            return [*await self.embed_documents(texts)], None
+        except EmbedderRefused as error:
+            refusal = error
+        if len(texts) == 1:
+            log.debug("a text gets no vector: %s", refusal.detail)
+            return [None], refusal
+        half = len(texts) // 2
+        first, _ = await self._embed_halving(texts[:half])
+        last, _ = await self._embed_halving(texts[half:])
+        return first + last, refusal
 
     async def begin_switch(self, facts: Mapping[str, Any]) -> None:
         """Mark the store as mixed and forget the index, so that rows of both forms can lie there.

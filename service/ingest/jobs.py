@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
@@ -34,6 +35,8 @@ FORGET_JOBS: Final = load_query(__package__, "forget_jobs")
 _PROGRESS_SECONDS: Final = 0.5
 # The database may be away when a job's turn comes; it is tried again.
 _REST_SECONDS: Final = 2.0
+# Not ended yet; one left running by a crash runs again.
+_OPEN: Final = frozenset({"queued", "running"})
 
 
 @dataclass(slots=True)
@@ -49,7 +52,7 @@ class Job:
 
 @dataclass(slots=True)
 class JobRunner:
-    """Runs the stored jobs one after another; those a crash interrupted run again at start."""
+    """Runs the stored jobs; those that a crash interrupted run again at start."""
 
     db: Database
     pipeline: Pipeline
@@ -57,6 +60,8 @@ class JobRunner:
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     # No job begins while a wish is compared with those that wait.
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Asked for in this process and not done yet.
+    _submitted: set[str] = field(default_factory=set)
     _finished: dict[str, asyncio.Future[ScanCounts]] = field(default_factory=dict)
 
     async def submit(self, agent: str | None, paths: tuple[str, ...] = ()) -> str:
@@ -69,8 +74,11 @@ class JobRunner:
         async with self._beginning:
             for job in await self._waiting():
                 if job.state == "queued" and dict(job.request) == wish:
+                    self._submitted.add(job.id)
+                    self._wake.set()
                     return job.id
             key = uuid4().hex
+            self._submitted.add(key)
             await self.db.run(CREATE_JOB, id=record("job", key), request=wish)
         self._wake.set()
         return key
@@ -87,18 +95,48 @@ class JobRunner:
             _resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
         return await asyncio.shield(future)
 
-    async def run(self) -> None:
-        """Run jobs for ever: first those found waiting, then each as it comes."""
-        while True:
-            try:
-                await self.db.run(FORGET_JOBS)
-                for job in await self._waiting():
-                    await self._run(job)
-                await self._wake.wait()
-                self._wake.clear()
-            except Unavailable as error:
-                log.warning("jobs wait: %s", error.detail)
-                await asyncio.sleep(_REST_SECONDS)
+    async def run(self, *, inherits: bool = True) -> None:
+        """Run jobs for ever: first those found waiting, then each as it comes.
+
+        An agent's one after the other, those of different agents side by side. Without `inherits`
+        those that an earlier process left stay with the next service.
+        """
+        running: dict[str, asyncio.Task[None]] = {}
+        try:
+            while True:
+                try:
+                    await self.db.run(FORGET_JOBS)
+                    for job in await self._waiting():
+                        agent = _agent_of(job)
+                        is_mine = inherits or job.id in self._submitted
+                        if is_mine and agent not in running:
+                            running[agent] = asyncio.create_task(self._run_patiently(job))
+                            running[agent].add_done_callback(partial(self._over, running, agent))
+                    await self._wake.wait()
+                    self._wake.clear()
+                except Unavailable as error:
+                    log.warning("jobs wait: %s", error.detail)
+                    await asyncio.sleep(_REST_SECONDS)
+        finally:
+            for task in running.values():
+                task.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+
+    async def _run_patiently(self, job: Job) -> None:
+        try:
+            await self._run(job)
+        except Unavailable as error:
+            log.warning("jobs of agent %s wait: %s", _agent_of(job), error.detail)
+            await asyncio.sleep(_REST_SECONDS)
+
+    def _over(
+        self, running: dict[str, asyncio.Task[None]], agent: str, task: asyncio.Task[None]
+    ) -> None:
+        """Let the agent's next job begin."""
+        del running[agent]
+        self._wake.set()
+        if not task.cancelled() and (defect := task.exception()):
+            log.error("a job of agent %s failed", agent, exc_info=defect)
 
     async def read(self, key: str) -> Job:
         """Return a job; raises JobNotFound."""
@@ -113,6 +151,9 @@ class JobRunner:
     async def _run(self, job: Job) -> None:
         """Run one job to its end; a database that is away, or a stop, leaves it to run again."""
         async with self._beginning:
+            # It may have ended between the look at the waiting ones and its turn.
+            if (await self.read(job.id)).state not in _OPEN:
+                return
             await self._update(job.id, "running", ScanCounts())
         # Of a defect, too, the job is over: run again, it would fail again and hold up the others.
         outcome: ScanCounts | ServiceError = QueryFailed("The service failed; its log says why.")
@@ -131,6 +172,8 @@ class JobRunner:
                 _resolve(future, outcome)
             if is_over and isinstance(outcome, ServiceError):
                 await self._update(job.id, "failed", ScanCounts(), outcome.detail)
+            if is_over:
+                self._submitted.discard(job.id)
 
     async def _scan(self, job: Job) -> ScanCounts:
         reports: list[asyncio.Future[None]] = []
@@ -179,6 +222,10 @@ def counts_from(stored: Mapping[str, Any]) -> ScanCounts:
     values = {n: stored[n] for n in ScanCounts.__dataclass_fields__ if n in stored}
     failed = [Failure(**failure) for failure in values.pop("failed", [])]
     return ScanCounts(**values, failed=failed)
+
+
+def _agent_of(job: Job) -> str:
+    return str(job.request.get("agent"))
 
 
 def _job(row: Mapping[str, Any]) -> Job:

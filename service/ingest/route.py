@@ -12,13 +12,16 @@ from pydantic import AfterValidator, Field
 from service.drafts.drafts import DocumentText
 from service.errors import SourceTooLarge
 from service.field_types import AgentName, Kind, Label, Moment, Reference, Text
+from service.ingest.jobs import JobRunner
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
 from service.web.fields import Strict, body_example
-from service.web.parts import TheParts
+from service.web.parts import ThePipeline, TheSettings, part
 from service.writing.pipeline import sync_documents
 
 router = APIRouter(prefix="/ingest", tags=["ingest"])
+
+TheJobs = Annotated[JobRunner, part(JobRunner)]
 
 
 def _relative(source: str) -> str:
@@ -127,9 +130,11 @@ class JobStatus:
 
 
 @router.post("", operation_id="ingest")
-async def post_ingest(parts: TheParts, request: IngestRequest) -> Ingested:
+async def post_ingest(
+    pipeline: ThePipeline, settings: TheSettings, request: IngestRequest
+) -> Ingested:
     """Store a document; answers after everything is durable and searchable."""
-    size, most = len(request.text.encode()), parts.settings.max_source_bytes
+    size, most = len(request.text.encode()), settings.max_source_bytes
     if size > most:
         msg = f"{size:,} bytes; the largest text taken is {most:,} (MEMORY_MAX_SOURCE_BYTES)."
         raise SourceTooLarge(msg)
@@ -138,7 +143,7 @@ async def post_ingest(parts: TheParts, request: IngestRequest) -> Ingested:
         request.source, request.text, request.agent, request.scope, request.kind,
         request.occurred_at, datetime.now(UTC),
     )  # fmt: skip
-    [synced] = await sync_documents(parts.pipeline, [document])
+    [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     return Ingested(
@@ -150,20 +155,20 @@ async def post_ingest(parts: TheParts, request: IngestRequest) -> Ingested:
     "/scan", operation_id="scan", response_model=Scanned, responses={202: {"model": JobAccepted}}
 )
 async def post_scan(
-    parts: TheParts,
+    jobs: TheJobs,
     request: ScanBody = ScanBody(),  # noqa: B008 - a frozen default
 ) -> Any:
     """Bring the store in line with the configured folders."""
     paths = tuple(request.paths)
     if request.wait:
-        return _scanned(await parts.jobs.run_and_wait(request.agent, paths))
-    return accepted(await parts.jobs.submit(request.agent, paths))
+        return _scanned(await jobs.run_and_wait(request.agent, paths))
+    return accepted(await jobs.submit(request.agent, paths))
 
 
 @router.get("/jobs/{id}", operation_id="read_job")
-async def get_job(parts: TheParts, id: str) -> JobStatus:  # noqa: A002 - the contract's name
+async def get_job(jobs: TheJobs, id: str) -> JobStatus:  # noqa: A002 - the contract's name
     """Look at a job: its state (queued, running, done or failed) and its counts so far."""
-    job = await parts.jobs.read(id)
+    job = await jobs.read(id)
     counts = {n: v for n, v in job.counts.items() if n in JobStatus.__dataclass_fields__}
     return JobStatus(
         id=job.id, state=job.state, detail=job.detail,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from service.drafts.drafts import Draft
+from service.drafts.stored_memory import StoredMemory
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
-from service.links.stored import StoredMemory
 from service.store.queries import Fragment
 
 Edge = tuple[str, str]

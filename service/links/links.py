@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from service.drafts.chains import Link, expected_edges
 from service.drafts.drafts import Written, names_in, text_of
+from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
-from service.links.stored import StoredMemory
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name, proper_names
 from service.names.relations import LinkChange, link_change

@@ -9,9 +9,9 @@ from typing import Any, Final
 import orjson
 
 from service.drafts.chains import Link
+from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
 from service.names.names import key_of, tokens_of
-from service.records import Memory
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import STOP_WORDS, index_words, query_words
@@ -34,38 +34,6 @@ SHORTS_OF: Final = load_query(__package__, "shorts_of")
 _MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/text/words.py).
 _LONGEST_CHARACTERS: Final = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredMemory(Memory):
-    """A memory with what is compared and linked of it; `content` is empty unless asked by id."""
-
-    content: str = ""
-    content_hash: str
-    is_embedded: bool
-    chain: str | None = None
-    position: int
-    concepts: tuple[str, ...] = ()
-
-    @property
-    def uri(self) -> str:
-        """The document it was read from; empty for none."""
-        return self.source.uri or ""
-
-    @property
-    def ref(self) -> str | None:
-        """Its writer's own id for it; why the memories of a summary belong together."""
-        return self.source.ref
-
-    @property
-    def lines(self) -> tuple[int | None, int | None]:
-        """Its first and last line in that document, from 1."""
-        return (self.source.line_start, self.source.line_end)
-
-    @property
-    def link(self) -> Link:
-        """Its place in its chain."""
-        return Link(self.occurred_at, self.uri, self.position, self.id)
 
 
 async def memories_of_document(db: Database, agent: str, uri: str) -> dict[str, StoredMemory]:

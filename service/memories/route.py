@@ -32,6 +32,7 @@ from service.records import Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
+from service.text.titles import title_of
 from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
 from service.web.fields import (
     FilterFields,
@@ -39,10 +40,9 @@ from service.web.fields import (
     Strict,
     body_example,
     memory_fields,
-    title_of,
     with_fields,
 )
-from service.web.parts import TheParts
+from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
 
 router = APIRouter(prefix="/memories", tags=["memories"])
@@ -122,14 +122,14 @@ class ListParameters(FilterFields):
 
 
 @router.post("", status_code=201, operation_id="store_memory")
-async def post_memory(parts: TheParts, request: StoreRequest) -> Stored:
+async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
-    [key], synced = await store(parts.pipeline, [request.pushed()])
+    [key], synced = await store(pipeline, [request.pushed()])
     return Stored(key, synced.actions[0], sorted(synced.concepts), list(synced.warnings))  # type: ignore[arg-type]
 
 
 @router.post("/batch", operation_id="store_memories")
-async def post_batch(parts: TheParts, request: BatchRequest) -> BatchStored:
+async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStored:
     """Store up to 1,000 memories at once; those of one session are chained in time order."""
     good: dict[int, Pushed] = {}
     errors = []
@@ -141,7 +141,7 @@ async def post_batch(parts: TheParts, request: BatchRequest) -> BatchStored:
     ids: list[str | None] = [None] * len(request.memories)
     if not good:
         return BatchStored(0, 0, 0, ids, errors, [])
-    keys, synced = await store(parts.pipeline, list(good.values()))
+    keys, synced = await store(pipeline, list(good.values()))
     for index, key in zip(good, keys, strict=True):
         ids[index] = key
     count = synced.actions.count
@@ -152,20 +152,20 @@ async def post_batch(parts: TheParts, request: BatchRequest) -> BatchStored:
 
 @router.get("", operation_id="list_memories")
 async def get_memories(
-    parts: TheParts, parameters: Annotated[ListParameters, Query()]
+    db: TheDatabase, parameters: Annotated[ListParameters, Query()]
 ) -> MemoryPage:
     """List memories, newest first, with the filters of /search."""
-    agents = await readable_agents(parts.db, parameters.agent, parameters.read_from)
+    agents = await readable_agents(db, parameters.agent, parameters.read_from)
     before, before_id = None, None
     if parameters.cursor:
         moment, key = decode_cursor(parameters.cursor, 2)
         before, before_id = cursor_moment(moment), record("memory", str(key))
-    rows = await parts.db.run(
+    rows = await db.run(
         LIST, before=before, before_id=before_id, limit=parameters.limit + 1,
         **parameters.filters(agents).params(),
     )  # fmt: skip
     if not rows and not parameters.cursor:
-        await refuse_unknown(parts.db, parameters.agent)
+        await refuse_unknown(db, parameters.agent)
     memories = [Memory.from_row(row) for row in rows[: parameters.limit]]
     has_more = len(rows) > parameters.limit
     last = memories[-1] if memories else None
@@ -176,10 +176,10 @@ async def get_memories(
 
 
 @router.get("/{id}", operation_id="read_memory")
-async def get_memory(parts: TheParts, id: str, agent: AgentName = "main") -> MemoryDetail:  # noqa: A002 - the contract's name
+async def get_memory(db: TheDatabase, id: str, agent: AgentName = "main") -> MemoryDetail:  # noqa: A002 - the contract's name
     """Read one memory with its concepts and what came just before and after it."""
-    memory = await find(parts.db, [agent], id)
-    around = await parts.db.run(SURROUNDINGS, id=record("memory", id)) or {}
+    memory = await find(db, [agent], id)
+    around = await db.run(SURROUNDINGS, id=record("memory", id)) or {}
     history = [HistoryEntry(memory.created_at, "created")]
     if memory.updated_at != memory.created_at:
         history.append(HistoryEntry(memory.updated_at, "updated"))
@@ -203,27 +203,28 @@ async def get_memory(parts: TheParts, id: str, agent: AgentName = "main") -> Mem
 
 @router.patch("/{id}", operation_id="change_memory")
 async def patch_memory(
-    parts: TheParts,
+    db: TheDatabase,
+    pipeline: ThePipeline,
     id: str,  # noqa: A002
     request: ChangeRequest,
     agent: AgentName = "main",
 ) -> MemoryDetail:
     """Change some fields of a memory; a new text is embedded and linked anew."""
-    memory = await find(parts.db, [agent], id)
+    memory = await find(db, [agent], id)
     sent = {name: getattr(request, name) for name in request.model_fields_set}
     changes = {
         name: value
         for name, value in sent.items()
         if value is not None or name == "title" or name in CLEARABLE
     }
-    await change_memory(parts.pipeline, memory, changes)
-    return await get_memory(parts, id, agent)
+    await change_memory(pipeline, memory, changes)
+    return await get_memory(db, id, agent)
 
 
 @router.delete("/{id}", status_code=204, operation_id="delete_memory")
-async def delete_memory(parts: TheParts, id: str, agent: AgentName = "main") -> Response:  # noqa: A002
+async def delete_memory(pipeline: ThePipeline, id: str, agent: AgentName = "main") -> Response:  # noqa: A002
     """Delete a memory for good, with its vector and links; the deletion is audited."""
-    await remove(parts.pipeline, agent, id)
+    await remove(pipeline, agent, id)
     return Response(status_code=204)
 
 

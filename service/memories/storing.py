@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
+from service.drafts.stored_memory import StoredMemory
 from service.errors import InvalidRequest, MemoryNotFound
 from service.links.change import Change
-from service.links.stored import StoredMemory, memories_by_id
+from service.links.stored import memories_by_id
 from service.metadata import Metadata, metadata_of
 from service.records import CONSOLIDATION, Memory, Source
 from service.store.database import Database

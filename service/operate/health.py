@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
 
@@ -13,10 +13,13 @@ from service.errors import (
     ServiceError,
     VectorFormMismatch,
 )
+from service.index.resident.residency import Residency
 from service.index.resident.state import IndexState
+from service.inference.vectors import Vectors
+from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT
-from service.store.database import SCHEMA_VERSION
-from service.web.parts import Parts, TheParts
+from service.store.database import SCHEMA_VERSION, Database
+from service.web.parts import TheDatabase, TheSettings, TheVectors, part
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
@@ -62,16 +65,23 @@ async def get_live() -> Alive:
 
 
 @router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
-async def get_ready(parts: TheParts, response: Response) -> Readiness:
+async def get_ready(
+    db: TheDatabase,
+    vectors: TheVectors,
+    settings: TheSettings,
+    searcher: Annotated[Searcher, part(Searcher)],
+    residency: Annotated[Residency | None, part(Residency)],
+    response: Response,
+) -> Readiness:
     """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
     checks = {
-        "database": await _database(parts),
+        "database": await _database(db),
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
-        "embedder": await _embedder(parts),
-        "fingerprint": _fingerprint(parts),
-        "engine": _engine(parts),
+        "embedder": await _embedder(vectors),
+        "fingerprint": _fingerprint(vectors),
+        "engine": _engine(searcher, residency, settings.agent),
     }
-    index = await asyncio.to_thread(parts.residency.state) if parts.residency else None
+    index = await asyncio.to_thread(residency.state) if residency else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
     if not reasons:
         return Readiness("ready", checks, [], index)
@@ -83,22 +93,22 @@ async def get_ready(parts: TheParts, response: Response) -> Readiness:
     return Readiness(status, checks, reasons, index)
 
 
-async def _database(parts: Parts) -> Check:
+async def _database(db: Database) -> Check:
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            await parts.db.ping()
+            await db.ping()
     except ServiceError as error:
         return Check(ok=False, detail=error.detail)
     except TimeoutError:
         return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
-    return Check(ok=True, detail=parts.db.address.url)
+    return Check(ok=True, detail=db.address.url)
 
 
-async def _embedder(parts: Parts) -> Check:
+async def _embedder(vectors: Vectors) -> Check:
     """Ask the embedding server itself: what it said at start may no longer be true."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            model = await parts.vectors.check()
+            model = await vectors.check()
     except TimeoutError:
         return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
     except ServiceError as error:
@@ -107,26 +117,26 @@ async def _embedder(parts: Parts) -> Check:
     return Check(ok=True, detail=f"{model.name}, {model.dimensions} dimensions")
 
 
-def _fingerprint(parts: Parts) -> Check:
-    problem = parts.vectors.problem
+def _fingerprint(vectors: Vectors) -> Check:
+    problem = vectors.problem
     if problem is None:
-        return Check(ok=True, detail=parts.vectors.fingerprint)
+        return Check(ok=True, detail=vectors.fingerprint)
     is_mismatch = not isinstance(
         problem, EmbedderUnavailable | EmbedderRefused | VectorFormMismatch
     )
     return Check(ok=not is_mismatch, detail=problem.detail if is_mismatch else "not known yet")
 
 
-def _engine(parts: Parts) -> Check:
-    problem = parts.vectors.problem
+def _engine(searcher: Searcher, residency: Residency | None, agent: str) -> Check:
+    problem = searcher.vectors.problem
     if isinstance(problem, VectorFormMismatch):
         return Check(ok=False, detail=problem.detail)
-    if parts.residency:
-        agents = {parts.settings.agent, DEFAULT_AGENT}
-        waiting = [told for agent in sorted(agents) if (told := parts.residency.waiting(agent))]
+    if residency:
+        agents = {agent, DEFAULT_AGENT}
+        waiting = [told for one in sorted(agents) if (told := residency.waiting(one))]
         if waiting:
             return Check(ok=False, detail=" ".join(waiting))
-        lag = (datetime.now(UTC) - parts.residency.follower.through).total_seconds()
+        lag = (datetime.now(UTC) - residency.follower.through).total_seconds()
         if lag > MOST_LAG_SECONDS:
             return Check(ok=False, detail=f"the index lags {lag:.0f} s behind the store")
-    return Check(ok=True, detail=parts.engine.name)
+    return Check(ok=True, detail=searcher.engine.name)

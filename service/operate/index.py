@@ -3,7 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -14,9 +14,12 @@ from service.index.resident.residency import Residency
 from service.index.resident.state import AgentState, IndexState
 from service.store.agents import refuse_unknown
 from service.web.fields import Strict, body_example
-from service.web.parts import Parts, TheParts
+from service.web.parts import TheDatabase, part
 
 router = APIRouter(prefix="/index", tags=["operations"])
+
+# None where the database engine answers.
+TheResidency = Annotated[Residency | None, part(Residency)]
 
 
 class RebuildRequest(Strict):
@@ -48,33 +51,35 @@ class Rebuilt:
 
 
 @router.get("", operation_id="index_state")
-async def get_index(parts: TheParts, agent: AgentName = "main") -> Index:
+async def get_index(db: TheDatabase, resident: TheResidency, agent: AgentName = "main") -> Index:
     """Tell what is held in RAM, and compare one agent's with the store by a count of every row."""
-    residency = _residency(parts)
-    await refuse_unknown(parts.db, agent)
+    residency = _residency(resident)
+    await refuse_unknown(db, agent)
     state = await residency.state_of(agent)
     return Index(await asyncio.to_thread(residency.state), state)
 
 
 @router.post("/rebuild", operation_id="rebuild_index")
-async def post_rebuild(parts: TheParts, request: RebuildRequest = _EVERY_AGENT) -> Rebuilt:
+async def post_rebuild(
+    db: TheDatabase, resident: TheResidency, request: RebuildRequest = _EVERY_AGENT
+) -> Rebuilt:
     """Load indexes anew from the store; the present ones answer searches meanwhile."""
-    residency = _residency(parts)
+    residency = _residency(resident)
     started = time.perf_counter()
     agent = request.agent
     if agent:
-        await refuse_unknown(parts.db, agent)
+        await refuse_unknown(db, agent)
     agents = [agent] if agent else residency.residents()
     await residency.rebuild(agents)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     return Rebuilt(agents, took_ms, await asyncio.to_thread(residency.state))
 
 
-def _residency(parts: Parts) -> Residency:
-    if parts.residency is None:
+def _residency(resident: Residency | None) -> Residency:
+    if resident is None:
         msg = (
             "MEMORY_SEARCH_ENGINE is `database`: SurrealDB keeps its indexes itself, there is "
             "none in RAM."
         )
         raise InvalidRequest(msg)
-    return parts.residency
+    return resident

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from service.field_types import AgentName
 from service.store.agents import refuse_unknown
 from service.store.queries import load_query
-from service.web.parts import TheParts
+from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/stats", tags=["operations"])
 
@@ -33,10 +33,10 @@ class Stats:
 
 
 @router.get("", operation_id="stats")
-async def get_stats(parts: TheParts, agent: AgentName = "main") -> Stats:
+async def get_stats(db: TheDatabase, agent: AgentName = "main") -> Stats:
     """Count what an agent remembers. Counts every row: for people and checks, not for polling."""
-    row = await parts.db.run(STATS, agent=agent)
+    row = await db.run(STATS, agent=agent)
     if not row["memories"]:
-        await refuse_unknown(parts.db, agent)
+        await refuse_unknown(db, agent)
     kinds = {kind["kind"]: kind["memories"] for kind in row["kinds"]}
     return Stats(agent=agent, **row | {"kinds": kinds})

@@ -25,10 +25,13 @@ from service.search.receipts import Receipt
 from service.search.shapes import HitFields, signal_fields
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
-from service.web.fields import FilterFields, body_example, memory_fields, title_of
-from service.web.parts import Parts, TheParts
+from service.text.titles import title_of
+from service.web.fields import FilterFields, body_example, memory_fields
+from service.web.parts import part
 
 router = APIRouter(tags=["search"])
+
+TheSearcher = Annotated[Searcher, part(Searcher)]
 
 
 class RecallOptions(FilterFields):
@@ -140,28 +143,26 @@ class RecallAnswer:
 
 
 @router.post("/graph-recall", operation_id="graph_recall")
-async def post_recall(parts: TheParts, request: RecallRequest) -> RecallAnswer:
+async def post_recall(searcher: TheSearcher, request: RecallRequest) -> RecallAnswer:
     """Follow the threads from the best hits: what is connected to this, and how."""
-    return await _recall(parts, request)
+    return await _recall(searcher, request)
 
 
 @router.get("/graph-recall", operation_id="graph_recall_get")
 async def get_recall(
-    parts: TheParts, parameters: Annotated[RecallParameters, Query()]
+    searcher: TheSearcher, parameters: Annotated[RecallParameters, Query()]
 ) -> RecallAnswer:
     """Do the same for curl and a browser."""
-    return await _recall(parts, parameters.request())
+    return await _recall(searcher, parameters.request())
 
 
-async def _recall(parts: Parts, request: RecallRequest) -> RecallAnswer:
-    agents = await readable_agents(parts.db, request.agent, request.read_from)
+async def _recall(searcher: Searcher, request: RecallRequest) -> RecallAnswer:
+    agents = await readable_agents(searcher.db, request.agent, request.read_from)
     search = SearchQuery(request.query or "", request.filters(agents), request.limit)
     query = RecallQuery(
         search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges)
     )
-    result = await graph_recall(
-        Searcher(parts.db, parts.vectors, parts.settings, parts.engine), query
-    )
+    result = await graph_recall(searcher, query)
     return RecallAnswer(
         seeds=list(result.seeds),
         results=[_recalled_fields(hit, request.query or "", result) for hit in result.hits],

@@ -9,10 +9,9 @@ from typing import Final
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.index.engine import Engine
 from service.index.evidence import Question
-from service.inference.embedder import Vector
 from service.inference.reranker import Reranker
 from service.inference.vectors import Vectors
-from service.records import Filters, Scored
+from service.records import Filters, Scored, Vector
 from service.search.candidates import by_concepts, by_words
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.paths import of_summary, path_seeds

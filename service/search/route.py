@@ -14,9 +14,11 @@ from service.search.refine.refining import Choices
 from service.search.shapes import HitFields, hit_fields
 from service.store.agents import readable_agents
 from service.web.fields import FilterFields, Strict, body_example
-from service.web.parts import Parts, TheParts
+from service.web.parts import part
 
 router = APIRouter(tags=["search"])
+
+TheSearcher = Annotated[Searcher, part(Searcher)]
 
 Limit = Annotated[int, Field(ge=1, le=100, description="Most results to return, 1 to 100.")]
 Weight = Annotated[float, Field(ge=0, le=100)]
@@ -133,21 +135,21 @@ class SearchAnswer:
 
 
 @router.post("/search", operation_id="search")
-async def post_search(parts: TheParts, request: SearchRequest) -> SearchAnswer:
+async def post_search(searcher: TheSearcher, request: SearchRequest) -> SearchAnswer:
     """Find the few memories that answer a question, by words, meaning and shared concepts."""
-    return await _search(parts, request)
+    return await _search(searcher, request)
 
 
 @router.get("/search", operation_id="search_get")
 async def get_search(
-    parts: TheParts, parameters: Annotated[SearchParameters, Query()]
+    searcher: TheSearcher, parameters: Annotated[SearchParameters, Query()]
 ) -> SearchAnswer:
     """Do the same for curl and a browser."""
-    return await _search(parts, parameters.request())
+    return await _search(searcher, parameters.request())
 
 
-async def _search(parts: Parts, request: SearchRequest) -> SearchAnswer:
-    agents = await readable_agents(parts.db, request.agent, request.read_from)
+async def _search(searcher: Searcher, request: SearchRequest) -> SearchAnswer:
+    agents = await readable_agents(searcher.db, request.agent, request.read_from)
     query = SearchQuery(
         text=request.query,
         filters=request.filters(agents),
@@ -160,7 +162,6 @@ async def _search(parts: Parts, request: SearchRequest) -> SearchAnswer:
         choices=Choices(request.duplicates, request.diversity, request.recency, request.rerank),
         skip_small_talk=request.skip_small_talk,
     )
-    searcher = Searcher(parts.db, parts.vectors, parts.settings, parts.engine, parts.reranker)
     result = await hybrid_search(searcher, query)
     return _answer(result, with_content=request.detail == "full")
 

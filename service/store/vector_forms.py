@@ -16,6 +16,9 @@ MIXED: Final = "mixed"
 
 FLOAT_BYTES: Final = 4
 
+# One vector a row.
+Matrix = NDArray[np.float32]
+
 
 def stored_vector(vector: NDArray[np.float32], form: VectorForm) -> bytes | list[float]:
     """Return a vector as the store keeps it; both forms hold every float32 exactly."""
@@ -38,3 +41,12 @@ def read_vector(stored: bytes | list[float]) -> NDArray[np.float32]:
         msg = f"a stored vector has {len(stored)} bytes, which is no multiple of {FLOAT_BYTES}"
         raise ValueError(msg)
     return np.frombuffer(stored, "<f4").astype(np.float32, copy=False)
+
+
+def unit_rows(vectors: Matrix) -> Matrix:
+    """Return the rows at length 1; zeros for a row without a direction: it is near to nothing."""
+    with np.errstate(all="ignore"):
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        scaled = np.asarray(vectors / lengths, np.float32)
+    scaled[~np.isfinite(scaled).all(axis=1)] = 0
+    return scaled

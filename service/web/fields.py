@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 from service.field_types import AgentName, EndMoment, Moment, Tags
 from service.metadata import DEFAULTS, FIELDS, LABEL_FILTERS, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
+from service.text.titles import title_of
 
 Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
@@ -155,9 +156,3 @@ _SAME = (
     "id", "kind", "type", "agent", "occurred_at", "created_at", "updated_at", "archived_at",
     "consolidated_into", *FIELDS,
 )  # fmt: skip
-
-
-def title_of(title: str, content: str) -> str:
-    """Return a memory's title, or the beginning of its text when it was given none."""
-    first = next((line.strip(" #*->`\t") for line in content.splitlines() if line.strip()), "")
-    return title or (first if len(first) <= 80 else f"{first[:79].rstrip()}…")

@@ -1,43 +1,30 @@
-"""What a route may ask for: the parts that the lifespan opened, by type."""
+"""What a route may ask for: a part that the lifespan opened, by its type.
 
-from dataclasses import dataclass
-from typing import Annotated
+A route declares the parts that it needs, `db: TheDatabase` or `Annotated[JobRunner,
+part(JobRunner)]`; a room that brings a part of its own needs no line here.
+"""
+
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from service.index.engine import Engine
-from service.index.resident.residency import Residency
-from service.inference.reranker import Reranker
 from service.inference.vectors import Vectors
-from service.ingest.jobs import JobRunner
 from service.settings import Settings
 from service.store.database import Database
 from service.writing.pipeline import Pipeline
 
 
-@dataclass(slots=True)
-class Parts:
-    """Everything that lives as long as the service, opened and closed by the lifespan.
+def part(kind: type) -> Any:
+    """Return the dependency that gives the part of this type; None where none was opened."""
 
-    `residency` keeps the resident indexes; None where the database engine answers. `reranker` is
-    None where no rerank server is configured.
-    """
+    # Not a plain function: FastAPI would ask a thread for it, at every request.
+    async def opened(request: Request) -> Any:
+        return request.app.state.parts.get(kind)
 
-    settings: Settings
-    db: Database
-    vectors: Vectors
-    engine: Engine
-    residency: Residency | None
-    pipeline: Pipeline
-    jobs: JobRunner
-    reranker: Reranker | None
+    return Depends(opened)
 
 
-# Not a plain function: FastAPI would ask a thread for it, at every request.
-async def parts(request: Request) -> Parts:
-    """Return the parts of the running service."""
-    found: Parts = request.app.state.parts
-    return found
-
-
-TheParts = Annotated[Parts, Depends(parts)]
+TheDatabase = Annotated[Database, part(Database)]
+TheSettings = Annotated[Settings, part(Settings)]
+TheVectors = Annotated[Vectors, part(Vectors)]
+ThePipeline = Annotated[Pipeline, part(Pipeline)]

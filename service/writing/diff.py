@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from service.drafts.drafts import DocumentText, Draft, document_drafts
+from service.drafts.stored_memory import StoredMemory
 from service.links import stored
-from service.links.stored import StoredMemory
 from service.metadata import KEPT, MAKE_VERSION
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from service.drafts.drafts import text_of
 from service.errors import EmbedderRefused, InvalidRequest, Unavailable, VectorsUnfit
-from service.inference.embedder import Vector
 from service.inference.vectors import Vectors
+from service.records import Vector
 from service.store.database import record
 from service.store.queries import load_query
 from service.store.vector_forms import stored_vector
@@ -70,23 +70,10 @@ async def _is_stored(pipeline: Pipeline, pair: tuple[Row, Vector]) -> bool:
 
 async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[tuple[Row, Vector]]:
     texts = [text_of(row["heading_path"], row["title"], row["content"]) for row in rows]
-    try:
-        made = await vectors.embed_documents(texts)
-        return list(zip(rows, made, strict=True))
-    except EmbedderRefused as error:
-        refusal = error
     # One text may be what the server does not take (too long for it): it must not hold up others.
-    alone = []
-    for row, text in zip(rows, texts, strict=True):
-        try:
-            [vector] = await vectors.embed_documents([text])
-        except EmbedderRefused as error:
-            log.debug("memory %s stays without a vector: %s", row["id"], error.detail)
-        else:
-            alone.append((row, vector))
-    if not alone:
-        raise refusal
-    return alone
+    made = await vectors.embed_each(texts)
+    pairs = zip(rows, made, strict=True)
+    return [(row, vector) for row, vector in pairs if vector is not None]
 
 
 async def keep_embedding(pipeline: Pipeline) -> None:

@@ -14,17 +14,17 @@ from datetime import UTC, datetime
 from typing import Final
 
 from service.drafts.drafts import DocumentText, Draft
+from service.drafts.stored_memory import StoredMemory
 from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
 from service.index.engine import Engine
-from service.inference.embedder import Vector
 from service.inference.vectors import Vectors
 from service.links import stored
 from service.links.change import Change, DocumentRow
 from service.links.dictionaries import Dictionaries
 from service.links.links import Links, find_follows, find_links
 from service.links.merges import Merged, regroup
-from service.links.stored import StoredMemory
 from service.links.vocabulary import learn_rows, read_dictionary
+from service.records import Vector
 from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
 from service.writing.tables.linked_change import LinkedChange

@@ -15,8 +15,8 @@ import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
 from embedding_server.app import create_app
-from embedding_server.encoders.encoder import ModelCard, TokenIds
-from embedding_server.encoders.prompts import Prompts
+from embedding_server.encoder import ModelCard, TokenIds
+from embedding_server.prompts import Prompts
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
 from tests.embedding_server.running import serve, wait_until_ready

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from embedding_server.encoders.encoder import MemoryExhausted, ModelCard, TokenIds
-from embedding_server.encoders.prompts import Prompts
+from embedding_server.encoder import MemoryExhausted, ModelCard, TokenIds
 from embedding_server.instruments import PREFIX, Instruments
+from embedding_server.prompts import Prompts
 from embedding_server.scheduling.batch_queue import BatchLimits
 from embedding_server.serving.batching import Batcher
 from embedding_server.serving.warm_up import WarmModel

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from openai import AsyncOpenAI, Omit, OpenAI, omit
 
 from embedding_server.app import create_app
+from embedding_server.encoder import Encoder
 from embedding_server.encoders import hashing
-from embedding_server.encoders.encoder import Encoder
 from embedding_server.settings import Settings
 from embedding_server.web.body_limit import MAX_BODY_BYTES
 from tests.embedding_server.edge import FAILING, GatedEncoder, read_metrics, serve_gated, wait_until

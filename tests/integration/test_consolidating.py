@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from service.consolidate.consolidating import Asked, consolidate
-from service.consolidate.planning import Wish
+from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run
 from service.errors import StaleRead
@@ -17,7 +17,7 @@ from service.store.vector_forms import VectorForm
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
-WISH = Wish("main", None, START + timedelta(days=900))
+TARGET = Target("main", None, START + timedelta(days=900))
 FORMS: tuple[VectorForm, ...] = ("array", "bytes")
 
 
@@ -31,7 +31,7 @@ async def _push(world: OpenStore, texts: list[str], first: datetime = START) -> 
 
 
 async def _run(world: OpenStore, **asked: Any) -> Consolidated:
-    return await consolidate(world.pipeline, Asked(WISH, dry_run=False, **asked))
+    return await consolidate(world.pipeline, Consolidation(TARGET, dry_run=False, **asked))
 
 
 async def _write(world: OpenStore, text: str) -> None:
@@ -106,9 +106,9 @@ async def test_many_memories_in_many_groups(tmp_path: Path, form: VectorForm) ->
     texts = [f"Number {n}: Osprey-{n % 40} saw {n * 7} birds. Nothing else." for n in range(400)]
     async with open_store(tmp_path, form) as world:
         keys = await _push(world, texts)
-        shown = await consolidate(world.pipeline, Asked(WISH, limit=1000))
+        shown = await consolidate(world.pipeline, Consolidation(TARGET, limit=1000))
         heard: list[tuple[int, int]] = []
-        asked = Asked(WISH, plan=shown.plan, dry_run=False, limit=1000)
+        asked = Consolidation(TARGET, plan=shown.plan, dry_run=False, limit=1000)
         done = await consolidate(
             world.pipeline, asked, lambda through, groups: heard.append((through, groups))
         )
@@ -135,6 +135,7 @@ async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
         )
         again = await _run(world)
         assert sorted((group.action, len(group.sources)) for group in again.groups) == [
-            ("create", 27), ("revise", 73),
-        ]  # fmt: skip
+            ("create", 27),
+            ("revise", 73),
+        ]
         assert await world.complaints() == []

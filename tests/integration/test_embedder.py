@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from service.errors import EmbedderRefused, EmbedderUnavailable
-from service.inference.embedder import Embedder, EmbedderAddress, Vector
+from service.inference.embedder import Embedder, EmbedderAddress
+from service.records import Vector
 from tests.servers.outer_embeddings import (
     Answer,
     OuterEmbeddings,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.graph import edges, report
+from service.graph import edge_kinds, pair_vectors, report
 from service.graph.report import report_on
 from service.settings import Settings
 from service.store.vector_forms import VectorForm
@@ -25,9 +25,9 @@ async def test_samples_stand_for_a_larger_store(
         whole = await report_on(store.db, SETTINGS, "main")
         monkeypatch.setattr(report, "_NEWEST", 50)
         monkeypatch.setattr(report, "_MOST_MEMORIES", 20)
-        monkeypatch.setattr(report, "_MOST_VECTORS", 30)
-        monkeypatch.setattr(report, "_MOST_REACH_PAIRS", 5)
-        monkeypatch.setattr(edges, "MOST_PAIRS", 40)
+        monkeypatch.setattr(pair_vectors, "_MOST_VECTORS", 30)
+        monkeypatch.setattr(pair_vectors, "_MOST_REACH_PAIRS", 5)
+        monkeypatch.setattr(edge_kinds, "MOST_PAIRS", 40)
         part = await report_on(store.db, SETTINGS, "main")
         again = await report_on(store.db, SETTINGS, "main")
     assert (whole.memories, whole.sampled_memories, whole.sampled_vectors) == (60, 60, 60)

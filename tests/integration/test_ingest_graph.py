@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
-from service.consolidate.consolidating import Asked, consolidate
-from service.consolidate.planning import Wish
+from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.planning import Target
 from service.consolidate.undoing import undo_run
 from service.drafts.drafts import DocumentText
 from service.errors import RunNotFound
@@ -185,7 +185,7 @@ class Soundness(RuleBasedStateMachine):
 
     @rule(agent=agents)
     def consolidate(self, agent: str) -> None:
-        asked = Asked(Wish(agent, None, START + timedelta(days=400)), dry_run=False)
+        asked = Consolidation(Target(agent, None, START + timedelta(days=400)), dry_run=False)
         done = self.do(consolidate(self.world.pipeline, asked))
         if done.run:
             self.runs.append((agent, done.run))

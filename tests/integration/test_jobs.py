@@ -188,12 +188,8 @@ async def test_a_defect_fails_its_job_and_no_other(tmp_path: Path) -> None:
         broken = "0" * 32
         await run.opened.db.run(CREATE_JOB, id=record("job", broken), request={"paths": []})
         run.begin()
-        assert run.task is not None
-        with pytest.raises(KeyError):
-            await run.task
-        job = await run.runner.read(broken)
+        job = await run.finished(broken)
         assert (job.state, job.detail) == ("failed", "The service failed; its log says why.")
-        run.begin()
         assert (await run.runner.run_and_wait(None)).files == 3
 
 

@@ -11,10 +11,9 @@ from service.errors import EmbedderUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
-from service.inference.embedder import Vector
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
-from service.records import Filters, Scored
+from service.records import Filters, Scored, Vector
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import Searcher, SearchQuery
 from service.settings import Settings

@@ -48,9 +48,12 @@ async def graph(opened: OpenStore) -> dict[str, Any]:
     """Return concepts, references and ties, but for what was merged and parted."""
     tables = {
         "concept": "id, name, aliases, kind, memories, is_cased, is_declared",
-        "references": "id", "related_to": "id, weight, is_declared", "is_a": "id",
-        "abbreviation": "id, slug", "candidate": "id",
-    }  # fmt: skip
+        "references": "id",
+        "related_to": "id, weight, is_declared",
+        "is_a": "id",
+        "abbreviation": "id, slug",
+        "candidate": "id",
+    }
     return {
         table: await opened.ask(f"SELECT {columns} FROM {table} ORDER BY id")  # noqa: S608 - names above
         for table, columns in tables.items()
@@ -242,10 +245,15 @@ async def test_a_concept_of_an_older_store_goes_to_the_one_that_has_it_as_an_ali
         [key] = await opened.push("an embedding server")
         await opened.declare(CARD)
         rows = {
-            "id": record("concept", ["main", "embedding_server"]), "agent": "main", "memories": 1,
-            "name": "embedding server", "aliases": [], "kind": "tag", "is_declared": False,
+            "id": record("concept", ["main", "embedding_server"]),
+            "agent": "main",
+            "memories": 1,
+            "name": "embedding server",
+            "aliases": [],
+            "kind": "tag",
+            "is_declared": False,
             "is_cased": False,
-        }  # fmt: skip
+        }
         text = "INSERT INTO concept $rows"
         await opened.db.run(Query("old", text, frozenset({"rows"}), writes=True), rows=rows)
         take = """DELETE references;
@@ -269,8 +277,10 @@ async def test_concepts_tell_what_was_merged_into_them(tmp_path: Path) -> None:
         await merge(opened)
         found = await detail(opened, "graph_memory")
         assert (found.id, found.name, found.aliases) == (
-            "graphmemory", "GraphMemory", ["graph memory"],
-        )  # fmt: skip
+            "graphmemory",
+            "GraphMemory",
+            ["graph memory"],
+        )
         assert [(old.id, old.name, old.run) for old in found.merged] == [
             ("graph_memory", "graph memory", "r1")
         ]

@@ -16,6 +16,8 @@ from service.errors import (
     FingerprintMismatch,
 )
 from service.settings import Settings
+from service.store import vector_pages
+from service.store.vector_forms import VectorForm
 from service.writing.embed_later import embed_pending, keep_embedding
 from tests.servers.outer_embeddings import Answer, outer_embeddings
 from tests.servers.running import free_port
@@ -136,7 +138,7 @@ async def test_a_failing_answer_leaves_the_memory_without_a_vector(tmp_path: Pat
         opened.embeddings.next_answers.append(Answer({"data": []}))
         await opened.push("Words.")
         assert await embedded(opened) == [False]
-        opened.embeddings.next_answers.extend([Answer({"data": []})] * 2)
+        opened.embeddings.next_answers.append(Answer({"data": []}))
         with pytest.raises(EmbedderRefused):
             await embed_pending(opened.pipeline)
         assert await embed_pending(opened.pipeline) == 1
@@ -153,6 +155,51 @@ async def test_a_text_that_the_server_refuses_holds_up_no_other(tmp_path: Path) 
         with pytest.raises(EmbedderRefused, match="too long"):
             await embed_pending(opened.pipeline)
         assert await opened.complaints() == []
+
+
+async def test_refused_texts_among_64_are_found_by_halving(tmp_path: Path) -> None:
+    texts = [f"Words number {n}." for n in range(64)]
+    texts[13] = "A poison text."
+    async with open_store(tmp_path) as opened:
+        whole = await opened.vectors.embed_documents([texts[12], texts[14]])
+        opened.embeddings.refused_words = "poison"
+        opened.embeddings.requests.clear()
+        made = await opened.vectors.embed_each(texts)
+        # Eight batches of eight, and of the one that is refused two halves, thrice.
+        assert len(opened.embeddings.requests) == 8 + 2 * 3
+        assert [n for n, vector in enumerate(made) if vector is None] == [13]
+        assert [vector.tolist() for vector in (made[12], made[14]) if vector is not None] == [
+            vector.tolist() for vector in whole
+        ]
+        some = await opened.vectors.embed_each(["One.", "poison 1", "poison 2", "poison 3", "Two."])
+        assert [vector is None for vector in some] == [False, True, True, True, False]
+        assert await opened.vectors.embed_each([]) == []
+
+
+@pytest.mark.parametrize("count", [1, 20])
+async def test_a_server_that_refuses_every_text_is_told_of(tmp_path: Path, count: int) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.refused_words = "poison"
+        with pytest.raises(EmbedderRefused, match="too long"):
+            await opened.vectors.embed_each([f"poison {n}" for n in range(count)])
+
+
+@pytest.mark.parametrize("form", ["bytes", "array"])
+async def test_vectors_are_read_in_pages_without_those_of_other_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm
+) -> None:
+    monkeypatch.setattr(vector_pages, "_PAGE_VECTORS", 2)
+    async with open_store(tmp_path, form) as opened:
+        keys = await opened.push(*[f"Words number {n}." for n in range(5)])
+        text = "UPDATE type::record('embedding', $key) SET fingerprint = 'other'"
+        await opened.ask(text, key=keys[1])
+        facts = await opened.db.meta("embedding")
+        wanted = [*keys, "nobody"]
+        pages = [page async for page in vector_pages.pages_of_vectors(opened.db, wanted, facts)]
+        assert [page for page, _ in pages] == [keys[:1], keys[2:4], keys[4:]]
+        assert [rows.shape for _, rows in pages] == [(1, 16), (2, 16), (1, 16)]
+        longer = {**facts, "dimensions": 17}
+        assert [page async for page in vector_pages.pages_of_vectors(opened.db, keys, longer)] == []
 
 
 async def test_a_changed_text_without_a_server_loses_its_old_vector(tmp_path: Path) -> None:

@@ -1,16 +1,16 @@
-"""What a summary takes from a memory it is made of, stored or about to be; pure."""
+"""Originals: the memories that a summary is made of, stored or about to be; pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from service.drafts.drafts import Draft
-from service.links.stored import StoredMemory
+from service.drafts.stored_memory import StoredMemory
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A memory that a summary is made of."""
+    """What a summary takes from a memory that it is made of."""
 
     id: str
     agent: str
@@ -29,7 +29,7 @@ class Original:
 
     @property
     def order(self) -> tuple[datetime, str, int, str]:
-        """Where a summary tells it: by time, then as its document does."""
+        """Where it stands in a summary: by time, then by document and line, then by id."""
         return (self.occurred_at, self.uri, self.line_start, self.id)
 
 
@@ -46,4 +46,5 @@ def original_of_draft(draft: Draft) -> Original:
     return Original(id=draft.key, uri=source.uri or "", line_start=source.line_start or 0, **same)
 
 
+# Called the same in a stored memory, in a draft and here.
 _SAME: Final = frozenset(Original.__dataclass_fields__) - {"id", "uri", "line_start"}

@@ -1,4 +1,4 @@
-"""Sentences whole again: what the splitter tears or misses in the notes of a developer."""
+"""Sentences of developers' notes: repairs where the splitter cuts wrongly or misses an end."""
 
 import re
 from collections.abc import Iterator
@@ -8,15 +8,16 @@ from typing import Final
 from service.text.cjk import is_wide
 from service.text.sentences import find_sentence_starts
 
-# Without this a text is one sentence, and the splitter need not be asked.
+# A text without any match is one sentence, and the splitter, which is slow, need not be asked.
 _MAY_END: Final = re.compile(r"[.!?][^\w\s]*\s+\S|[^\x00-\x7f]")
 # No sentence ends inside an address of the web or a code span.
 _SHIELD: Final = re.compile(r"https?://[!-~]*[^\W_]/?|`[^`\n]*`")
-# The splitter takes the end of README.md for a doctor of medicine.
+# Missed ends: the splitter reads the "md." of "README.md. Then" as the abbreviation of a title.
 _AFTER_FILE: Final = re.compile(r"\w\w\.[a-z]\w{0,4}\.\s+(?=[A-Z])")
 # Marks that close behind a full stop: **Decision.** and "Stop."
 _CLOSING: Final = re.compile(r"[*_~\"'”’)\]]+(?=\s|$)")
-# Behind these no sentence ever ends; behind the next ones none that goes on small or in figures.
+# After the first of these no sentence ever ends; after the second none does if a small letter or a
+# figure follows.
 _UNFINISHED: Final = re.compile(r"(?:^|[\s(*_])(?:approx|cf|excl|incl|vs)\.\s+$", re.IGNORECASE)
 _ABBREVIATED: Final = re.compile(
     r"(?:^|[\s(*_])(?:a\.m|avg|ca|ch|dept|eqs?|est|etc|ext|figs?|hrs?|max|mins?|misc|nos?|nr|p\.m|"

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Final
 
 from service.index.database import evidence as stored_evidence
 from service.index.evidence import Evidence, Question
-from service.inference.embedder import Vector
 from service.names.shares import DECLARED_SHARE, share_of
-from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import query_words

@@ -20,8 +20,7 @@ from service.index.resident.neighbours import (
     summaries_of,
 )
 from service.index.resident.residency import Residency
-from service.inference.embedder import Vector
-from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
 from service.text.words import query_words
 
 Answer = TypeVar("Answer")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from service.records import Memory
 from service.search.fusion.rrf import Fused, SignalHit
-from service.web.fields import title_of
+from service.text.titles import title_of
 
 
 def path_seeds(hit: Fused) -> tuple[str, ...]:

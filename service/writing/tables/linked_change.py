@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from service.inference.embedder import Vector
 from service.links.change import Change, Edge
 from service.links.links import Links
+from service.records import Vector
 from service.store.database import record
 from service.store.queries import Fragment, Query
 from service.store.vector_forms import VectorForm

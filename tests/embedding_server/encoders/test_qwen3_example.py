@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embedding_server.encoders.encoder import ModelCard, TokenIds
-from embedding_server.encoders.prompts import Prompts
+from embedding_server.encoder import ModelCard, TokenIds
 from embedding_server.encoders.qwen3 import QUERY_PROMPT
 from embedding_server.encoders.qwen3_example import EXAMPLES, Example, check_similarities
 from embedding_server.errors import CannotStart
+from embedding_server.prompts import Prompts
 from embedding_server.vectors import Vectors
 
 # Written out once more: the card's words, not the module's.

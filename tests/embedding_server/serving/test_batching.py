@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embedding_server.encoders.encoder import TokenIds
+from embedding_server.encoder import TokenIds
 from embedding_server.errors import EmbeddingFailed, ModelGone, OutOfMemory
 from embedding_server.serving.batching import BROKEN, Batcher
 from embedding_server.vectors import Vectors

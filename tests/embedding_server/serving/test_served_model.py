@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from embedding_server.app import create_app
-from embedding_server.encoders.encoder import Encoder
+from embedding_server.encoder import Encoder
 from embedding_server.errors import CannotStart, ModelGone
 from embedding_server.instruments import Instruments
 from embedding_server.serving.batching import BROKEN

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embedding_server.encoders.encoder import MemoryExhausted, ModelCard, TokenIds
+from embedding_server.encoder import MemoryExhausted, ModelCard, TokenIds
 from embedding_server.encoders.hashing import HashingEncoder
 from embedding_server.encoders.sentence_transformer import (
     SentenceTransformerEncoder,

@@ -12,19 +12,18 @@ from service.graph.measures import (
     measured,
     near_cosine,
     reach_of,
-    unit,
     verdict_on,
 )
+from service.store.vector_forms import unit_rows
 
 
-def _floats(*rows: list[float]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def _rows(*rows: list[float]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     return np.array(rows, np.float32)
 
 
-def test_vectors_are_brought_to_length_one() -> None:
-    rows = unit(_floats([3, 4], [0, 0], [np.nan, 1], [0, 2]))
-    assert rows.tolist() == [pytest.approx([0.6, 0.8]), [0, 0], [0, 0], [0, 1]]
-    assert cosines(rows[[0, 0]], rows[[0, 3]]).tolist() == pytest.approx([1, 0.8])
+def test_cosines_are_of_rows_side_by_side() -> None:
+    rows = _rows([0.6, 0.8], [0, 0], [0, 1])
+    assert cosines(rows[[0, 0, 1]], rows[[0, 2, 2]]).tolist() == pytest.approx([1, 0.8, 0])
 
 
 def test_near_is_what_one_random_pair_in_twenty_exceeds() -> None:
@@ -41,7 +40,7 @@ def test_precision_and_lift() -> None:
 
 
 def test_who_is_nearer_than_the_other_end() -> None:
-    vectors = unit(_floats([1, 0], [0.9, 0.1], [0.5, 0.5], [0, 1]))
+    vectors = unit_rows(_rows([1, 0], [0.9, 0.1], [0.5, 0.5], [0, 1]))
     asked, thresholds = vectors[[0, 3, 0]], cosines(vectors[[0, 3, 0]], vectors[[2, 2, 1]])
     # From 0 to 2: 1 is nearer. From 3 to 2: nobody. From 0 to 1: nobody but itself.
     assert count_nearer(asked, thresholds, vectors, np.array([0, 3, 0])).tolist() == [1, 0, 0]
@@ -55,7 +54,7 @@ def test_reach_counts_pairs_that_miss_each_other_both_ways() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict", "said"),
+    ("edge", "verdict", "words"),
     [
         (Measured(19, 1.0, 20.0, 1.0), "too few to tell", "19 pairs"),
         (Measured(50), "too few to tell", "50 pairs"),
@@ -66,14 +65,18 @@ def test_reach_counts_pairs_that_miss_each_other_both_ways() -> None:
         (Measured(2000, 0.0995, 1.99, 0.9), "noisy", "below 2 times"),
     ],
 )
-def test_the_verdict_gives_its_reason(found: Measured, verdict: str, said: str) -> None:
-    given, reason = verdict_on(found)
+def test_the_verdict_gives_its_reason(edge: Measured, verdict: str, words: str) -> None:
+    given, reason = verdict_on(edge)
     assert given == verdict
-    assert said in reason
+    assert words in reason
 
 
 def test_concepts_are_sorted_into_bands() -> None:
     assert bands([1, 1, 2, 3, 5, 6, 20, 21, 200, 201, 900], 100) == [
-        Band("1", 2, 2, 0), Band("2", 1, 2, 1), Band("3-5", 2, 8, 2), Band("6-20", 2, 26, 2),
-        Band("21-200", 2, 221, 1), Band("201+", 2, 1101, 0),
-    ]  # fmt: skip
+        Band("1", 2, 2, 0),
+        Band("2", 1, 2, 1),
+        Band("3-5", 2, 8, 2),
+        Band("6-20", 2, 26, 2),
+        Band("21-200", 2, 221, 1),
+        Band("201+", 2, 1101, 0),
+    ]

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.settings import Settings
-from service.store.vector_forms import ENGINE_OF_FORM, FORM_OF_ENGINE, read_vector, stored_vector
+from service.store.vector_forms import (
+    ENGINE_OF_FORM,
+    FORM_OF_ENGINE,
+    read_vector,
+    stored_vector,
+    unit_rows,
+)
 
 NUMBERS = st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=40)
 
@@ -47,3 +53,8 @@ def test_every_engine_has_its_form() -> None:
     engines = Settings.model_json_schema()["properties"]["search_engine"]["enum"]
     assert set(engines) == FORM_OF_ENGINE.keys()
     assert {ENGINE_OF_FORM[form] for form in FORM_OF_ENGINE.values()} == set(engines)
+
+
+def test_rows_are_brought_to_length_one_and_those_without_a_direction_to_zero() -> None:
+    rows = unit_rows(np.array([[3, 4], [0, 0], [np.nan, 1], [0, 2]], np.float32))
+    assert rows.tolist() == [pytest.approx([0.6, 0.8]), [0, 0], [0, 0], [0, 1]]

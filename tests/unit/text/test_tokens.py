@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.text.tokens import estimate_tokens
+from service.text.tokens import estimate_tokens, tokens_in_bytes
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,7 @@ def test_is_never_above_the_number_of_characters(text: str) -> None:
 @given(st.lists(st.text()))
 def test_sums_over_lines(lines: list[str]) -> None:
     assert estimate_tokens("\n".join(lines)) == sum(map(estimate_tokens, lines))
+
+
+def test_bytes_alone_give_an_estimate_that_is_rounded_down() -> None:
+    assert [tokens_in_bytes(size) for size in (0, 3, 4, 11, 4000)] == [0, 0, 1, 2, 1000]

@@ -12,12 +12,12 @@ from service.names.names import proper_names
 def test_the_density_is_the_sum_of_its_shares() -> None:
     # 4 of 20 words.
     assert density(Passage("went home very late")) == pytest.approx(0.3 * 4 / 20)
-    # 5 words, one of them telling; one of 5 names; 2 of 3 numbers.
-    told = density(Passage("Fixed 12 errors in `shelf` 3"))
-    assert told == pytest.approx(0.3 * 6 / 20 + 0.4 + 0.2 * 1 / 5 + 0.1 * 2 / 3)
+    # 6 words, one of them a cue; one of 5 names; 2 of 3 numbers.
+    fixed = density(Passage("Fixed 12 errors in `shelf` 3"))
+    assert fixed == pytest.approx(0.3 * 6 / 20 + 0.4 + 0.2 * 1 / 5 + 0.1 * 2 / 3)
     # More than 20 words count as 20.
     assert density(Passage("went " * 40)) == pytest.approx(0.3)
-    # Pairs of wide letters share each letter: 8 letters are 7 halves.
+    # Pairs of Korean letters share each letter: 8 letters are 7 halves.
     assert density(Passage("아침에밥을먹었")) == pytest.approx(0.3 * 3 / 20)
     assert density(Passage("went home", is_done=True)) == pytest.approx(0.3 * 2 / 20 + 0.3)
     assert density(Passage("what came home:")) == pytest.approx(0.5 * 0.3 * 3 / 20)
@@ -96,7 +96,7 @@ def test_what_stands_under_a_decision_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "known"),
     [
         ("went home", set()),
         ("It needs 11.2 GB, 1,140 rows and 4 %.", {"11.2gb", "1140rows", "4%"}),
@@ -112,8 +112,8 @@ def test_what_stands_under_a_decision_is_one() -> None:
         ("at commit 4f9c2d1", {"4f9c2d1"}),
     ],
 )
-def test_facts(text: str, told: set[str]) -> None:
-    assert facts(Passage(text)) == told
+def test_facts(text: str, known: set[str]) -> None:
+    assert facts(Passage(text)) == known
 
 
 def test_the_facts_of_code_are_its_numbers_and_identifiers() -> None:

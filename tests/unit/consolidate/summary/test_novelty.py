@@ -1,15 +1,15 @@
-"""What has been said is said once, and nothing telling is taken for said."""
+"""Repetitions are noticed, and nothing that adds a fact is taken for one."""
 
 import pytest
 
-from service.consolidate.summary.novelty import Said, read_saying
+from service.consolidate.summary.novelty import NoveltyFilter, score_passage
 from service.consolidate.summary.passages import Passage
 
 
-def _is_said(first: str, second: str) -> bool:
-    said = Said()
-    assert said.take(read_saying(Passage(first)))
-    return not said.take(read_saying(Passage(second)))
+def _repeats(first: str, second: str) -> bool:
+    novelty = NoveltyFilter()
+    assert novelty.is_new(score_passage(Passage(first)))
+    return not novelty.is_new(score_passage(Passage(second)))
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ def _is_said(first: str, second: str) -> bool:
         ("서버를 다시 시작했다.", "서버를 다시 시작했다"),
         ("今天没有新的邮件。", "今天没有新的邮件"),
     ],
-)  # fmt: skip
-def test_said_twice(first: str, second: str) -> None:
-    assert _is_said(first, second)
+)
+def test_a_repetition(first: str, second: str) -> None:
+    assert _repeats(first, second)
 
 
 @pytest.mark.parametrize(
@@ -43,21 +43,21 @@ def test_said_twice(first: str, second: str) -> None:
         ("서버를 켰다.", "서버를 껐다."),
         ("今天没有新邮件。", "今天有新邮件。"),
     ],
-)  # fmt: skip
-def test_said_differently(first: str, second: str) -> None:
-    assert not _is_said(first, second)
+)
+def test_no_repetition(first: str, second: str) -> None:
+    assert not _repeats(first, second)
 
 
 def test_code_is_the_same_only_if_every_letter_is() -> None:
-    said = Said()
-    code = read_saying(Passage("```\na = b\n```", is_code=True))
-    assert [said.take(code), said.take(code)] == [True, False]
-    assert said.take(read_saying(Passage("```\na = B\n```", is_code=True)))
+    novelty = NoveltyFilter()
+    code = score_passage(Passage("```\na = b\n```", is_code=True))
+    assert [novelty.is_new(code), novelty.is_new(code)] == [True, False]
+    assert novelty.is_new(score_passage(Passage("```\na = B\n```", is_code=True)))
 
 
 def test_a_word_that_negates() -> None:
     negated = [
-        read_saying(Passage(text)).is_negated
+        score_passage(Passage(text)).is_negated
         for text in ("we don't", "it isn’t", "not now", "未完成", "안 된다", "now", "done")
     ]
     assert negated == [True] * 5 + [False] * 2

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.consolidate.summary.density import facts, is_decision
-from service.consolidate.summary.distilling import Distilled, Told, best_formed, distil
+from service.consolidate.summary.extraction import Extract, best_formed, extract
+from service.consolidate.summary.originals import Original
 from service.consolidate.summary.passages import Passage, read_passages
 from service.text.tokens import estimate_tokens
 
@@ -27,9 +28,28 @@ _FRAGMENTS = (
 _CONTENTS = st.lists(st.sampled_from(_FRAGMENTS), max_size=4).map("\n\n".join)
 
 
-def _told(*contents: str) -> list[Told]:
+def _original(key: str, at: datetime, content: str, title: str = "") -> Original:
+    return Original(
+        id=key,
+        agent="main",
+        scope=None,
+        trust_tier="trusted",
+        sensitivity="normal",
+        title=title,
+        content=content,
+        content_hash="",
+        tags=(),
+        importance=0.5,
+        occurred_at=at,
+        session=None,
+        uri="",
+        line_start=0,
+    )
+
+
+def _originals(*contents: str) -> list[Original]:
     return [
-        Told(f"m{number}", _DAY + timedelta(days=number), content)
+        _original(f"m{number}", _DAY + timedelta(days=number), content)
         for number, content in enumerate(contents)
     ]
 
@@ -38,7 +58,7 @@ def test_a_summary_in_the_order_of_time() -> None:
     first = "Went home. Fixed E1234 in `src/app.py`. Had lunch."
     second = "09:15 restarted.\n\n- [x] deployed v1.2.3\n- we agreed on 8\n"
     code = "Ran it:\n\n```sh\nls -l\n\necho error 42\n```"
-    assert distil(_told(first, second, code)[::-1], 63) == Distilled(
+    assert extract(_originals(first, second, code)[::-1], 63) == Extract(
         "- 2026-02-13: Fixed E1234 in `src/app.py`.\n"
         "- 2026-02-14: [x] deployed v1.2.3\n"
         "  we agreed on 8\n"
@@ -54,46 +74,54 @@ def test_a_summary_in_the_order_of_time() -> None:
 
 def test_the_day_is_that_of_utc() -> None:
     seoul = datetime(2026, 2, 14, 3, tzinfo=timezone(timedelta(hours=9)))
-    assert distil([Told("a", seoul, "One.")], 1).content == "- 2026-02-13: One."
+    assert extract([_original("a", seoul, "One.")], 1).content == "- 2026-02-13: One."
 
 
 @pytest.mark.parametrize("content", ["", " \n", "---", "```\n```", "<br>"])
 def test_of_nothing_comes_nothing(content: str) -> None:
-    assert distil(_told(content, content), _PLENTY) == Distilled("", {})
-    assert distil([], _PLENTY) == Distilled("", {})
+    assert extract(_originals(content, content), _PLENTY) == Extract("", {})
+    assert extract([], _PLENTY) == Extract("", {})
 
 
-def test_a_memory_without_text_is_told_by_its_title() -> None:
-    told = [Told("a", _DAY, "---", "Deployed v2"), Told("b", _DAY, "Went home early.", "Evening")]
-    assert distil(told, _PLENTY).content == ("- 2026-02-13: Deployed v2\n  Went home early.")
+def test_of_a_memory_without_text_its_title_is_taken() -> None:
+    originals = [
+        _original("a", _DAY, "---", "Deployed v2"),
+        _original("b", _DAY, "Went home early.", "Evening"),
+    ]
+    assert extract(originals, _PLENTY).content == ("- 2026-02-13: Deployed v2\n  Went home early.")
 
 
 def test_what_stands_under_decision_is_kept_whatever_the_budget() -> None:
-    told = [Told("a", _DAY, "Redis. It is fast.", "Decision"), *_told("Fixed 3 bugs.")]
-    assert distil(told, 1).content == "- 2026-02-13: Redis.\n  It is fast."
+    originals = [
+        _original("a", _DAY, "Redis. It is fast.", "Decision"),
+        *_originals("Fixed 3 bugs."),
+    ]
+    assert extract(originals, 1).content == "- 2026-02-13: Redis.\n  It is fast."
 
 
 def test_no_memory_takes_the_room_of_the_others() -> None:
     verbose = " ".join(f"Fixed error E10{n} in `app{n}.py` on port 80{n}." for n in range(9))
-    told = _told(verbose, "Went to see the doctor.", "The new disk is here.")
-    assert set(distil(told, 60).lines) == {"m0", "m1", "m2"}
+    originals = _originals(verbose, "Went to see the doctor.", "The new disk is here.")
+    assert set(extract(originals, 60).lines) == {"m0", "m1", "m2"}
 
 
 def test_what_is_too_long_is_passed_over() -> None:
     long = "Fixed the error " + "of the old gateway " * 40
-    content = distil(_told(long, "Went home late today."), 30).content
+    content = extract(_originals(long, "Went home late today."), 30).content
     assert content == "- 2026-02-14: Went home late today."
 
 
 def test_at_least_one_passage_is_kept() -> None:
-    assert distil(_told("Went home.", "Fixed E1234."), 0).content == "- 2026-02-14: Fixed E1234."
-    assert distil(_told("🎉"), 0).content == "- 2026-02-13: 🎉"
+    assert (
+        extract(_originals("Went home.", "Fixed E1234."), 0).content == "- 2026-02-14: Fixed E1234."
+    )
+    assert extract(_originals("🎉"), 0).content == "- 2026-02-13: 🎉"
 
 
 def test_the_best_formed_is_kept_whole_and_beside_it_what_others_decided() -> None:
     best = "We chose Redis 7.2 for the queue. It is fast. Nothing new."
     near = "We chose Redis. It is fast. We chose port 8001. We decided to stop asking."
-    summary = distil(_told(best, near), 1, best="m0")
+    summary = extract(_originals(best, near), 1, best="m0")
     assert summary.content == (
         "- 2026-02-13: We chose Redis 7.2 for the queue.\n"
         "  It is fast.\n"
@@ -101,59 +129,61 @@ def test_the_best_formed_is_kept_whole_and_beside_it_what_others_decided() -> No
         "- 2026-02-14: We chose port 8001.\n"
         "  We decided to stop asking."
     )
-    against = distil(_told(best, "We chose not to use Redis."), 1, best="m0")
+    against = extract(_originals(best, "We chose not to use Redis."), 1, best="m0")
     assert against.lines == {"m0": (1, 2, 3), "m1": (4,)}
 
 
 def test_the_best_must_be_among_them() -> None:
     with pytest.raises(ValueError, match="nobody is none of the memories"):
-        distil(_told("One."), 1, best="nobody")
+        extract(_originals("One."), 1, best="nobody")
 
 
 def test_the_best_formed_has_the_most_facts_then_whole_sentences_then_length() -> None:
-    assert best_formed(_told("It ran long and well.", "It ran 3 s.")) == "m1"
-    assert best_formed(_told("it ran for long and well", "It ran.")) == "m1"
-    assert best_formed(_told("It ran.", "It ran well.")) == "m1"
-    assert best_formed(_told("It ran.", "It ran.")[::-1]) == "m0"
+    assert best_formed(_originals("It ran long and well.", "It ran 3 s.")) == "m1"
+    assert best_formed(_originals("it ran for long and well", "It ran.")) == "m1"
+    assert best_formed(_originals("It ran.", "It ran well.")) == "m1"
+    assert best_formed(_originals("It ran.", "It ran.")[::-1]) == "m0"
 
 
 @settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.randoms(use_true_random=False), st.integers(0, 200))
 def test_any_order_gives_the_same_bytes(contents: list[str], shuffle: Random, budget: int) -> None:
-    told = [Told(f"m{n}", _DAY + timedelta(hours=n // 2), c) for n, c in enumerate(contents)]
-    shuffled = list(told)
+    originals = [
+        _original(f"m{n}", _DAY + timedelta(hours=n // 2), c) for n, c in enumerate(contents)
+    ]
+    shuffled = list(originals)
     shuffle.shuffle(shuffled)
-    assert distil(shuffled, budget) == distil(told, budget)
-    if told:
-        assert best_formed(shuffled) == best_formed(told)
-        best = best_formed(told)
-        assert distil(shuffled, budget, best) == distil(told, budget, best)
+    assert extract(shuffled, budget) == extract(originals, budget)
+    if originals:
+        assert best_formed(shuffled) == best_formed(originals)
+        best = best_formed(originals)
+        assert extract(shuffled, budget, best) == extract(originals, budget, best)
 
 
 @settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.integers(0, 200))
 def test_every_line_stands_in_its_memory(contents: list[str], budget: int) -> None:
-    told = _told(*contents)
-    summary = distil(told, budget)
+    originals = _originals(*contents)
+    summary = extract(originals, budget)
     lines = summary.content.split("\n") if summary.content else []
     assert sorted(at for found in summary.lines.values() for at in found) == [
         at for at, _ in enumerate(lines, 1)
     ]
-    for teller in told:
-        text = " ".join(teller.content.split())
-        for at in summary.lines.get(teller.id, ()):
-            line = lines[at - 1].removeprefix(f"- {teller.occurred_at:%Y-%m-%d}:")
+    for original in originals:
+        text = " ".join(original.content.split())
+        for at in summary.lines.get(original.id, ()):
+            line = lines[at - 1].removeprefix(f"- {original.occurred_at:%Y-%m-%d}:")
             assert " ".join(line.split()) in text
 
 
 @settings(deadline=None)
 @given(st.lists(_CONTENTS, max_size=5), st.integers(0, 200))
 def test_no_fact_of_a_decision_is_lost(contents: list[str], budget: int) -> None:
-    told = _told(*contents)
-    summary = distil(told, budget).content
+    originals = _originals(*contents)
+    summary = extract(originals, budget).content
     kept = [Passage(_BEFORE.sub("", line)) for line in summary.split("\n")]
     known = frozenset().union(*map(facts, kept))
-    passages = [passage for teller in told for passage in read_passages(teller.content)]
+    passages = [passage for original in originals for passage in read_passages(original.content)]
     decided = [passage for passage in passages if is_decision(passage)]
     assert all(facts(passage) <= known for passage in decided)
     if not decided and summary.count("\n- ") > 0:
@@ -165,5 +195,5 @@ def test_no_fact_of_a_decision_is_lost(contents: list[str], budget: int) -> None
     ["Fixed it. " * 5_000, "word " * 40_000, "가나다라" * 20_000, "- x y\n" * 5_000, "`" * 100_000],
 )
 def test_a_long_text_takes_time_in_proportion(text: str) -> None:
-    summary = distil(_told(text), 400)
+    summary = extract(_originals(text), 400)
     assert estimate_tokens(summary.content) <= 1_024

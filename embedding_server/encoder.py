@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from embedding_server.encoders.prompts import Prompts
+from embedding_server.prompts import Prompts
 from embedding_server.vectors import Vectors
 
 TokenIds = Sequence[int]

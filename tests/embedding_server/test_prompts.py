@@ -3,8 +3,8 @@
 import pytest
 
 from embedding_server.encoders import qwen3
-from embedding_server.encoders.prompts import InputType, Prompts
 from embedding_server.errors import InvalidRequest
+from embedding_server.prompts import InputType, Prompts
 
 QWEN3 = Prompts(query=qwen3.QUERY_PROMPT)
 E5 = Prompts(query="query: ", passage="passage: ", default="query: ")

@@ -1,8 +1,9 @@
-"""Which memories say nearly the same, by their vectors."""
+"""Clusters of near-duplicates, by the vectors of memories."""
 
 import numpy as np
 
-from service.consolidate.likeness import Matrix, find_leaders
+from service.consolidate.near_duplicates import find_leaders
+from service.store.vector_forms import Matrix
 
 NOBODY: Matrix = np.zeros((0, 3), np.float32)
 

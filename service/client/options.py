@@ -1,0 +1,150 @@
+"""What can be sent beside a request's main words; what is left out is as the service has it.
+
+A moment is a datetime, or text such as 2026-02-13 or 2026-02-13T10:00:00Z; without a zone it is
+read as UTC. docs/search-and-recall.md and /openapi.json say what each option does.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, Required, TypedDict
+
+Moment = datetime | str
+
+
+class Filters(TypedDict, total=False):
+    """Who asks, and what an answer must satisfy; every given filter must hold."""
+
+    agent: str
+    read_from: Sequence[str]
+    scope: str | None
+    kinds: Sequence[str] | None
+    types: Sequence[str] | None
+    tags: Sequence[str] | None
+    since: Moment | None
+    until: Moment | None
+    as_of: Moment | None
+    session: str | None
+    include_archived: bool
+    trust: Sequence[str]
+
+
+class Weights(TypedDict, total=False):
+    """How much each signal counts, 0 to 100; 0 leaves it out."""
+
+    vector: float
+    text: float
+    graph: float
+
+
+class SearchOptions(Filters, total=False):
+    """The choices of a search; `limit` is 1 to 100."""
+
+    limit: int
+    fusion: Literal["default", "rrf"]
+    rrf_k: int
+    weights: Weights
+    detail: Literal["full", "index"]
+    max_tokens: int | None
+    min_confidence: float
+    duplicates: Literal["hide", "show"]
+    diversity: float
+    recency: float
+    rerank: bool
+    skip_small_talk: bool
+    explain: bool
+
+
+class RecallOptions(Filters, total=False):
+    """The choices of a walk; `seed_ids` start it where there is no question."""
+
+    seed_ids: Sequence[str]
+    hops: int
+    limit: int
+    temporal: bool
+    edges: Sequence[Literal["references", "related_to", "is_a", "follows"]]
+
+
+class ListOptions(Filters, total=False):
+    """Filters and a page of up to 1,000; `cursor` is `next_cursor` of the page before."""
+
+    limit: int
+    cursor: str | None
+
+
+class MemoryOptions(TypedDict, total=False):
+    """What can be said of a memory beside its text."""
+
+    title: str | None
+    kind: str
+    type: str | None
+    agent: str
+    scope: str | None
+    tags: Sequence[str]
+    concepts: Sequence[str]
+    importance: float
+    occurred_at: Moment | None
+    session: str | None
+    source_ref: str | None
+    source_kind: str
+    trust_tier: str
+    sensitivity: str
+    pinned: bool
+    valid_from: Moment | None
+    valid_until: Moment | None
+
+
+class NewMemory(MemoryOptions, total=False):
+    """A memory of a batch."""
+
+    text: Required[str]
+
+
+class Changes(TypedDict, total=False):
+    """The fields of a memory to change; None clears title, scope and validity."""
+
+    text: str
+    title: str | None
+    kind: str
+    type: str
+    scope: str | None
+    tags: Sequence[str]
+    concepts: Sequence[str]
+    importance: float
+    occurred_at: Moment
+    trust_tier: str
+    sensitivity: str
+    pinned: bool
+    valid_from: Moment | None
+    valid_until: Moment | None
+    archived: bool
+
+
+class DocumentOptions(TypedDict, total=False):
+    """What can be said of a document beside its text."""
+
+    agent: str
+    scope: str | None
+    occurred_at: Moment | None
+    kind: str | None
+
+
+class ConsolidateOptions(TypedDict, total=False):
+    """What to consolidate; `plan` carries out a plan that was shown, with `dry_run` False."""
+
+    agent: str
+    scope: str | None
+    older_than_days: float
+    dry_run: bool
+    plan: str | None
+    limit: int
+    cursor: str | None
+
+
+class UndoOptions(TypedDict, total=False):
+    """What to take back: one of `run`, `summary` and `concept`."""
+
+    agent: str
+    run: str | None
+    summary: str | None
+    concept: str | None
+    pin: bool

@@ -1,0 +1,77 @@
+"""A client for a command: of the app in its own process, or of the service that holds the store."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+import httpx
+
+from service.app import create_app, only_jobs
+from service.client.endpoints import AsyncGraphMemory
+from service.client.errors import Problem
+from service.client.errors import Unavailable as NoAnswer
+from service.errors import InvalidRequest, StoreInUse, Unavailable
+from service.settings import Settings
+
+_OWN_URL: Final = "http://own-process"
+# Between processes of one machine only a dead one does not answer; a large store takes minutes.
+_TIMEOUT_SECONDS: Final = 600.0
+
+
+@asynccontextmanager
+async def connect(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
+    """Yield a client of the app on the configured store, opened here and closed at the end.
+
+    When another process holds the store, that is asked where the settings say. Raises what opening
+    raises, StoreInUse when the holder does not answer, InvalidRequest when it refuses.
+    """
+    async with AsyncExitStack() as opened:
+        app = create_app(settings, only_jobs)
+        try:
+            await opened.enter_async_context(app.router.lifespan_context(app))
+        except StoreInUse:
+            memory = await opened.enter_async_context(_connect_to_holder(settings))
+        else:
+            own = httpx.ASGITransport(app, raise_app_exceptions=False)
+            memory = await opened.enter_async_context(AsyncGraphMemory(_OWN_URL, transport=own))
+        yield memory
+
+
+def is_own(memory: AsyncGraphMemory) -> bool:
+    """Return whether this client's app is in this process."""
+    return memory.url == _OWN_URL
+
+
+@asynccontextmanager
+async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
+    """Yield a client of the running service.
+
+    Raises Unavailable when none answers where the settings say, InvalidRequest with its own words
+    when it refuses.
+    """
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{host}:{settings.port}"
+    try:
+        async with AsyncGraphMemory(url, timeout_seconds=_TIMEOUT_SECONDS) as memory:
+            yield memory
+    except Problem as problem:
+        raise InvalidRequest(f"The running service refused: {problem.detail}") from problem
+    except NoAnswer as error:
+        msg = (
+            f"No service answers on {settings.host}:{settings.port}: start it with `graph-memory "
+            "serve`, or set MEMORY_HOST and MEMORY_PORT to where it runs."
+        )
+        raise Unavailable(msg) from error
+
+
+@asynccontextmanager
+async def _connect_to_holder(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
+    try:
+        async with connect_to_service(settings) as memory:
+            yield memory
+    except Unavailable as error:
+        msg = (
+            f"Another process holds the store, and no service answers on {settings.host}:"
+            f"{settings.port}: stop that process, or set MEMORY_PORT to its port."
+        )
+        raise StoreInUse(msg) from error

@@ -1,0 +1,74 @@
+"""What every command does at the terminal: settings, log lines, and an end in one line."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NoReturn
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+from rich.console import Console
+from rich.logging import RichHandler
+
+from service.client.errors import ClientError
+from service.errors import CannotStart, ServiceError
+from service.settings import Settings
+
+# Answers go to stdout, everything else here.
+console: Final = Console(stderr=True)
+
+
+def begin() -> Settings:
+    """Read the settings and begin to log; raises CannotStart for a wrong setting."""
+    settings = _settings()
+    _log_to_terminal(settings)
+    return settings
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """End with one line, not a traceback, when what is wrong lies outside of the program."""
+    try:
+        yield
+    except (ServiceError, ClientError) as error:
+        _stop(error.detail)
+    except OSError as error:
+        _stop(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+
+
+def _stop(reason: str) -> NoReturn:
+    console.print(f"graph-memory: {reason}", style="red", soft_wrap=True, markup=False)
+    sys.exit(1)
+
+
+def _settings() -> Settings:
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "MEMORY_" + "_".join(map(str, first["loc"])).upper()
+        raise CannotStart(f"{name}: {first['msg'].removeprefix('Value error, ')}") from error
+    except SettingsError as error:
+        # The field is named in its text alone: `error parsing value for field "places" from …`.
+        name = str(error).partition('"')[2].partition('"')[0]
+        msg = f'MEMORY_{name.upper()}: must be JSON, for example {{"journal/**": "daily_log"}}.'
+        raise CannotStart(msg) from error
+
+
+def _log_to_terminal(settings: Settings) -> None:
+    """Log in colours to a terminal, and to a file or pipe in whole lines with their time."""
+    rich = RichHandler(console=console, show_path=False, rich_tracebacks=False)
+    is_terminal = console.is_terminal
+    logging.basicConfig(
+        level=settings.log_level.upper(),
+        format="%(message)s" if is_terminal else "%(asctime)s %(levelname)s %(message)s",
+        handlers=[rich if is_terminal else logging.StreamHandler()],
+        force=True,
+    )
+    # A failed start is told by us.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda entry: not entry.getMessage().startswith("Application startup failed")
+    )
+    for chatty in ("httpx", "httpcore", "websockets", "surrealdb", "uvicorn.error"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -1,0 +1,38 @@
+"""A stored memory with what a change is compared with and linked by; pure."""
+
+from dataclasses import dataclass
+
+from service.drafts.chains import Link
+from service.records import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMemory(Memory):
+    """A memory with what is compared and linked of it; `content` is empty unless asked by id."""
+
+    content: str = ""
+    content_hash: str
+    is_embedded: bool
+    chain: str | None = None
+    position: int
+    concepts: tuple[str, ...] = ()
+
+    @property
+    def uri(self) -> str:
+        """The document it was read from; empty for none."""
+        return self.source.uri or ""
+
+    @property
+    def ref(self) -> str | None:
+        """Its writer's own id for it; why the memories of a summary belong together."""
+        return self.source.ref
+
+    @property
+    def lines(self) -> tuple[int | None, int | None]:
+        """Its first and last line in that document, from 1."""
+        return (self.source.line_start, self.source.line_end)
+
+    @property
+    def link(self) -> Link:
+        """Its place in its chain."""
+        return Link(self.occurred_at, self.uri, self.position, self.id)

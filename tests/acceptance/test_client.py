@@ -1,0 +1,162 @@
+"""The Python client, sync and async: every method against the running service."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from service.client.endpoints import AsyncGraphMemory, Endpoint, Endpoints, GraphMemory
+from service.client.errors import Problem, TimedOut, Unavailable
+from tests.conftest import REPOSITORY, Start
+from tests.servers.running import RunningService, free_port, running_service
+
+CONCEPTS = REPOSITORY / "examples" / "notes" / "concepts.toml"
+
+
+class Awaiting:
+    """An asynchronous client, called from a test that does not wait: one test serves both."""
+
+    def __init__(self, portal: BlockingPortal, memory: AsyncGraphMemory) -> None:
+        self._portal = portal
+        self._memory = memory
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._memory, name)
+        return lambda *args, **kwargs: self._portal.call(partial(method, *args, **kwargs))
+
+
+class Noting:
+    """A client that notes which methods were called."""
+
+    def __init__(self, memory: GraphMemory | Awaiting) -> None:
+        self._memory = memory
+        self.called: set[str] = set()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        self.called.add(name)
+        found: Callable[..., Any] = getattr(self._memory, name)
+        return found
+
+
+@pytest.fixture(scope="module")
+def notes_service(
+    tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[RunningService]:
+    """Yield a service that has a folder of notes and a file of concepts."""
+    notes = tmp_path_factory.mktemp("notes")
+    (notes / "gpu.md").write_text("# GPU\n\nThe RTX 5070 Ti has 16 GB of VRAM.\n", encoding="utf-8")
+    data = tmp_path_factory.mktemp("data")
+    with running_service(
+        data_dir=data, embedding_url=embedding_url, sources=(notes,), concepts_file=CONCEPTS
+    ) as service:
+        yield service
+
+
+@pytest.fixture(params=["sync", "async"])
+def memory(request: pytest.FixtureRequest, notes_service: RunningService) -> Iterator[Noting]:
+    """Yield a client of each kind."""
+    if request.param == "sync":
+        with GraphMemory(notes_service.url) as one:
+            yield Noting(one)
+        return
+    with start_blocking_portal() as portal:
+        client = AsyncGraphMemory(notes_service.url)
+        yield Noting(Awaiting(portal, client))
+        portal.call(client.close)
+
+
+def _store_and_find(memory: Noting) -> None:
+    stored = memory.store_memory("JR's code phrase is blue bunny.", kind="fact", agent="phrases")
+    assert stored["action"] in {"created", "duplicate"}
+    batch = memory.store_memories(
+        [{"text": "first of two", "session": "s", "agent": "phrases"}, {"text": ""}]
+    )
+    assert (batch["errors"][0]["index"], batch["ids"][1]) == (1, None)
+    found = memory.search("code phrase", agent="phrases", kinds=["fact"], weights={"graph": 0})
+    assert found["results"][0]["id"] == stored["id"]
+    assert found["receipt"]["engine"] == "resident"
+    thread = memory.graph_recall(seed_ids=[stored["id"]], agent="phrases", hops=1)
+    assert thread["seeds"] == [stored["id"]]
+    page = memory.list_memories(agent="phrases", limit=1)
+    rest = memory.list_memories(agent="phrases", limit=10, cursor=page["next_cursor"])
+    assert stored["id"] in {one["id"] for one in page["memories"] + rest["memories"]}
+
+
+def _change_and_delete(memory: Noting) -> None:
+    key = memory.store_memory("to be changed", tags=["a/b"], source_ref="one")["id"]
+    assert memory.change_memory(key, title="A title")["title"] == "A title"
+    assert memory.change_memory(key, title=None)["title"] == "to be changed"
+    assert memory.read_memory(key)["tags"] == ["a/b"]
+    assert memory.delete_memory(key) is None
+    with pytest.raises(Problem) as told:
+        memory.read_memory(key)
+    assert (told.value.status, told.value.refusal.type) == (404, "/problems/memory-not-found")
+
+
+def _scan_and_read(memory: Noting) -> None:
+    told = memory.ingest("memory/2026-02-13.md", "# 2026-02-13\n\nAlpha\n\nBeta\n", scope="days")
+    assert told["source"] == "memory/2026-02-13.md"
+    read = memory.read_document("memory/2026-02-13.md", from_line=3, lines=1)
+    assert (read["text"], read["total_lines"]) == ("Alpha", 5)
+    assert memory.scan(["gpu.md"])["files"] == 1
+    status = memory.read_job(memory.start_scan()["job"])
+    assert status["state"] in {"queued", "running", "done"}
+    concepts = memory.list_concepts("gpu")["concepts"]
+    assert memory.read_concept(concepts[0]["id"])["memories"] == concepts[0]["memories"]
+
+
+def _operate(memory: Noting) -> None:
+    memory.ingest("memory/2026-01-01.md", "# 2026-01-01\n\nDecided to use Osprey-2 at last.\n")
+    memory.ingest("memory/2026-01-02.md", "# 2026-01-02\n\nOsprey-2 stopped with E1234 today.\n")
+    shown = memory.consolidate(older_than_days=1)
+    done = memory.consolidate(plan=shown["plan"], dry_run=False)
+    assert done["counts"]["memories"] == shown["counts"]["memories"] > 0
+    back = memory.undo_consolidation(run=done["run"])
+    assert len(back["restored"]) == done["counts"]["memories"]
+    assert memory.graph_report()["memories"] > 0
+    assert memory.index_state()["agent"]["drift"] == {}
+    assert "main" in memory.rebuild_index(agent="main")["rebuilt"]
+    assert memory.stats(agent="main")["documents"] >= 3
+    assert memory.live() == {"status": "alive"}
+    assert memory.ready()["status"] == "ready"
+
+
+def test_every_method_works_in_both_clients(memory: Noting) -> None:
+    _store_and_find(memory)
+    _change_and_delete(memory)
+    _scan_and_read(memory)
+    _operate(memory)
+    methods = {name for name, value in vars(Endpoints).items() if isinstance(value, Endpoint)}
+    assert memory.called >= methods
+
+
+def test_a_wrong_field_is_named(memory: Noting) -> None:
+    with pytest.raises(Problem) as told:
+        memory.search("x", limit=0)
+    assert (told.value.status, told.value.errors[0].pointer) == (422, "/limit")
+    assert told.value.refusal.request_id
+
+
+def test_what_is_not_ready_answers_all_the_same(start: Start, tmp_path: Path) -> None:
+    away = f"http://127.0.0.1:{free_port()}"
+    service = start(embedding_url=away, wait=False, data_dir=tmp_path)
+    with GraphMemory(service.url) as memory:
+        told = memory.ready()
+    assert (told["status"], "embedder" in told["reasons"][0]) == ("degraded", True)
+
+
+@pytest.mark.anyio
+async def test_nobody_there_and_too_slow(notes_service: RunningService) -> None:
+    nobody = f"http://127.0.0.1:{free_port()}"
+    with GraphMemory(nobody) as memory, pytest.raises(Unavailable, match="graph-memory serve"):
+        memory.live()
+    async with AsyncGraphMemory(nobody) as later:
+        with pytest.raises(Unavailable, match="graph-memory serve"):
+            await later.live()
+    async with AsyncGraphMemory(notes_service.url, timeout_seconds=0.0001) as hasty:
+        with pytest.raises(Unavailable):
+            await hasty.search("x")
+    assert issubclass(TimedOut, Unavailable)
