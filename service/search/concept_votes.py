@@ -1,4 +1,4 @@
-"""How shared concepts speak for a memory: rarer concepts of better seeds count more; pure."""
+"""Ranking by shared concepts: the rarer ones, and those of better seeds, count more; pure."""
 
 import math
 from collections import defaultdict

@@ -40,7 +40,7 @@ def hit_fields(hit: Hit, *, with_content: bool) -> HitFields:
 
 
 def signal_fields(fused: Fused) -> dict[str, SignalFields]:
-    """Return what each signal said of a hit."""
+    """Return the signals of a hit as JSON fields."""
     return {
         name: SignalFields(
             signal.rank, signal.score, list(signal.path) if signal.path else None, signal.share

@@ -1,7 +1,7 @@
 """Small talk: what a user types that no memory can answer, in English, Korean and Chinese; pure.
 
 Precision first. A text is small talk only if it is made of the phrases below and nothing else;
-one word more, a digit, a question with words, and it is asked.
+with one word more, a digit, or words and a question mark, memories are searched.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Everything the service holds in RAM of one agent: rows, filters, words, vectors and edges.
 
 A memory keeps its row for as long as the index lives; a deleted one leaves it empty, so that
-changes may come in any order. `lock` guards it all: what is asked takes it, what changes expects
-its caller to hold it. Any thread may call.
+changes may come in any order. `lock` guards it all: methods that read take it, methods that change
+something expect their caller to hold it. Any thread may call.
 """
 
 import threading
@@ -125,7 +125,7 @@ class AgentIndex:
         """Return whether a memory stands or once stood here; without the lock too."""
         return isinstance(key, str) and key in self.rows
 
-    # What changes it.
+    # Methods that change it.
 
     def put_memories(self, facts: Sequence[Facts]) -> None:
         """Take in memories, or what they are now."""
@@ -205,7 +205,7 @@ class AgentIndex:
             self.keys.append(key)
         return row
 
-    # What is asked of it.
+    # Methods that read.
 
     def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold any of the words, best first (BM25), ties by id."""

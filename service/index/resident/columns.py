@@ -135,7 +135,7 @@ class Columns:
         self._is_present[new_rows] = True
 
     def remove(self, row: int) -> None:
-        """Let a row hold no memory any more."""
+        """Take the memory of a row away."""
         self._masks.clear()
         self._is_present[row] = False
         self.summaries.pop(row, None)

@@ -34,7 +34,7 @@ class TermPostings:
 
 
 class IndexPart(ABC):
-    """Documents numbered from 0; a dead one has no end, which makes its scores 0."""
+    """Documents numbered from 0; a dead one has infinite length, which makes its scores 0."""
 
     def __init__(self, lengths: Floats, rows: NDArray[np.int32]) -> None:
         self.lengths, self.rows = lengths, rows

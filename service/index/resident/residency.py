@@ -50,7 +50,7 @@ class Residency:
         self._loading: dict[str, Loading] = {}
         self._tasks: dict[str, asyncio.Task[AgentIndex]] = {}
         self._drift: dict[str, dict[str, int]] = {}
-        # Agents whose index may have missed something, and how often that was said of them.
+        # Agents whose index may have missed something, and how often that was reported.
         self._doubts: Counter[str] = Counter()
         # Agents whose first load the service waits for before it calls itself ready.
         self._awaited: set[str] = set()

@@ -90,7 +90,7 @@ class VectorIndex:
             self._scan_later(places[part], unit[part, : self.scanned])
 
     def remove(self, row: int) -> None:
-        """Let a row have no vector any more."""
+        """Take the vector of a row away."""
         if row < len(self._is_present):
             self._is_present[row] = False
 

@@ -20,7 +20,7 @@ from service.search.signals.registry import WEIGHTS
 # For cosine, coverage, margin and one: with a vector, and for words alone.
 _WITH_VECTOR: Final = (7.21, 1.58, 5.41, -5.61)
 _BY_WORDS: Final = (0.0, 3.91, 3.41, -2.45)
-# Of fewer than so many candidates no margin can be told: the median margin of the fitted answers.
+# Fewer candidates than so many have no margin: it is the median margin of the fitted answers then.
 _FEWEST: Final = 5
 _USUAL_MARGIN: Final = 0.2
 _MOST_COVERAGE: Final = 1.5

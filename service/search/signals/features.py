@@ -1,7 +1,7 @@
 """What several signals read of one evidence, each worked out once; pure.
 
 In context means: a memory read together with what came just before and after it (along
-`follows`), so that "Yes, in March" is found by what was asked before it.
+`follows`), so that "Yes, in March" is found by the question before it.
 """
 
 from collections.abc import Sequence
