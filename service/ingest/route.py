@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
 from service.errors import SourceTooLarge
+from service.ingest.jobs import counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
 from service.web.fields import (
@@ -172,11 +173,9 @@ async def post_scan(
 async def get_job(parts: TheParts, id: str) -> JobStatus:  # noqa: A002 - the contract's name
     """Look at a job: its state (queued, running, done or failed) and its counts so far."""
     job = await parts.jobs.read(id)
-    counts = {n: v for n, v in job.counts.items() if n in JobStatus.__dataclass_fields__}
-    return JobStatus(
-        id=job.id, state=job.state, detail=job.detail,
-        **{"failed": [], "warnings": []} | counts,
-    )  # fmt: skip
+    counts = counts_from(job.counts)
+    told = {name: getattr(counts, name) for name in ScanCounts.__dataclass_fields__}
+    return JobStatus(id=job.id, state=job.state, detail=job.detail, **told)
 
 
 def _scanned(counts: ScanCounts) -> Scanned:
