@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from service.drafts.drafts import DocumentText
 from service.errors import SourceTooLarge
 from service.field_types import AgentName, Kind, Label, Moment, Reference, Text
-from service.ingest.jobs import JobRunner
+from service.ingest.jobs import JobRunner, counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
 from service.web.fields import Strict, body_example
@@ -169,11 +169,9 @@ async def post_scan(
 async def get_job(jobs: TheJobs, id: str) -> JobStatus:  # noqa: A002 - the contract's name
     """Look at a job: its state (queued, running, done or failed) and its counts so far."""
     job = await jobs.read(id)
-    counts = {n: v for n, v in job.counts.items() if n in JobStatus.__dataclass_fields__}
-    return JobStatus(
-        id=job.id, state=job.state, detail=job.detail,
-        **{"failed": [], "warnings": []} | counts,
-    )  # fmt: skip
+    counts = counts_from(job.counts)
+    told = {name: getattr(counts, name) for name in ScanCounts.__dataclass_fields__}
+    return JobStatus(id=job.id, state=job.state, detail=job.detail, **told)
 
 
 def _scanned(counts: ScanCounts) -> Scanned:
