@@ -1,6 +1,6 @@
 """Measure the first start: ./scripts/run from an empty cache and without an environment.
 
-    python3 scripts/measure_first_start.py [REPOSITORY] [--folder FOLDER]
+    scripts/measure_first_start.py [REPOSITORY] [--folder FOLDER]
 
 Needs nothing but Python, so that it can stand before everything else. REPOSITORY is a checkout of
 any age, else this one. It starts the servers on free ports and a store of their own, asks a

@@ -221,6 +221,7 @@ class MemoryDetail(Memory):
     after: list[Neighbour]
     derived_from: list[SourceMemory]
     history: list[HistoryEntry]
+    warnings: NotRequired[list[str]]
 
 
 class Concept(TypedDict):
