@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from service.drafts.drafts import text_of
@@ -17,22 +18,25 @@ from service.writing.pipeline import Pipeline
 log = logging.getLogger(__name__)
 
 PENDING: Final = load_query(__package__, "pending")
+AGENTS_PENDING: Final = load_query(__package__, "agents_pending")
 EMBED_PENDING: Final = load_query(__package__, "embed_pending")
 
 Row = Mapping[str, Any]
 
 _PAGE: Final = 64
+# After an outage many agents wait: the embedder is asked for so many pages at once.
+_PAGES_AT_ONCE: Final = 4
 _FIRST_REST_SECONDS: Final = 0.5
 _LONGEST_REST_SECONDS: Final = 15.0
 
 
-async def embed_pending(pipeline: Pipeline) -> int:
-    """Embed one page of waiting memories; returns how many got their vectors.
+async def embed_pending(pipeline: Pipeline, agent: str | None = None) -> int:
+    """Embed one page of waiting memories, of one agent or of all; returns how many got vectors.
 
     A memory that was changed meanwhile keeps waiting: its vector would be of the old text. So does
     one whose text the server refuses, as long as it takes others; else the refusal is raised.
     """
-    rows = await pipeline.db.run(PENDING, limit=_PAGE)
+    rows = await pipeline.db.run(PENDING, agent=agent, limit=_PAGE)
     if not rows:
         return 0
     made = await _embed(pipeline.vectors, rows)
@@ -77,20 +81,84 @@ async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[tuple[Row, Vecto
 
 
 async def keep_embedding(pipeline: Pipeline) -> None:
-    """Wait for the embedder, embed what waits, and again whenever something new must wait."""
+    """Wait for the embedder, embed what waits, and again whenever something new must wait.
+
+    Each agent's by itself: texts that take long hold up no other agent's. Ends when the vectors
+    of the embedder do not fit the store.
+    """
+    embedding = _AgentsEmbedding(pipeline)
     rest_seconds = _FIRST_REST_SECONDS
-    while True:
-        try:
-            await pipeline.vectors.prepare()
-            while count := await embed_pending(pipeline):
-                log.info("embedded %d memories that had waited", count)
-            rest_seconds = _FIRST_REST_SECONDS
-            pipeline.has_pending.clear()
-            await pipeline.has_pending.wait()
-        except VectorsUnfit as error:
-            log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
-            return
-        except (Unavailable, EmbedderRefused) as error:
-            log.debug("vectors wait: %s", error.detail)
-        await asyncio.sleep(rest_seconds)
-        rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
+    try:
+        while True:
+            try:
+                await pipeline.vectors.prepare()
+                pipeline.has_pending.clear()
+                embedding.begin(await pipeline.db.run(AGENTS_PENDING))
+                rest_seconds = _FIRST_REST_SECONDS
+                await pipeline.has_pending.wait()
+                continue
+            except VectorsUnfit as error:
+                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+                return
+            except (Unavailable, EmbedderRefused) as error:
+                log.debug("vectors wait: %s", error.detail)
+            await asyncio.sleep(rest_seconds)
+            rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
+    finally:
+        await embedding.end()
+
+
+class _AgentsEmbedding:
+    """The agents whose memories are being embedded, each in a task of its own."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._running: dict[str, asyncio.Task[None]] = {}
+        # Agents for whom something came while their task was running: it may have missed that.
+        self._again: set[str] = set()
+        self._turns = asyncio.Semaphore(_PAGES_AT_ONCE)
+
+    def begin(self, agents: Iterable[str]) -> None:
+        """Begin with the agents that are not being embedded already."""
+        for agent in agents:
+            if agent in self._running:
+                self._again.add(agent)
+            else:
+                task = self._running[agent] = asyncio.create_task(self._embed(agent))
+                task.add_done_callback(partial(self._over, agent))
+
+    async def end(self) -> None:
+        """Stop all of them, and wait for that."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _embed(self, agent: str) -> None:
+        rest_seconds = _FIRST_REST_SECONDS
+        while True:
+            try:
+                while count := await self._embed_page(agent):
+                    log.info("embedded %d memories of agent %s that had waited", count, agent)
+                    rest_seconds = _FIRST_REST_SECONDS
+            except VectorsUnfit as error:
+                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+                return
+            except (Unavailable, EmbedderRefused) as error:
+                log.debug("vectors of agent %s wait: %s", agent, error.detail)
+            else:
+                return
+            await asyncio.sleep(rest_seconds)
+            rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
+
+    async def _embed_page(self, agent: str) -> int:
+        async with self._turns:
+            return await embed_pending(self._pipeline, agent)
+
+    def _over(self, agent: str, task: asyncio.Task[None]) -> None:
+        del self._running[agent]
+        if agent in self._again:
+            self._again.remove(agent)
+            self._pipeline.has_pending.set()
+        if not task.cancelled() and (defect := task.exception()):
+            log.error("embedding for agent %s failed", agent, exc_info=defect)

@@ -1,7 +1,6 @@
 """Turns are an agent's: an embedder that hangs for one of them holds up no other."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -9,54 +8,55 @@ from pathlib import Path
 
 import pytest
 
-from service.consolidate.consolidating import consolidate
-from service.consolidate.planning import Wish
+from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.planning import Target
 from service.ingest.jobs import JobRunner
 from service.ingest.scan import ScanCounts
 from service.settings import Settings
 from service.writing.embed_later import keep_embedding
 from service.writing.turns import Turns
-from tests.servers.outer_embeddings import Answer, OuterEmbeddings
+from tests.servers.outer_embeddings import OuterEmbeddings
 from tests.stores.open_store import START, OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
 
 # What hangs takes far longer than everything that must not wait for it.
 _PATIENCE_SECONDS = 10.0
 
 
-class HangingFor:
-    """A fake at the outer edge: answers at once, but for texts with one word only when let go."""
-
-    def __init__(self, outer: OuterEmbeddings, word: str) -> None:
-        self.is_asked, self.let_go = threading.Event(), threading.Event()
-        embeddings = outer.embeddings
-
-        def answer(texts: list[str]) -> Answer:
-            if word in " ".join(texts):
-                self.is_asked.set()
-                self.let_go.wait(60)
-            return embeddings(texts)
-
-        outer.embeddings = answer  # type: ignore[method-assign, assignment]
-
-    async def until_asked(self) -> None:
-        """Wait until somebody hangs."""
-        assert await asyncio.to_thread(self.is_asked.wait, _PATIENCE_SECONDS)
-
-
 @asynccontextmanager
-async def hanging(folder: Path) -> AsyncIterator[tuple[OpenStore, HangingFor]]:
+async def hanging(folder: Path) -> AsyncIterator[tuple[OpenStore, OuterEmbeddings]]:
+    """Open a store whose embedder hangs for texts about molasses."""
     async with open_store(folder) as opened:
-        embedder = HangingFor(opened.embeddings, "molasses")
+        opened.embeddings.hangs_on = "molasses"
         try:
-            yield opened, embedder
+            yield opened, opened.embeddings
         finally:
-            embedder.let_go.set()
+            opened.embeddings.let_go.set()
+
+
+async def until_hanging(embedder: OuterEmbeddings) -> None:
+    assert await asyncio.to_thread(embedder.is_hanging.wait, _PATIENCE_SECONDS)
+
+
+async def until_embedded(opened: OpenStore, agent: str) -> None:
+    """Wait until no memory of an agent is without a vector."""
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        while await without_vector(opened, agent):  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0.02)
+
+
+async def without_vector(opened: OpenStore, agent: str) -> int:
+    text = "SELECT VALUE id FROM memory WHERE agent = $who AND is_embedded = false"
+    rows = await opened.ask(text, who=agent)
+    assert isinstance(rows, list)
+    return len(rows)
 
 
 async def test_a_reading_and_a_push_wait_for_no_other_agent(tmp_path: Path) -> None:
     async with hanging(tmp_path) as (opened, embedder):
         slow = asyncio.create_task(opened.read("slow.md", "# Molasses\n\nmolasses", "slow"))
-        await embedder.until_asked()
+        await until_hanging(embedder)
         async with asyncio.timeout(_PATIENCE_SECONDS):
             assert (await opened.read("quick.md", "# Quick\n\nquick", "quick")).created == 1
             await opened.push("quick as well", agent="quick")
@@ -77,7 +77,7 @@ async def test_a_scan_waits_for_no_other_agent(tmp_path: Path) -> None:
         running = asyncio.create_task(runner.run())
         try:
             slow = asyncio.create_task(_scan(runner, "slow", tmp_path / "slow"))
-            await embedder.until_asked()
+            await until_hanging(embedder)
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 assert (await _scan(runner, "quick", tmp_path / "quick")).created == 1
             assert not slow.done()
@@ -93,11 +93,11 @@ async def test_a_consolidation_waits_for_no_other_agent(tmp_path: Path) -> None:
         for agent, word in (("slow", "molasses"), ("quick", "water")):
             embedder.let_go.set()
             texts = [f"The {word} pump of {agent} runs since hour {n}." for n in range(4)]
-            await opened.push(*texts, agent=agent, kind="daily_log", tags=("pump",))
+            await opened.push(*texts, agent=agent, kind="daily_log")
         embedder.let_go.clear()
-        embedder.is_asked.clear()
+        embedder.is_hanging.clear()
         slow = asyncio.create_task(_consolidate(opened, "slow"))
-        await embedder.until_asked()
+        await until_hanging(embedder)
         async with asyncio.timeout(_PATIENCE_SECONDS):
             assert await _consolidate(opened, "quick") == 4
         assert not slow.done()
@@ -107,12 +107,28 @@ async def test_a_consolidation_waits_for_no_other_agent(tmp_path: Path) -> None:
 
 async def test_vectors_that_wait_wait_for_no_other_agent(tmp_path: Path) -> None:
     async with hanging(tmp_path) as (opened, embedder):
-        await opened.push("molasses", agent="slow")  # type: ignore[arg-type]
-        for key in await opened.ids("slow"):
-            await opened.ask(
-                "UPDATE type::record('memory', $key) SET is_embedded = false; "
-                "DELETE type::record('embedding', $key)", key=key,
-            )  # fmt: skip
+        opened.embeddings.refused_words = "mo"
+        embedder.let_go.set()
+        await opened.push("molasses", agent="slow")
+        await opened.push("momentum", agent="quick")
+        opened.embeddings.refused_words = None
+        embedder.let_go.clear()
+        embedder.is_hanging.clear()
+        keeping = asyncio.create_task(keep_embedding(opened.pipeline))
+        try:
+            await until_hanging(embedder)
+            await until_embedded(opened, "quick")
+            assert await without_vector(opened, "slow") == 1
+            # What comes meanwhile is embedded as well.
+            opened.embeddings.refused_words = "monument"
+            await opened.push("monument", agent="quick")
+            opened.embeddings.refused_words = None
+            await until_embedded(opened, "quick")
+            embedder.let_go.set()
+            await until_embedded(opened, "slow")
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
 
 
 async def _scan(runner: JobRunner, agent: str, folder: Path) -> ScanCounts:
@@ -120,7 +136,9 @@ async def _scan(runner: JobRunner, agent: str, folder: Path) -> ScanCounts:
 
 
 async def _consolidate(opened: OpenStore, agent: str) -> int:
-    return 0
+    target = Target(agent, None, START + timedelta(days=30))
+    done = await consolidate(opened.pipeline, Consolidation(target, dry_run=False))
+    return done.counts.memories
 
 
 def test_a_lock_lives_as_long_as_somebody_needs_it() -> None:

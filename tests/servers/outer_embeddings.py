@@ -16,6 +16,8 @@ import numpy as np
 
 # How long a client may take to hang up as well.
 _PATIENCE_SECONDS = 5.0
+# Longer than everything that must not wait for it.
+_PATIENCE_HANGING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,10 @@ class Outer(Protocol):
 
 @dataclass(slots=True)
 class OuterEmbeddings:
-    """What the server is and what it was asked; `next_answers` are given before good ones."""
+    """What the server is and what it was asked; `next_answers` are given before good ones.
+
+    A request with the word `hangs_on` is answered only once it is `let_go`.
+    """
 
     url: str = ""
     model: str = "outer-model"
@@ -69,6 +74,9 @@ class OuterEmbeddings:
     refused_words: str | None = None
     lists_models: bool = True
     before_answering: Callable[[], None] | None = None
+    hangs_on: str | None = None
+    is_hanging: threading.Event = field(default_factory=threading.Event)
+    let_go: threading.Event = field(default_factory=threading.Event)
 
     def embedded_texts(self) -> list[str]:
         """Return every text that was to be embedded, in the order they came."""
@@ -88,6 +96,9 @@ class OuterEmbeddings:
             return Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
         if self.before_answering:
             self.before_answering()
+        if self.hangs_on and self.hangs_on in " ".join(asked.body["input"]):
+            self.is_hanging.set()
+            self.let_go.wait(_PATIENCE_HANGING_SECONDS)
         if self.next_answers:
             return self.next_answers.popleft()
         if self.refused_words and self.refused_words in " ".join(asked.body["input"]):

@@ -53,8 +53,10 @@ def _hint(hint: Any) -> Any:
         fields = get_type_hints(hint, include_extras=True)
         return {name: _hint(field) for name, field in fields.items()}
     if origin in {Required, NotRequired}:
-        # The contract says null of a field that is left out.
-        return _choice([_hint(inner[0]), *(["null"] if origin is NotRequired else [])])
+        # The contract says null of a value that is left out; a list is left out when empty.
+        value = _hint(inner[0])
+        is_null = origin is NotRequired and not isinstance(value, list)
+        return _choice([value, *(["null"] if is_null else [])])
     if origin in {Union, types.UnionType}:
         return _choice([_hint(one) for one in inner])
     if origin in WITHIN:
