@@ -71,26 +71,31 @@ class ListOptions(Filters, total=False):
     cursor: str | None
 
 
-class MemoryOptions(TypedDict, total=False):
+class Metadata(TypedDict, total=False):
+    """What is said of a memory when it is stored, and can be changed afterwards."""
+
+    scope: str | None
+    importance: float
+    trust_tier: str
+    sensitivity: str
+    pinned: bool
+    valid_from: Moment | None
+    valid_until: Moment | None
+
+
+class MemoryOptions(Metadata, total=False):
     """What can be said of a memory beside its text."""
 
     title: str | None
     kind: str
     type: str | None
     agent: str
-    scope: str | None
     tags: Sequence[str]
     concepts: Sequence[str]
-    importance: float
     occurred_at: Moment | None
     session: str | None
     source_ref: str | None
     source_kind: str
-    trust_tier: str
-    sensitivity: str
-    pinned: bool
-    valid_from: Moment | None
-    valid_until: Moment | None
 
 
 class NewMemory(MemoryOptions, total=False):
@@ -99,23 +104,16 @@ class NewMemory(MemoryOptions, total=False):
     text: Required[str]
 
 
-class Changes(TypedDict, total=False):
+class Changes(Metadata, total=False):
     """The fields of a memory to change; None clears title, scope and validity."""
 
     text: str
     title: str | None
     kind: str
     type: str
-    scope: str | None
     tags: Sequence[str]
     concepts: Sequence[str]
-    importance: float
     occurred_at: Moment
-    trust_tier: str
-    sensitivity: str
-    pinned: bool
-    valid_from: Moment | None
-    valid_until: Moment | None
     archived: bool
 
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from service.index.resident.columns import Columns, grown
 from service.index.resident.facts import Facts, microseconds
+from service.metadata import LABEL_FILTERS
 from service.records import Filters
 from tests.effort import examples
+from tests.stores.labels import labels
 
 ROWS = 10
 START = datetime(2026, 2, 13, tzinfo=UTC)
@@ -29,12 +31,13 @@ facts = st.builds(
     key=st.just("m"),
     words=st.just(""),
     tags=st.lists(st.sampled_from(TAGS), max_size=4).map(tuple),
-    labels=st.tuples(
-        st.sampled_from(WORDS),
-        st.sampled_from(["episodic", "semantic"]),
-        st.sampled_from(SCOPES),
-        st.sampled_from([None, "s1", "s2"]),
-        st.sampled_from(["trusted", "untrusted", "quarantined"]),
+    labels=st.builds(
+        labels,
+        kind=st.sampled_from(WORDS),
+        type=st.sampled_from(["episodic", "semantic"]),
+        scope=st.sampled_from(SCOPES),
+        session=st.sampled_from([None, "s1", "s2"]),
+        trust_tier=st.sampled_from(["trusted", "untrusted", "quarantined"]),
     ),
     occurred_at=stored_moments,
     valid_from=st.none() | stored_moments,
@@ -65,23 +68,23 @@ def passes(fact: Facts, asked: Filters) -> bool:
     """Say the sentences of filters.surql about one memory, agents aside."""
     moment = NOW if asked.as_of is None else microseconds(asked.as_of)
     begins = fact.occurred_at if fact.valid_from is None else fact.valid_from
-    kind, type_, scope, session, trust_tier = fact.labels
+    label = dict(zip(LABEL_FILTERS, fact.labels, strict=True))
     return (
-        (asked.scope is None or scope == asked.scope)
-        and (asked.kinds is None or kind in asked.kinds)
-        and (asked.types is None or type_ in asked.types)
+        (asked.scope is None or label["scope"] == asked.scope)
+        and (asked.kinds is None or label["kind"] in asked.kinds)
+        and (asked.types is None or label["type"] in asked.types)
         and (asked.tags is None or set(asked.tags) <= set(fact.tags))
         and (asked.since is None or fact.occurred_at >= microseconds(asked.since))
         and (asked.until is None or fact.occurred_at <= microseconds(asked.until))
         and (fact.valid_until is None or fact.valid_until > moment)
         and (asked.as_of is None or begins <= moment)
-        and (asked.session is None or session == asked.session)
+        and (asked.session is None or label["session"] == asked.session)
         and (
             asked.include_archived
             or not fact.is_archived
             or (asked.with_sources and fact.consolidated_into is not None)
         )
-        and trust_tier in asked.trust
+        and label["trust_tier"] in asked.trust
     )
 
 
@@ -111,7 +114,7 @@ FACT = Facts(
     "m",
     "",
     ("a",),
-    ("note", "semantic", "gpu", "s1", "trusted"),
+    labels(scope="gpu", session="s1"),
     NOW,
     None,
     None,
@@ -132,8 +135,7 @@ FACT = Facts(
 )
 def test_a_word_said_twice_counts_once(asked: dict[str, Any], is_found: bool) -> None:
     columns = Columns()
-    labels = ("fact", "semantic", "gpu", "s1", "untrusted")
-    other = replace(FACT, labels=labels, tags=())
+    other = replace(FACT, labels=labels(kind="fact", trust_tier="untrusted"), tags=())
     columns.put([0, 1], [FACT, other])
     assert (0 in rows_of(columns, Filters(**asked))) is is_found
 

@@ -17,6 +17,7 @@ from service.index.resident.neighbours import linked
 from service.index.resident.vectors import VectorIndex
 from service.records import Filters
 from tests.effort import examples
+from tests.stores.labels import labels
 
 START = datetime(2026, 2, 13, tzinfo=UTC)
 REACH = 2
@@ -28,7 +29,7 @@ def facts(key: str, words: str = "word", day: int = 0, subject: str | None = Non
         key,
         words,
         (),
-        ("note", "semantic", None, None, "trusted"),
+        labels(),
         moment,
         None,
         None,

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from service.index.resident.facts import CorruptRow, Facts, facts_of, facts_of_row, microseconds
+from tests.stores.labels import labels
 
 AT = datetime(2026, 2, 13, 9, 30, 0, 123456, tzinfo=UTC)
 # Hours and seconds to microseconds by hand: 2026-02-13 is day 20,497 of Unix time.
@@ -18,7 +19,7 @@ ROW: dict[str, Any] = {
     "subject": "blue_bunny", "consolidated_into": "s1",
 }  # fmt: skip
 VALUES: list[Any] = [
-    "m1", "blue bunny", ["a", "b"], ["note", "semantic", "gpu", "s1", "trusted"], AT_MICROSECONDS,
+    "m1", "blue bunny", ["a", "b"], list(labels(scope="gpu", session="s1")), AT_MICROSECONDS,
     AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, False, "blue_bunny", "s1",
 ]  # fmt: skip
 JUNK: list[Any] = [7, 7.5, True, {"a": 1}, [["a"]], b"a"]
@@ -35,7 +36,7 @@ def test_a_moment_is_microseconds_since_1970_in_any_zone() -> None:
 def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
     assert facts_of_row("m1", ROW) == facts_of(VALUES)
     assert facts_of(VALUES) == Facts(
-        "m1", "blue bunny", ("a", "b"), ("note", "semantic", "gpu", "s1", "trusted"),
+        "m1", "blue bunny", ("a", "b"), labels(scope="gpu", session="s1"),
         AT_MICROSECONDS, AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, is_archived=False,
         subject="blue_bunny", consolidated_into="s1",
     )  # fmt: skip
@@ -45,7 +46,7 @@ def test_what_may_be_missing_may_be_missing() -> None:
     optional = ("scope", "session", "valid_from", "valid_until", "archived_at")
     row = {name: value for name, value in ROW.items() if name not in optional}
     facts = facts_of_row("m1", row)
-    assert facts.labels == ("note", "semantic", None, None, "trusted")
+    assert facts.labels == labels()
     assert (facts.valid_from, facts.valid_until) == (None, None)
     assert facts.is_archived is False
     assert facts_of_row("m1", ROW | {"archived_at": AT}).is_archived is True
