@@ -16,13 +16,14 @@ from service.writing.tables.follows import follows
 from service.writing.tables.is_a import is_a
 from service.writing.tables.linked_change import LinkedChange, TableWriter
 from service.writing.tables.memory import memory
+from service.writing.tables.orphan import orphan
 from service.writing.tables.references import references
 from service.writing.tables.related_to import related_to
 
-# In this order: the guard first, what edges lead from and to before the edges.
+# In this order: the guard first, what edges lead from and to before the edges, orphans after them.
 TABLES: Final[tuple[TableWriter, ...]] = (
-    dictionary, memory, embedding, concept, references, related_to, is_a, follows, candidate,
-    abbreviation, document, archive, audit,
+    dictionary, memory, embedding, concept, references, related_to, is_a, orphan, follows,
+    candidate, abbreviation, document, archive, audit,
 )  # fmt: skip
 
 

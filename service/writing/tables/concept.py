@@ -1,4 +1,4 @@
-"""Concepts: new and declared ones, merged spellings, and those that nobody mentions."""
+"""Concepts: new and declared ones, merged spellings and abbreviations."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -12,7 +12,7 @@ QUERY: Final = load_query(__package__, "concept")
 
 
 def concept(linked: LinkedChange) -> Fragment | None:
-    """Write new and declared concepts and what was merged; remove those without a memory."""
+    """Write new and declared concepts, what was merged, and abbreviations."""
     agent, links, change = linked.agent, linked.links, linked.change
     declared = change.declared.flags
     learned = [concept_row(agent, n) for n in links.new_concepts if n.slug not in declared]
@@ -34,7 +34,6 @@ def concept(linked: LinkedChange) -> Fragment | None:
             {"id": record("concept", [agent, slug]), "aliases": list(aliases)}
             for slug, aliases in sorted(links.expansions.aliases.items())
         ],
-        orphans=[record("concept", [agent, slug]) for slug in sorted(links.orphans)],
     )  # fmt: skip
 
 
