@@ -255,8 +255,9 @@ def _wrong_source(
     if edge["content_hash"] != source["content_hash"]:
         yield f"{name} had another text when it was made"
     told = summary["content"].split("\n")
-    words = " ".join(source["content"].split())
     named = heading_name(source["title"], "title")
+    # A section without a text says its title.
+    words = " ".join(source["content"].split()) or (named.name if named else "")
     title = f"{named.name}: " if named else ""
     for line in edge["lines"]:
         text = _DATE_OF_LINE.sub("", told[line - 1]).strip().removeprefix(title)
