@@ -13,7 +13,7 @@ from hypothesis import HealthCheck
 from xdist.remote import Producer
 
 from service.settings import Settings
-from tests.effort import IS_SOAK, examples
+from tests.effort import IS_SOAK, examples, is_soak_only
 from tests.servers.running import RunningService, embedding_server, running_service
 from tests.sharing import SharingScheduler, turn_of
 
@@ -78,10 +78,14 @@ def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
         yield begin
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark properties as tests that the soak repeats; the longest tests come first."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what the soak repeats, leave what it has alone out of the gate; the longest first."""
+    left_out = [] if IS_SOAK else [item for item in items if is_soak_only(item.nodeid)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
-        if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+        is_property = hypothesis.is_hypothesis_test(getattr(item, "obj", None))
+        if is_property or is_soak_only(item.nodeid):
             item.add_marker(pytest.mark.soak)
     items.sort(key=lambda item: turn_of(item.nodeid))
 

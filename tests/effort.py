@@ -60,6 +60,28 @@ AMOUNTS: Final = {
 }  # fmt: skip
 
 
+# Processes that start again and again, and libraries that take seconds to load. By the beginning
+# of a test's name, below tests/.
+SOAK_ONLY: Final = (
+    "acceptance/test_command.py::test_a_consolidation_from_a_shell_goes_through",
+    "acceptance/test_command.py::test_a_consolidation_from_a_shell_shows_its_plan",
+    "acceptance/test_command.py::test_a_scan_from_a_shell_goes_through",
+    "acceptance/test_command.py::test_another_model_is_refused",
+    "acceptance/test_graph_report.py::test_the_command_prints_the_report_of_the_running_service[d",
+    "acceptance/test_switching.py::test_a_store_of_the_other_engine_is_refused_and_switched",
+    "embedding_server/encoders/test_opening.py::test_the_settings_choose_the_encoder[device='cpu'",
+    "embedding_server/encoders/test_opening.py::test_without_onnx_runtime_torch_serves",
+    "embedding_server/test_command.py::test_a_model_that_cannot_be_loaded",
+    "integration/test_crash.py::test_a_consolidation_that_is_killed",
+    "integration/test_crash.py::test_a_batch_that_is_killed",
+)
+
+
+def is_soak_only(nodeid: str) -> bool:
+    """Say whether a test is left out of the gate."""
+    return nodeid.removeprefix("tests/").startswith(SOAK_ONLY)
+
+
 def amount(name: str) -> int:
     """Return how much to do of what AMOUNTS calls by this name."""
     return AMOUNTS[name].soak if IS_SOAK else AMOUNTS[name].gate
@@ -81,7 +103,9 @@ def table() -> str:
         f"| {a.tests} | {a.what} | {a.before} | {a.gate} | {a.soak} |" for a in AMOUNTS.values()
     ]
     head = ["| Tests | What | Before | Gate | Soak |", "|---|---|---|---|---|"]
-    return "\n".join([*head, *rows]) + "\n"
+    only = [f"- `{name}`" for name in SOAK_ONLY]
+    told = "In the soak alone, for they start processes or load libraries for many seconds:"
+    return "\n".join([*head, *rows, "", told, "", *only]) + "\n"
 
 
 if __name__ == "__main__":

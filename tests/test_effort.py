@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.effort import AMOUNTS, IS_SOAK, examples, table
+from tests.effort import AMOUNTS, IS_SOAK, SOAK_ONLY, examples, is_soak_only, table
 from tests.sharing import group_of, turn_of
 
 TESTS = Path(__file__).parent
@@ -63,3 +63,11 @@ def test_tests_of_one_file_share_a_process_unless_they_share_nothing() -> None:
     alone = "tests/integration/test_crash.py::"
     assert group_of(f"{alone}a") != group_of(f"{alone}b")
     assert turn_of(first) < turn_of("tests/unit/text/test_words.py::a")
+
+
+@pytest.mark.parametrize("start", SOAK_ONLY)
+def test_what_only_the_soak_has_is_there(start: str) -> None:
+    file, _, rest = start.partition("::")
+    assert f"def {rest.partition('[')[0]}" in (TESTS / file).read_text(encoding="utf-8")
+    assert is_soak_only(f"tests/{start}")
+    assert not is_soak_only(f"tests/{file}::test_another")
