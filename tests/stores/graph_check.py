@@ -257,7 +257,7 @@ def _wrong_source(
     told = summary["content"].split("\n")
     named = heading_name(source["title"], "title")
     # A section without a text says its title.
-    words = " ".join(source["content"].split()) or (named.name if named else "")
+    words = " ".join((source["content"] or source["title"]).split())
     title = f"{named.name}: " if named else ""
     for line in edge["lines"]:
         text = _DATE_OF_LINE.sub("", told[line - 1]).strip().removeprefix(title)
