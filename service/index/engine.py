@@ -106,7 +106,7 @@ class Engine(Protocol):
     ) -> dict[ConceptId, list[Related]]:
         """Return the concepts beside each one, along those of `related_to` and `is_a` in `edges`.
 
-        The tightest share first (see concepts/shares.py), ties by id. Of `related_to` only the 20
+        The tightest share first (see names/shares.py), ties by id. Of `related_to` only the 20
         heaviest edges of either direction count, ties by the other end's id; `is_a` both ways.
         """
 

@@ -65,7 +65,7 @@ class _Spelling:
 
 
 def find_variants(rows: Sequence[Mapping[str, Any]]) -> list[Variants]:
-    """Return the groups of an agent's concepts (writing/stored.py) that are the same thing.
+    """Return the groups of an agent's concepts (links/stored.py) that are the same thing.
 
     Of a group the declared concept stays, else the one in the most memories, else the first by
     slug. No two declared concepts are ever in one group, nor two that were parted by hand.
