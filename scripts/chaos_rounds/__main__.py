@@ -1,0 +1,46 @@
+"""Rounds of faults against the running service; ./scripts/chaos starts it, docs/operate.md tells."""
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from scripts.chaos_rounds.draws import ENGINES, Scope, draw_round
+from scripts.chaos_rounds.report import show, show_one, write_lines
+from scripts.chaos_rounds.rounds import play
+from tests.servers.clock_shim import why_no_clock_shim
+
+_CHOICES: Final = {**{engine: (engine,) for engine in ENGINES}, "both": ENGINES}
+
+
+def main() -> int:
+    """Play the rounds; 1 when anything that was acknowledged is not as it was."""
+    parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__.partition(";")[0])
+    parser.add_argument("rounds", type=int, nargs="?", default=100, help="how many (100)")
+    parser.add_argument("--seed", type=int, help="of the first round; else one is drawn")
+    parser.add_argument("--engine", choices=_CHOICES, default="both")
+    parser.add_argument("--out", type=Path, help="a file for a line of JSON a round")
+    parser.add_argument("--logs", type=Path, help="a folder for the logs of rounds that go wrong")
+    asked = parser.parse_args()
+    console = Console(soft_wrap=True)
+    if reason := why_no_clock_shim():
+        console.print(f"NO CLOCK IS MOVED: {reason}.", style="bold red")
+    first = secrets.randbelow(1_000_000) if asked.seed is None else asked.seed
+    engines = f"--engine {asked.engine}"
+    console.print(f"Seed {first}. The same again: ./scripts/chaos {asked.rounds} --seed {first} {engines}")
+    scope, outcomes = Scope(_CHOICES[asked.engine], has_clock=not reason), []
+    for number in range(asked.rounds):
+        outcome = play(draw_round(first + number, scope), asked.logs)
+        outcomes.append(outcome)
+        show_one(outcome, number + 1, console)
+        if asked.out:
+            write_lines(asked.out, outcome)
+    show(outcomes, console)
+    return int(any(outcome.faults for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

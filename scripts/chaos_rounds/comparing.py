@@ -1,0 +1,154 @@
+"""Comparing what the service shows with the book of what it acknowledged; pure.
+
+Each fault is a sentence that begins with its kind: lost, altered, twice, stranger, order, skipped,
+unfound, drift, vectors, job.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from scripts.chaos_rounds.ledger import Entry, Ledger, Paper, State
+
+Shown = Mapping[str, Any]
+# As writers.Pen makes them.
+_WORD: Final = re.compile(r"\bzy(?:[bdfgklmnprtvz][aou]){5}\b")
+_ENDED: Final = frozenset({"done", "failed"})
+
+
+@dataclass(slots=True)
+class Sight:
+    """What the service shows once all is well again.
+
+    `memories`: all of an agent, archived ones too, in large pages; `pages`: the same by small
+    pages, one after the other. `got`: status and body of a memory by its id. `found`: the ids
+    that a search for a word returns. `index` is missing for the database engine.
+    """
+
+    memories: dict[str, list[Shown]] = field(default_factory=dict)
+    pages: dict[str, list[Shown]] = field(default_factory=dict)
+    got: dict[str, tuple[int, Shown | None]] = field(default_factory=dict)
+    found: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    without_vector: dict[str, int] = field(default_factory=dict)
+    index: dict[str, Shown] = field(default_factory=dict)
+    jobs: dict[str, str] = field(default_factory=dict)
+
+
+def compare(ledger: Ledger, sight: Sight) -> list[str]:
+    """Return what is not as it was acknowledged, one sentence each."""
+    faults: list[str] = []
+    for agent in ledger.agents():
+        shown = by_word(sight.memories.get(agent, []))
+        for entry in (one for one in ledger.entries if one.agent == agent):
+            faults += _wrong_entry(entry, shown, sight)
+        for paper in (one for one in ledger.papers if one.agent == agent):
+            faults += _wrong_paper(paper, sight.memories.get(agent, []))
+        faults += _strangers(ledger, agent, shown)
+        faults += _wrong_pages(agent, sight)
+    faults += [f"vectors: {n} memories of {a} wait" for a, n in sight.without_vector.items() if n]
+    faults += list(_drift(sight))
+    return faults + [
+        f"job: {key} is {state}" for key, state in sight.jobs.items() if state not in _ENDED
+    ]
+
+
+def by_word(memories: Sequence[Shown]) -> dict[str, list[Shown]]:
+    """Return the memories by the word that each has of its own; summaries repeat those."""
+    found: dict[str, list[Shown]] = defaultdict(list)
+    for memory in memories:
+        if memory["kind"] != "summary":
+            for word in sorted(set(_WORD.findall(memory["content"]))):
+                found[word].append(memory)
+    return found
+
+
+def _wrong_entry(entry: Entry, shown: Mapping[str, list[Shown]], sight: Sight) -> Iterator[str]:
+    name = f"{entry.agent} {entry.id or '?'} ({', '.join(sorted(entry.words))})"
+    there = {one["id"]: one for word in entry.words for one in shown.get(word, ())}
+    if len(there) > 1:
+        yield f"twice: {name} is {sorted(there)}"
+        return
+    if not there:
+        if None not in entry.possible:
+            yield f"lost: {name} is in no list"
+        if entry.id and (answer := sight.got.get(entry.id)) and answer[0] == 200:
+            yield f"skipped: {name} is read by its id and is in no list"
+        return
+    [(key, memory)] = there.items()
+    if all(state is None for state in entry.possible):
+        yield f"undeleted: {name} was deleted and is there"
+        return
+    fitting = [state for state in entry.possible if state and not _differences(state, memory)]
+    if not fitting:
+        last = next(state for state in reversed(entry.possible) if state)
+        yield f"altered: {name}: {'; '.join(_differences(last, memory))}"
+    answer = sight.got.get(key)
+    if answer and (answer[0] != 200 or answer[1] is None or answer[1]["content"] != memory["content"]):
+        yield f"lost: {name} is in the list and answers {answer[0]} to a read"
+    if fitting and entry.is_certain:
+        word = fitting[0].word
+        if (entry.agent, word) in sight.found and key not in sight.found[entry.agent, word]:
+            yield f"unfound: {name} is not among the results for {word}"
+
+
+def _differences(state: State, memory: Shown) -> list[str]:
+    """Return what of a memory is not as it was promised."""
+    told = {
+        "content": (state.text, memory["content"]),
+        "title": (state.title, memory["title"]),
+        "tags": (state.tags and sorted(state.tags), sorted(memory["tags"])),
+        "archived": (state.archived, memory["archived_at"] is not None),
+    }
+    if state.tags == ():
+        told["tags"] = ([], sorted(memory["tags"]))
+    return [
+        f"{name} is {is_now!r}, acknowledged was {promised!r}"
+        for name, (promised, is_now) in told.items()
+        if promised is not None and promised != is_now
+    ]
+
+
+def _wrong_paper(paper: Paper, memories: Sequence[Shown]) -> Iterator[str]:
+    sections = [one for one in memories if (one["source"] or {}).get("uri") == paper.uri]
+    words = sorted(word for one in sections for word in set(_WORD.findall(one["content"])))
+    if all(words != sorted(version) for version in paper.possible):
+        kind = "lost" if len(words) < len(paper.possible[-1]) else "altered"
+        yield (
+            f"{kind}: document {paper.uri} of {paper.agent} has {words}, "
+            f"acknowledged was {sorted(paper.possible[-1])} of {len(paper.possible)} versions"
+        )
+
+
+def _strangers(ledger: Ledger, agent: str, shown: Mapping[str, Any]) -> Iterator[str]:
+    known = {word for one in ledger.entries if one.agent == agent for word in one.words}
+    known |= {word for one in ledger.papers if one.agent == agent for word in one.texts}
+    yield from (f"stranger: {agent} shows {word}, never sent to it" for word in shown.keys() - known)
+
+
+def _wrong_pages(agent: str, sight: Sight) -> Iterator[str]:
+    """Small pages, one after the other: each memory exactly once, newest first."""
+    pages, all_of_them = sight.pages.get(agent, []), sight.memories.get(agent, [])
+    for told in (pages, all_of_them):
+        keys = [one["id"] for one in told]
+        if len(set(keys)) < len(keys):
+            yield f"twice: a list of {agent} has {len(keys) - len(set(keys))} memories again"
+        times = [datetime.fromisoformat(one["occurred_at"]) for one in told]
+        for newer, older in zip(times, times[1:], strict=False):
+            if newer < older:
+                yield f"order: {newer} stands before {older} in a list of {agent}"
+    missing = {one["id"] for one in all_of_them} ^ {one["id"] for one in pages}
+    if missing:
+        yield f"skipped: pages of {agent} and its whole list differ by {sorted(missing)}"
+
+
+def _drift(sight: Sight) -> Iterator[str]:
+    for agent, told in sight.index.items():
+        if told["agent"]["drift"]:
+            yield f"drift: {agent} {told['agent']['drift']}"
+        if told["agent"]["left_out"]:
+            yield f"drift: {agent} leaves out {told['agent']['left_out']}"
+        if told["index"]["unknown_tables"]:
+            yield f"drift: unknown tables {told['index']['unknown_tables']}"

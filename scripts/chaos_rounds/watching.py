@@ -1,0 +1,74 @@
+"""Asking whether the service lives, ten times a second, and how long it took to say so."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx
+
+from scripts.chaos_rounds.world import Down
+
+_EVERY_SECONDS: Final = 0.1
+_PATIENCE_SECONDS: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One question: when it was asked and answered, and how late the machine let it be asked."""
+
+    asked: float
+    answered: float
+    late: float
+
+
+@dataclass(slots=True)
+class Watch:
+    """Looks again and again until it is stopped."""
+
+    url: str
+    looks: list[Look] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> "Watch":
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        assert self._thread is not None
+        self._thread.join()
+
+    def _run(self) -> None:
+        with httpx.Client(base_url=self.url, timeout=_PATIENCE_SECONDS) as client:
+            due = time.monotonic()
+            while not self._stop.is_set():
+                asked = time.monotonic()
+                try:
+                    client.get("/health/live")
+                except httpx.TransportError:
+                    pass
+                self.looks.append(Look(asked, time.monotonic(), max(0.0, asked - due)))
+                due = max(time.monotonic(), asked) + _EVERY_SECONDS
+                self._stop.wait(_EVERY_SECONDS)
+
+
+def longest_live(looks: Sequence[Look], downs: Sequence[Down]) -> float:
+    """Return the longest answer in seconds, of looks that touch no time when there was nobody.
+
+    A look that began while the service was frozen or away says nothing of the service.
+    """
+    up = [look for look in looks if not any(_touches(look, down) for down in downs)]
+    return max((look.answered - look.asked for look in up), default=0.0)
+
+
+def latest(looks: Sequence[Look]) -> float:
+    """Return how late a look was at most, in seconds: what the machine itself added to answers."""
+    return max((look.late for look in looks), default=0.0)
+
+
+def _touches(look: Look, down: Down) -> bool:
+    return look.asked <= down.until and look.answered >= down.since
