@@ -88,7 +88,8 @@ class Asking:
             answer = Answer("unknown", 0, None, type(error).__name__)
         else:
             answer = _answer(response)
-        self.notes.take(f"{method} {path.split('?')[0]}", time.monotonic() - started, answer)
+        what = f"{method} {path.partition('?')[0]}"
+        self.notes.take(what, time.monotonic() - started, answer)
         return answer
 
 

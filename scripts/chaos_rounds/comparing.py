@@ -9,12 +9,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final
 
 from scripts.chaos_rounds.ledger import Entry, Ledger, Paper, State
 
 Shown = Mapping[str, Any]
-# As writers.Pen makes them.
+# As pens.Pen makes them.
 _WORD: Final = re.compile(r"\bzy(?:[bdfgklmnprtvz][aou]){5}\b")
 _ENDED: Final = frozenset({"done", "failed"})
 
@@ -77,7 +78,7 @@ def _wrong_entry(entry: Entry, shown: Mapping[str, list[Shown]], sight: Sight) -
         if entry.id and (answer := sight.got.get(entry.id)) and answer[0] == 200:
             yield f"skipped: {name} is read by its id and is in no list"
         return
-    [(key, memory)] = there.items()
+    [memory] = there.values()
     if all(state is None for state in entry.possible):
         yield f"undeleted: {name} was deleted and is there"
         return
@@ -85,13 +86,11 @@ def _wrong_entry(entry: Entry, shown: Mapping[str, list[Shown]], sight: Sight) -
     if not fitting:
         last = next(state for state in reversed(entry.possible) if state)
         yield f"altered: {name}: {'; '.join(_differences(last, memory))}"
-    answer = sight.got.get(key)
-    if answer and (answer[0] != 200 or answer[1] is None or answer[1]["content"] != memory["content"]):
-        yield f"lost: {name} is in the list and answers {answer[0]} to a read"
-    if fitting and entry.is_certain:
-        word = fitting[0].word
-        if (entry.agent, word) in sight.found and key not in sight.found[entry.agent, word]:
-            yield f"unfound: {name} is not among the results for {word}"
+    elif entry.is_certain and memory["id"] not in sight.found[entry.agent, fitting[0].word]:
+        yield f"unfound: {name} is not among the results for {fitting[0].word}"
+    status, read = sight.got.get(memory["id"], (200, memory))
+    if read is None or read["content"] != memory["content"]:
+        yield f"lost: {name} is in the list and answers {status} to a read"
 
 
 def _differences(state: State, memory: Shown) -> list[str]:
@@ -125,7 +124,9 @@ def _wrong_paper(paper: Paper, memories: Sequence[Shown]) -> Iterator[str]:
 def _strangers(ledger: Ledger, agent: str, shown: Mapping[str, Any]) -> Iterator[str]:
     known = {word for one in ledger.entries if one.agent == agent for word in one.words}
     known |= {word for one in ledger.papers if one.agent == agent for word in one.texts}
-    yield from (f"stranger: {agent} shows {word}, never sent to it" for word in shown.keys() - known)
+    yield from (
+        f"stranger: {agent} shows {word}, never sent to it" for word in shown.keys() - known
+    )
 
 
 def _wrong_pages(agent: str, sight: Sight) -> Iterator[str]:
@@ -136,7 +137,7 @@ def _wrong_pages(agent: str, sight: Sight) -> Iterator[str]:
         if len(set(keys)) < len(keys):
             yield f"twice: a list of {agent} has {len(keys) - len(set(keys))} memories again"
         times = [datetime.fromisoformat(one["occurred_at"]) for one in told]
-        for newer, older in zip(times, times[1:], strict=False):
+        for newer, older in pairwise(times):
             if newer < older:
                 yield f"order: {newer} stands before {older} in a list of {agent}"
     missing = {one["id"] for one in all_of_them} ^ {one["id"] for one in pages}

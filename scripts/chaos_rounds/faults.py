@@ -78,25 +78,23 @@ def _full_disk(world: World, _: Fault) -> Iterator[None]:
 
 @contextmanager
 def _clock(world: World, fault: Fault) -> Iterator[None]:
-    assert world.clock
-    world.clock.move(fault.move)
+    world.move_clock(fault.move)
     try:
         yield
     finally:
-        world.clock.move(0)
+        world.move_clock(0)
 
 
 @contextmanager
 def _clock_between_runs(world: World, fault: Fault) -> Iterator[None]:
-    assert world.clock
     with world.turn:
         world.end(signal.SIGTERM)
-        world.clock.move(fault.move)
+        world.move_clock(fault.move)
         world.start()
     try:
         yield
     finally:
-        world.clock.move(0)
+        world.move_clock(0)
 
 
 @contextmanager

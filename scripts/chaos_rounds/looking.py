@@ -105,7 +105,7 @@ def _search(client: httpx.Client, agent: str, word: str) -> tuple[tuple[str, str
 
 
 def faults_of_store(folder: Path, listed: Sequence[str]) -> list[str]:
-    """Return what is wrong in the store of a service that is stopped; `listed` is what it showed."""
+    """Return what is wrong in the store of a stopped service; `listed` are the ids it showed."""
     return faults_of(asyncio.run(_stored(folder)), listed)
 
 

@@ -19,12 +19,15 @@ from scripts.chaos_rounds.asking import Asking, Notes
 from scripts.chaos_rounds.comparing import compare
 from scripts.chaos_rounds.draws import Round
 from scripts.chaos_rounds.faults import Faults
+from scripts.chaos_rounds.keeper import Keeper
 from scripts.chaos_rounds.ledger import Entry, Ledger, State, stored
 from scripts.chaos_rounds.looking import NotWell, faults_of_store, look, wait_until
+from scripts.chaos_rounds.paper_writers import Documenter, Scanner
+from scripts.chaos_rounds.pens import Pen
+from scripts.chaos_rounds.pushers import Pusher
 from scripts.chaos_rounds.readers import Reader
 from scripts.chaos_rounds.watching import Watch, latest, longest_live
 from scripts.chaos_rounds.world import World, world_of
-from scripts.chaos_rounds.writers import Documenter, Keeper, Pen, Pusher, Scanner
 
 _READERS: Final = 2
 # Words are numbered; each writer has numbers of its own.

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -39,18 +40,16 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        assert self._thread is not None
-        self._thread.join()
+        if self._thread:
+            self._thread.join()
 
     def _run(self) -> None:
         with httpx.Client(base_url=self.url, timeout=_PATIENCE_SECONDS) as client:
             due = time.monotonic()
             while not self._stop.is_set():
                 asked = time.monotonic()
-                try:
+                with suppress(httpx.TransportError):
                     client.get("/health/live")
-                except httpx.TransportError:
-                    pass
                 self.looks.append(Look(asked, time.monotonic(), max(0.0, asked - due)))
                 due = max(time.monotonic(), asked) + _EVERY_SECONDS
                 self._stop.wait(_EVERY_SECONDS)

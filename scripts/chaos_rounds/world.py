@@ -131,6 +131,11 @@ class World:
             }  # fmt: skip
         return {**inherited, **given, **(self.clock.environment if self.clock else {})}
 
+    def move_clock(self, seconds: float) -> None:
+        """Set the clock of service and database to the true time and so many seconds."""
+        if self.clock:
+            self.clock.move(seconds)
+
     def pids(self) -> list[int]:
         """Return the processes that write to the disk."""
         return [one.pid for one in (self._service, self._database) if one]
@@ -154,8 +159,8 @@ class World:
         raise TimeoutError(msg)
 
     def _is_live(self, end: float) -> bool:
-        assert self._service is not None
-        while self._service.poll() is None and time.monotonic() < end:
+        service = self._service
+        while service and service.poll() is None and time.monotonic() < end:
             with suppress(httpx.TransportError):
                 if httpx.get(f"{self.url}/health/live", timeout=2).status_code == 200:
                     return True
@@ -174,7 +179,9 @@ class World:
             try:
                 service.wait(timeout=_END_SECONDS)
             except subprocess.TimeoutExpired:
-                self.faults.append(f"hung: the service did not end {_END_SECONDS:.0f} s after it was told to")
+                self.faults.append(
+                    f"hung: the service did not end {_END_SECONDS:.0f} s after it was told to"
+                )
                 service.kill()
                 service.wait()
 
@@ -220,8 +227,8 @@ class World:
             self._database = subprocess.Popen(
                 command, env={**os.environ, **clock}, stdout=subprocess.PIPE, stderr=log
             )
-        assert self._database.stdout is not None
-        if not self._database.stdout.readline().startswith(b"ready"):
+        told = self._database.stdout.readline() if self._database.stdout else b""
+        if not told.startswith(b"ready"):
             self.end_database(signal.SIGKILL)
             time.sleep(_PAUSE_SECONDS)
 

@@ -51,7 +51,9 @@ class HostileEmbedder:
 
     def start(self) -> None:
         """Listen; on the port that it had before, if any."""
-        server = ThreadingHTTPServer(("127.0.0.1", self.port), _handler(self))
+        server = ThreadingHTTPServer(
+            ("127.0.0.1", self.port), type("Handler", (_Handler,), {"embedder": self})
+        )
         server.daemon_threads = True
         self.port, self._server = server.server_address[1], server
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
@@ -107,43 +109,40 @@ def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _handler(embedder: HostileEmbedder) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    embedder: HostileEmbedder
 
-        def do_GET(self) -> None:
-            self._answer()
+    def do_GET(self) -> None:
+        self._answer()
 
-        def do_POST(self) -> None:
-            self._answer()
+    def do_POST(self) -> None:
+        self._answer()
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-            """Keep quiet."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+        """Keep quiet."""
 
-        def _answer(self) -> None:
-            content = self.rfile.read(int(self.headers.get("content-length", 0)))
-            embedder.asked += 1
-            mood = embedder.mood
-            if mood == "gone" or (mood == "hung" and embedder.wait(_MOST_HANGING_SECONDS)):
-                self.close_connection = True
+    def _answer(self) -> None:
+        content = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.embedder.asked += 1
+        mood = self.embedder.mood
+        if mood == "gone" or (mood == "hung" and self.embedder.wait(_MOST_HANGING_SECONDS)):
+            self.close_connection = True
+            return
+        status, payload = answer_to(mood, self.path, json.loads(content) if content else {})
+        with suppress(OSError):  # who asked has gone
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(payload)))
+            self.end_headers()
+            drips = len(payload) if mood == "dripping" else 0
+            self._drip(payload[:drips])
+            self.wfile.write(payload[drips:])
+
+    def _drip(self, payload: bytes) -> None:
+        for place in range(len(payload)):
+            if self.embedder.wait(_DRIP_SECONDS):
+                self.wfile.write(payload[place:])
                 return
-            status, payload = answer_to(mood, self.path, json.loads(content) if content else {})
-            with suppress(OSError):  # who asked has gone
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(payload)))
-                self.end_headers()
-                if mood == "dripping":
-                    self._drip(payload)
-                else:
-                    self.wfile.write(payload)
-
-        def _drip(self, payload: bytes) -> None:
-            for place in range(len(payload)):
-                if embedder.wait(_DRIP_SECONDS):
-                    self.wfile.write(payload[place:])
-                    return
-                self.wfile.write(payload[place : place + 1])
-
-    return Handler
+            self.wfile.write(payload[place : place + 1])
