@@ -53,6 +53,7 @@ AMOUNTS: Final = {
     "golden engines": Amount(
         "acceptance/test_golden.py", "engines that are asked all questions", 2, 1, 2
     ),
+    "chaos rounds": Amount("acceptance/test_chaos.py", "rounds of faults", 1, 1, 8),
     "near rows": Amount(
         "unit/index/resident/test_vectors.py", "rows among which neighbours are hard to tell",
         20_000, 6_000, 20_000,

@@ -1,4 +1,4 @@
-"""Rounds of faults against the running service; ./scripts/chaos starts it, docs/operate.md tells."""
+"""Rounds of faults against the running service; `./scripts/chaos` starts it."""
 
 import argparse
 import secrets

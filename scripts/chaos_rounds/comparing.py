@@ -69,14 +69,8 @@ def by_word(memories: Sequence[Shown]) -> dict[str, list[Shown]]:
 def _wrong_entry(entry: Entry, shown: Mapping[str, list[Shown]], sight: Sight) -> Iterator[str]:
     name = f"{entry.agent} {entry.id or '?'} ({', '.join(sorted(entry.words))})"
     there = {one["id"]: one for word in entry.words for one in shown.get(word, ())}
-    if len(there) > 1:
-        yield f"twice: {name} is {sorted(there)}"
-        return
-    if not there:
-        if None not in entry.possible:
-            yield f"lost: {name} is in no list"
-        if entry.id and (answer := sight.got.get(entry.id)) and answer[0] == 200:
-            yield f"skipped: {name} is read by its id and is in no list"
+    if len(there) != 1:
+        yield from _not_one(entry, f"{name} is {sorted(there)}", sight)
         return
     [memory] = there.values()
     if all(state is None for state in entry.possible):
@@ -91,6 +85,17 @@ def _wrong_entry(entry: Entry, shown: Mapping[str, list[Shown]], sight: Sight) -
     status, read = sight.got.get(memory["id"], (200, memory))
     if read is None or read["content"] != memory["content"]:
         yield f"lost: {name} is in the list and answers {status} to a read"
+
+
+def _not_one(entry: Entry, told: str, sight: Sight) -> Iterator[str]:
+    """Tell what is wrong with a memory that stands in a list not at all, or more than once."""
+    status, _ = sight.got.get(entry.id or "", (404, None))
+    if not told.endswith("[]"):
+        yield f"twice: {told}"
+    elif None not in entry.possible:
+        yield f"lost: {told} in the list, and answers {status} to a read"
+    elif status == 200:
+        yield f"skipped: {told} in the list, and is read by its id"
 
 
 def _differences(state: State, memory: Shown) -> list[str]:

@@ -24,6 +24,13 @@ _MOST_HANGING_SECONDS: Final = 300.0
 _REFUSALS: Final = {"500": 500, "401": 401, "429": 429}
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that was killed."""
+
+
 @dataclass(slots=True)
 class HostileEmbedder:
     """The server, and its mood: `well`, or one of scripts/chaos_rounds/draws.py."""
@@ -51,10 +58,8 @@ class HostileEmbedder:
 
     def start(self) -> None:
         """Listen; on the port that it had before, if any."""
-        server = ThreadingHTTPServer(
-            ("127.0.0.1", self.port), type("Handler", (_Handler,), {"embedder": self})
-        )
-        server.daemon_threads = True
+        handler = type("Handler", (_Handler,), {"embedder": self})
+        server = _Server(("127.0.0.1", self.port), handler)
         self.port, self._server = server.server_address[1], server
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
 
