@@ -19,6 +19,9 @@ from service.errors import ServiceError
 from service.index.resident import feed_position, follow
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.change_feed import ChangeFeed
+from service.index.resident.feed_position import FeedPosition
+from service.index.resident.follow import Follower
 from service.index.resident.neighbours import before_and_after, memories_of, related
 from service.index.resident.residency import Residency
 from service.memories.storing import change_memory, remove
@@ -27,6 +30,7 @@ from service.store import database
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.fetching import fetch
+from service.store.queries import Query
 from service.writing.embed_later import embed_pending
 from tests.conftest import Start
 from tests.servers.outer_embeddings import Answer, outer_embeddings
@@ -152,12 +156,11 @@ class Feed:
         return kept, has_more
 
 
-@pytest.fixture
-def feed(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> Feed:
-    """Watch the feed of the opened store."""
-    feed = Feed(opened.db)
-    monkeypatch.setattr(opened.db, "changes", feed.changes)
-    return feed
+def position_of(residency: Residency) -> FeedPosition:
+    """Return how far a residency over a server has read the feed."""
+    feed = residency.follower._feed
+    assert isinstance(feed, ChangeFeed)
+    return feed._position
 
 
 async def fill(opened: OpenStore) -> list[str]:
@@ -261,15 +264,22 @@ async def test_a_memory_moved_to_another_agent_takes_its_vector_along(
 
 @pytest.mark.parametrize("count", [1, 30])
 async def test_one_look_at_the_feed_serves_all_names_of_a_batch(
-    opened: OpenStore, feed: Feed, count: int
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """Before it is written, for older memories that mention one; another look is after it."""
     older = await opened.push("Once fn 0 was new.")
     await opened.engine.sizes(["main"])  # loads the index
-    feed.looks.clear()
+    looks = list[int]()
+    look = Follower._read
+
+    async def noting(follower: Follower) -> None:
+        looks.append(1)
+        await look(follower)
+
+    monkeypatch.setattr(Follower, "_read", noting)
     pairs = [(f"Valve FN-{number} leaks.", f"Mend FN-{number}!") for number in range(count)]
     newer = await opened.push(*chain.from_iterable(pairs))
-    assert len(feed.looks) == 2
+    assert len(looks) == 2
     assert await opened.memories_of("fn_0") == sorted([*older, *newer[:2]])
 
 
@@ -351,7 +361,7 @@ async def test_after_a_gap_everything_is_loaded_again(
         index = await residency.index_of("main")
         index.remove_memory(ids[0])  # what was lost in the gap
         # The feed no longer has the newest commit that was read: that is what a gap looks like.
-        residency.follower._position.newest = 1
+        position_of(residency).newest = 1
         told_why = list[str | None]()
 
         def is_whole() -> bool:
@@ -373,17 +383,30 @@ async def test_after_a_gap_everything_is_loaded_again(
 
 
 async def test_an_idle_store_is_not_read_again(
-    opened: OpenStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """An embedded one: only what is written has to be read, and that once."""
     monkeypatch.setattr(follow, "POLL_SECONDS", 0.01)
+    looks = list[str]()
+    run_query = opened.db.run
+
+    async def noting(query: Query, **params: Any) -> Any:
+        looks.append(query.name)
+        return await run_query(query, **params)
+
     await fill(opened)
     residency = Residency(opened.db, PLENTY_BYTES, None)
-    await residency.follower.catch_up()
-    newest = feed.newest
-    feed.looks.clear()
+    await residency.index_of("main")
+    monkeypatch.setattr(opened.db, "run", noting)
     async with following(residency):
-        await until(lambda: len(feed.looks) >= 20)
-    assert feed.looks == [(newest + 1, [])] * len(feed.looks)
+        begun = residency.follower.through
+        await until(lambda: residency.follower.through > begun)
+        await asyncio.sleep(0.2)
+        assert looks == []
+        await write_memories(opened.db, [memory_row("m1", "kettle")])
+        await until(lambda: "current_rows" in looks)
+        await asyncio.sleep(0.2)
+    assert looks.count("current_rows") == 1
 
 
 async def test_an_idle_server_is_not_read_again_after_a_while(
@@ -400,10 +423,16 @@ async def test_an_idle_server_is_not_read_again_after_a_while(
 
 
 async def test_a_gap_is_looked_for_once_a_minute(
-    opened: OpenStore, feed: Feed, caplog: pytest.LogCaptureFixture
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ids = await fill(opened)
-    residency = Residency(opened.db, PLENTY_BYTES, None)
+    monkeypatch.setattr(feed_position, "_OVERLAP_MS", 0)
+    ids = await fill(replicas.writer)
+    # A reader of its own: the other one follows the feed all the time.
+    reader = Database(address(replicas.server))
+    await reader.open(SCHEMA)
+    feed = Feed(reader)
+    monkeypatch.setattr(reader, "changes", feed.changes)
+    residency = Residency(reader, PLENTY_BYTES, None)
     follower = residency.follower
     await residency.catch_up("main")
     index = await residency.index_of("main")
@@ -411,7 +440,7 @@ async def test_a_gap_is_looked_for_once_a_minute(
 
     async def looks_after(seconds: float) -> list[tuple[int, list[int]]]:
         feed.looks.clear()
-        follower._position.checked_at -= seconds
+        position_of(residency).checked_at -= seconds
         for _ in range(3):
             await follower.catch_up()
         return feed.looks.copy()
@@ -430,6 +459,7 @@ async def test_a_gap_is_looked_for_once_a_minute(
     await residency.catch_up("main")
     assert (await residency.index_of("main")).counts()["memory"] == 5
     assert residency.caveat("main") is None
+    await reader.close()
 
 
 @pytest.mark.parametrize("kept", ["7d", "7d INCLUDE ORIGINAL"])
