@@ -1,4 +1,4 @@
-"""A wall clock that is wrong, while the service runs and between two runs: order is the store's own.
+"""A wall clock that is wrong, while the service runs and between runs: order is the store's own.
 
 The service is a process under a clock that the test moves (tests/servers/clock_shim.c).
 """

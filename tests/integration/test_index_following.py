@@ -33,6 +33,7 @@ from service.store.fetching import fetch
 from service.store.queries import Query
 from service.writing.embed_later import embed_pending
 from tests.conftest import Start
+from tests.servers.clock_shim import build_clock_shim, why_no_clock_shim
 from tests.servers.outer_embeddings import Answer, outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealProcess, SurrealServer
 from tests.stores.open_store import OpenStore, open_store
@@ -610,3 +611,48 @@ async def test_a_service_tells_when_its_database_went_away(
         back_at = datetime.now(UTC)
         await until(lambda: through() > back_at, 20)
         assert client.post("/search", json={"query": "blue bunny"}).json()["results"]
+
+
+async def agree(residency: Residency, reader: Database) -> None:
+    """Wait until the index of main holds what one loaded now does."""
+    fresh = await Residency(reader, PLENTY_BYTES, None).index_of("main")
+    expected = told(fresh, *WORDS)
+    await until(lambda: told(residency._residents["main"], *WORDS) == expected)
+
+
+@pytest.mark.skipif(bool(why_no_clock_shim()), reason=str(why_no_clock_shim()))
+async def test_a_server_whose_clock_went_back_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its feed then holds commits from the future, which are older than those that come."""
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
+    clock = build_clock_shim(tmp_path)
+    clock.move(3600)
+    with outer_embeddings() as embeddings:
+        async with SurrealProcess(tmp_path / "store", environment=clock.environment) as process:
+            writer = OpenStore(tmp_path, embeddings, address(process), form="bytes")
+            reader = Database(address(process))
+            residency = Residency(reader, PLENTY_BYTES, None)
+            residency.expect(["main"])
+            await writer.open()
+            await reader.open(SCHEMA)
+            watching = asyncio.create_task(residency.run())
+            try:
+                ids = await fill(writer)
+                await until(lambda: residency.waiting("main") is None)
+                await process.send_signal(signal.SIGKILL)
+                clock.move(0)
+                await process.start()
+                for number in range(3):
+                    await patch(writer, ids[0], text=f"Only a harbour is left, {number}.")
+                await writer.push("A bunny that came later.")
+                await agree(residency, reader)
+                assert "clock was set back" in caplog.text
+                # As before, after all that was loaded anew.
+                await patch(writer, ids[1], text="Only a kettle is left.")
+                await agree(residency, reader)
+            finally:
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
+                await reader.close()
+                await writer.close()

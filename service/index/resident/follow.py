@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -68,6 +69,7 @@ class Follower:
         on_doubt: Callable[[Iterable[str]], None],
     ) -> None:
         self.through = datetime.now(UTC)
+        self._looked_at = time.monotonic()
         self.unknown_tables: Counter[str] = Counter()
         self._db = db
         self._residents = residents
@@ -80,6 +82,11 @@ class Follower:
         self._feed: Feed = OwnWrites(db) if db.address.folder else ChangeFeed(db, self._doubt_all)
         # The model of the vectors that were read last.
         self._fingerprint: str | None = None
+
+    @property
+    def lag_seconds(self) -> float:
+        """How long ago the last look began that was taken in whole."""
+        return time.monotonic() - self._looked_at
 
     async def catch_up(self) -> None:
         """Take in everything that was committed before this call; raises StoreUnavailable.
@@ -136,11 +143,11 @@ class Follower:
             self._residents[index.agent] = index
 
     async def _read(self) -> None:
-        begun = datetime.now(UTC)
+        begun, looked_at = datetime.now(UTC), time.monotonic()
         async with aclosing(self._feed.news()) as news:
             async for commits in news:
                 await self._take_in(commits)
-        self.through = begun
+        self.through, self._looked_at = begun, looked_at
 
     def _doubt_all(self) -> None:
         self._on_doubt(list(self._residents))
