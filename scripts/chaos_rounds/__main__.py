@@ -2,6 +2,7 @@
 
 import argparse
 import secrets
+import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a file for a line of JSON a round")
     parser.add_argument("--logs", type=Path, help="a folder for the logs of rounds that go wrong")
     asked = parser.parse_args()
+    # Ended from outside, too, no process and no mounted disk stays behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
     console = Console(soft_wrap=True)
     if reason := why_no_clock_shim():
         console.print(f"NO CLOCK IS MOVED: {reason}.", style="bold red")
