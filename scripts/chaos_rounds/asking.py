@@ -115,3 +115,21 @@ def undeclared(answer: Answer) -> str:
 def title_of(body: Any) -> str:
     """Return the title of a problem."""
     return str(body.get("title", "")) if isinstance(body, dict) else ""
+
+
+def told_by(found: Any) -> str:
+    """Return how a search came to its results: what answered, and what was missing."""
+    receipt = found["receipt"]
+    names = ("engine", "fallback_reason", "missing_signals", "indexed_through")
+    return f"{len(found['results'])} results, " + str({name: receipt[name] for name in names})
+
+
+def search_for(word: str, agent: str) -> dict[str, Any]:
+    """Return the body of a search that says whether a word is in the index: ranked by words alone.
+
+    In the default ranking made-up vectors and likeness of texts that share their names decide too.
+    """
+    return {
+        "query": word, "agent": agent, "limit": 10, "include_archived": True,
+        "duplicates": "show", "fusion": "rrf", "weights": {"vector": 0, "text": 1, "graph": 0},
+    }  # fmt: skip

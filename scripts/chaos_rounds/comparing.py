@@ -17,7 +17,7 @@ from scripts.chaos_rounds.ledger import Entry, Ledger, Paper, State
 Shown = Mapping[str, Any]
 # As pens.Pen makes them.
 _WORD: Final = re.compile(r"\bzy(?:[bdfgklmnprtvz][aou]){5}\b")
-_ENDED: Final = frozenset({"done", "failed"})
+ENDED: Final = frozenset({"done", "failed", "forgotten"})
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ def compare(ledger: Ledger, sight: Sight) -> list[str]:
     faults += [f"vectors: {n} memories of {a} wait" for a, n in sight.without_vector.items() if n]
     faults += list(_drift(sight))
     return faults + [
-        f"job: {key} is {state}" for key, state in sight.jobs.items() if state not in _ENDED
+        f"job: {key} is {state}" for key, state in sight.jobs.items() if state not in ENDED
     ]
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 import numpy as np
 
+from scripts.chaos_rounds.asking import search_for
 from scripts.chaos_rounds.comparing import Shown, Sight
 from scripts.chaos_rounds.ledger import Ledger
 from scripts.servers.hostile_embedder import DIMENSIONS
@@ -51,7 +52,7 @@ def wait_until(is_so: Callable[[], bool], kind: str, seconds: float = PATIENCE_S
 
 def look(client: httpx.Client, ledger: Ledger, chance: Random) -> Sight:
     """Ask for everything that the book speaks of."""
-    sight = Sight(jobs={job: _read(client, f"/ingest/jobs/{job}")["state"] for job in ledger.jobs})
+    sight = Sight(jobs={job: state_of(client, job) for job in ledger.jobs})
     for agent in ledger.agents():
         sight.memories[agent] = pages_of(client, agent, _LARGE_PAGE)
         sight.pages[agent] = pages_of(client, agent, chance.choice(_PAGES))
@@ -72,6 +73,12 @@ def look(client: httpx.Client, ledger: Ledger, chance: Random) -> Sight:
         sight.got = dict(threads.map(lambda one: _get(client, *one), keys.items()))
         sight.found = dict(threads.map(lambda one: _search(client, *one), sorted(words)))
     return sight
+
+
+def state_of(client: httpx.Client, job: str) -> str:
+    """Return a job's state; one that ended a week ago by the clock is forgotten."""
+    answer = client.get(f"/ingest/jobs/{job}")
+    return "forgotten" if answer.status_code == 404 else str(answer.json().get("state"))
 
 
 def pages_of(client: httpx.Client, agent: str, limit: int) -> list[Shown]:
@@ -99,8 +106,7 @@ def _get(client: httpx.Client, key: str, agent: str) -> tuple[str, tuple[int, Sh
 
 
 def _search(client: httpx.Client, agent: str, word: str) -> tuple[tuple[str, str], list[str]]:
-    body = {"query": word, "agent": agent, "limit": 10, "include_archived": True}
-    answer = client.post("/search", json=body).raise_for_status().json()
+    answer = client.post("/search", json=search_for(word, agent)).raise_for_status().json()
     return (agent, word), [one["id"] for one in answer["results"]]
 
 

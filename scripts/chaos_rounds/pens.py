@@ -19,6 +19,8 @@ _WORDS: Final = (
 TAGS: Final = ("gpu", "kiln", "letters", "north")
 _SYLLABLES: Final = tuple(a + b for a in "bdfgklmnprtvz" for b in "aou")
 _FIRST_MOMENT: Final = datetime(2026, 2, 1, tzinfo=UTC)
+# About 7 kB: what a full disk cuts in two is lost in other ways than what fits a buffer.
+_MANY_NAMES: Final = 500
 # Moments that differ by parts of a second, and equal ones, sort and page like all others.
 _STEPS_SECONDS: Final = (0.0, 0.0, 0.5, 1.0, 0.000001, 60.0, 86_400.0)
 
@@ -44,8 +46,9 @@ class Pen:
         return "zy" + "".join(parts)
 
     def text(self, word: str) -> str:
-        """Return a text that says this word."""
-        return f"{word} met {' and a '.join(self.chance.choices(_WORDS, k=4))}."
+        """Return a text that says this word; one of ten is longer than a buffer of the store."""
+        count = _MANY_NAMES if self.chance.random() < 0.1 else 4
+        return f"{word} met {' and a '.join(self.chance.choices(_WORDS, k=count))}."
 
     def moment(self) -> str:
         """Return a moment a little after the one before, or the same one."""

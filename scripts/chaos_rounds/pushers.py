@@ -6,7 +6,7 @@ What a writer writes nobody else does, so that its answers alone say what must b
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from scripts.chaos_rounds.asking import Answer
+from scripts.chaos_rounds.asking import Answer, search_for, told_by
 from scripts.chaos_rounds.ledger import Entry, State, changed, gone, stored
 from scripts.chaos_rounds.pens import TAGS, Writer
 
@@ -120,9 +120,10 @@ class Pusher(Writer):
             entry.is_over = True
 
     def _search_at_once(self, entry: Entry, state: State) -> None:
-        body = {"query": state.word, "agent": self.agent, "limit": 10}
+        body = search_for(state.word, self.agent)
         answer = self.asking.ask("POST", "/search", json=body)
         if answer.status == 200 and entry.id not in [one["id"] for one in answer.body["results"]]:
             self.ledger.seen.append(
-                f"unfound: {self.agent} {entry.id} was answered 201 and is not found at once"
+                f"unfound: {self.agent} {entry.id} was answered 201 and is not found at once, "
+                f"by {told_by(answer.body)}"
             )

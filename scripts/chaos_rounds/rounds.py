@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +15,13 @@ from typing import Any, Final
 
 import httpx
 
-from scripts.chaos_rounds.asking import Asking, Notes
-from scripts.chaos_rounds.comparing import compare
+from scripts.chaos_rounds.asking import Asking, Notes, search_for, told_by
+from scripts.chaos_rounds.comparing import ENDED, compare
 from scripts.chaos_rounds.draws import Round
 from scripts.chaos_rounds.faults import Faults
 from scripts.chaos_rounds.keeper import Keeper
 from scripts.chaos_rounds.ledger import Entry, Ledger, State, stored
-from scripts.chaos_rounds.looking import NotWell, faults_of_store, look, wait_until
+from scripts.chaos_rounds.looking import NotWell, faults_of_store, look, state_of, wait_until
 from scripts.chaos_rounds.paper_writers import Documenter, Scanner
 from scripts.chaos_rounds.pens import Pen
 from scripts.chaos_rounds.pushers import Pusher
@@ -181,22 +181,24 @@ def _write_last(client: httpx.Client, ledger: Ledger, agent: str) -> None:
     entry.settle("acknowledged", stored(state))
     ledger.entries.append(entry)
     ledger.count("acknowledged")
-    found = client.post("/search", json={"query": word, "agent": agent}).raise_for_status().json()
+    found = client.post("/search", json=search_for(word, agent)).raise_for_status().json()
     if entry.id not in [one["id"] for one in found["results"]]:
-        ledger.seen.append(f"unfound: the last write of {agent} is not found at once")
+        ledger.seen.append(
+            f"unfound: the last write of {agent} is not found at once, by {told_by(found)}"
+        )
 
 
 def _settle(client: httpx.Client, ledger: Ledger) -> None:
     """Wait until what goes on by itself has ended: jobs, and vectors that wait."""
 
-    def states() -> Sequence[str]:
-        return [client.get(f"/ingest/jobs/{job}").json().get("state", "") for job in ledger.jobs]
+    def states() -> set[str]:
+        return {state_of(client, job) for job in ledger.jobs}
 
     def waiting() -> int:
         told = [client.get(f"/stats?agent={agent}") for agent in ledger.agents()]
         return sum(one.json()["without_vector"] for one in told if one.status_code == 200)
 
-    wait_until(lambda: set(states()) <= {"done", "failed"}, "job: jobs do not end")
+    wait_until(lambda: states() <= ENDED, "job: jobs do not end")
     try:
         wait_until(lambda: not waiting(), "vectors")
     except NotWell:
