@@ -1,4 +1,9 @@
-"""Rounds of faults against the running service; `./scripts/chaos` starts it."""
+"""Rounds of faults against a running service, compared with what it acknowledged.
+
+    scripts/play_chaos.py [ROUNDS] [--seed NUMBER] [--engine resident|database|both]
+
+`./scripts/chaos` makes the environment first; tests/README.md tells what is done.
+"""
 
 import argparse
 import secrets
@@ -9,6 +14,7 @@ from typing import Final
 
 from rich.console import Console
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.chaos_rounds.draws import ENGINES, Engine, Scope, draw_round
 from scripts.chaos_rounds.report import show, show_one, write_lines
 from scripts.chaos_rounds.rounds import play
@@ -21,7 +27,7 @@ _CHOICES: Final[dict[str, tuple[Engine, ...]]] = {
 
 def main() -> int:
     """Play the rounds; 1 when anything that was acknowledged is not as it was."""
-    parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__.partition(";")[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rounds", type=int, nargs="?", default=100, help="how many (100)")
     parser.add_argument("--seed", type=int, help="of the first round; else one is drawn")
     parser.add_argument("--engine", choices=_CHOICES, default="both")
