@@ -1,11 +1,11 @@
 """Comparing what the service shows with the book of what it acknowledged; pure.
 
 Each fault is a sentence that begins with its kind: lost, altered, twice, stranger, order, skipped,
-unfound, drift, vectors, job.
+undeleted, unfound, drift, vectors, job, defect.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +17,7 @@ from scripts.chaos_rounds.ledger import Entry, Ledger, Paper, State
 Shown = Mapping[str, Any]
 # As pens.Pen makes them.
 _WORD: Final = re.compile(r"\bzy(?:[bdfgklmnprtvz][aou]){5}\b")
+_TRACEBACK: Final = re.compile(r"^Traceback .*\n(?:[ \t].*\n)+(\S.*)", re.MULTILINE)
 ENDED: Final = frozenset({"done", "failed", "forgotten"})
 
 
@@ -148,6 +149,12 @@ def _wrong_pages(agent: str, sight: Sight) -> Iterator[str]:
     missing = {one["id"] for one in all_of_them} ^ {one["id"] for one in pages}
     if missing:
         yield f"skipped: pages of {agent} and its whole list differ by {sorted(missing)}"
+
+
+def defects(log: str) -> list[str]:
+    """Return the failures that a log tells with their traceback: nobody has named them."""
+    found = Counter(told for told in _TRACEBACK.findall(log) if "CancelledError" not in told)
+    return [f"defect: {count} times in the log: {told[:300]}" for told, count in found.items()]
 
 
 def _drift(sight: Sight) -> Iterator[str]:

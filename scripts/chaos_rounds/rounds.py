@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpx
 
 from scripts.chaos_rounds.asking import Asking, Notes, search_for, told_by
-from scripts.chaos_rounds.comparing import ENDED, compare
+from scripts.chaos_rounds.comparing import ENDED, compare, defects
 from scripts.chaos_rounds.draws import Round
 from scripts.chaos_rounds.faults import Faults
 from scripts.chaos_rounds.keeper import Keeper
@@ -96,6 +96,7 @@ def _play(world: World, outcome: Outcome) -> None:
         except (NotWell, TimeoutError, httpx.HTTPError) as error:
             outcome.faults.append(str(error) if isinstance(error, NotWell) else f"hung: {error!r}")
     outcome.faults += [*ledger.seen, *world.faults]
+    outcome.faults += defects(world.log.read_text(encoding="utf-8", errors="replace"))
     outcome.faults += [f"undeclared: {told}" for told in notes.undeclared]
     outcome.acknowledged, outcome.unknown = ledger.acknowledged, ledger.unknown
     outcome.requests, outcome.refusals = notes.requests, dict(notes.refusals)

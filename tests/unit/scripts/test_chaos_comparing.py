@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scripts.chaos_rounds.comparing import Shown, Sight, compare
+from scripts.chaos_rounds.comparing import Shown, Sight, compare, defects
 from scripts.chaos_rounds.ledger import Entry, Ledger, Paper, State, changed, gone, stored
 
 KEPT = State("zybababababa met GPU.", "zybababababa", "Kept", ("gpu",))
@@ -139,3 +139,11 @@ def test_a_change_is_of_what_was_there() -> None:
         ("Kept", True), ("New", True),
     ]  # fmt: skip
     assert not entry.is_certain
+
+
+def test_a_traceback_in_the_log_is_a_defect() -> None:
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
+    log = f"1 WARNING all is well\n2 ERROR it failed\n{trace}KeyError: 'x'\n3 INFO on\n"
+    assert defects(log + log) == ["defect: 2 times in the log: KeyError: 'x'"]
+    assert defects(f"{trace}asyncio.exceptions.CancelledError\n") == []
+    assert defects("1 WARNING all is well\n") == []
