@@ -17,7 +17,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.chaos_rounds.draws import ENGINES, Engine, Scope, draw_round
 from scripts.chaos_rounds.report import show, show_one, write_lines
-from scripts.chaos_rounds.rounds import play
+from scripts.chaos_rounds.rounds import Outcome, play
 from tests.servers.clock_shim import why_no_clock_shim
 
 _CHOICES: Final[dict[str, tuple[Engine, ...]]] = {
@@ -45,14 +45,17 @@ def main() -> int:
     console.print(
         f"Seed {first}. The same again: ./scripts/chaos {asked.rounds} --seed {first} {engines}"
     )
-    scope, outcomes = Scope(_CHOICES[asked.engine], has_clock=not reason), []
-    for number in range(asked.rounds):
-        outcome = play(draw_round(first + number, scope), asked.logs)
-        outcomes.append(outcome)
-        show_one(outcome, number + 1, console)
-        if asked.out:
-            write_lines(asked.out, outcome)
-    show(outcomes, console)
+    scope = Scope(_CHOICES[asked.engine], has_clock=not reason)
+    outcomes: list[Outcome] = []
+    try:
+        for number in range(asked.rounds):
+            outcomes.append(play(draw_round(first + number, scope), asked.logs))
+            show_one(outcomes[-1], number + 1, console)
+            if asked.out:
+                write_lines(asked.out, outcomes[-1])
+    finally:
+        if outcomes:
+            show(outcomes, console)
     return int(any(outcome.faults for outcome in outcomes))
 
 

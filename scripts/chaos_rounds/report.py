@@ -68,9 +68,8 @@ def figures_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """Print the rounds that went wrong, and the figures of all."""
-    wrong = [one for one in outcomes if one.faults]
-    console.print(table_of(wrong or outcomes))
+    """Print a table of the rounds, and the figures of all."""
+    console.print(table_of(outcomes))
     for name, figure in figures_of(outcomes).items():
         console.print(f"{name}: {figure}")
 
