@@ -29,33 +29,39 @@ class Answer:
     gave_up: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request and its answer's status (0: none), in seconds of time.monotonic()."""
+
+    what: str
+    status: int
+    since: float
+    until: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.until - self.since
+
+
 @dataclass(slots=True)
 class Notes:
     """What all clients of a round saw of the service; refusals by what they answered."""
 
-    longest_seconds: float = 0.0
-    longest: str = ""
-    longest_refusal_seconds: float = 0.0
-    longest_refusal: str = ""
-    requests: int = 0
+    asked: list[Asked] = field(default_factory=list)
     refusals: Counter[str] = field(default_factory=Counter)
     undeclared: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, what: str, seconds: float, answer: Answer) -> None:
-        """Note one answer."""
+    def take(self, what: str, since: float, answer: Answer) -> None:
+        """Note one answer that has just come."""
+        told = f"{what} → {answer.status or answer.detail}"
         with self._lock:
-            self.requests += 1
-            told = f"{what} → {answer.status or answer.detail}"
-            if seconds > self.longest_seconds:
-                self.longest_seconds, self.longest = seconds, told
-            if answer.status < 400:
-                return
-            self.refusals[f"{answer.status} {title_of(answer.body)}"] += 1
-            if seconds > self.longest_refusal_seconds:
-                self.longest_refusal_seconds, self.longest_refusal = seconds, told
-            if fault := undeclared(answer):
-                self.undeclared.append(f"{told}: {fault}")
+            self.asked.append(Asked(told, answer.status, since, time.monotonic()))
+            if answer.status >= 400:
+                self.refusals[f"{answer.status} {title_of(answer.body)}"] += 1
+                if fault := undeclared(answer):
+                    self.undeclared.append(f"{told}: {fault}")
 
 
 @dataclass(slots=True)
@@ -89,7 +95,7 @@ class Asking:
         else:
             answer = _answer(response)
         what = f"{method} {path.partition('?')[0]}"
-        self.notes.take(what, time.monotonic() - started, answer)
+        self.notes.take(what, started, answer)
         return answer
 
 

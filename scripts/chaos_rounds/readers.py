@@ -23,7 +23,7 @@ class Reader:
             known = [entry for entry in list(self.ledger.entries) if entry.id and entry.words]
             if known:
                 entry = self.chance.choice(known)
-                self._read(entry.agent, str(entry.id), max(entry.words))
+                self._read(entry.agent, str(entry.id), max(tuple(entry.words)))
             self.stop.wait(self.chance.uniform(0.05, 0.25))
 
     def _read(self, agent: str, key: str, word: str) -> None:

@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +26,8 @@ from scripts.chaos_rounds.paper_writers import Documenter, Scanner
 from scripts.chaos_rounds.pens import Pen
 from scripts.chaos_rounds.pushers import Pusher
 from scripts.chaos_rounds.readers import Reader
-from scripts.chaos_rounds.watching import Watch, latest, longest_live
-from scripts.chaos_rounds.world import World, world_of
+from scripts.chaos_rounds.watching import Look, Watch, latest, longest
+from scripts.chaos_rounds.world import Down, World, world_of
 
 _READERS: Final = 2
 # Words are numbered; each writer has numbers of its own.
@@ -99,10 +99,20 @@ def _play(world: World, outcome: Outcome) -> None:
     outcome.faults += defects(world.log.read_text(encoding="utf-8", errors="replace"))
     outcome.faults += [f"undeclared: {told}" for told in notes.undeclared]
     outcome.acknowledged, outcome.unknown = ledger.acknowledged, ledger.unknown
-    outcome.requests, outcome.refusals = notes.requests, dict(notes.refusals)
-    outcome.longest, outcome.longest_of = notes.longest_seconds, notes.longest
-    outcome.refusal, outcome.refusal_of = notes.longest_refusal_seconds, notes.longest_refusal
-    outcome.live, outcome.late = longest_live(watch.looks, world.downs), latest(watch.looks)
+    outcome.requests, outcome.refusals = len(notes.asked), dict(notes.refusals)
+    _time(outcome, notes, watch.looks, world.downs)
+
+
+def _time(outcome: Outcome, notes: Notes, looks: Sequence[Look], downs: Sequence[Down]) -> None:
+    """Note the longest of each, apart from the time when the service was frozen or away."""
+    outcome.late = latest(looks)
+    if live := longest(looks, downs):
+        outcome.live = live.until - live.since
+    if asked := longest(notes.asked, downs):
+        outcome.longest, outcome.longest_of = asked.seconds, asked.what
+    refusals = [one for one in notes.asked if one.status >= 400]
+    if refusal := longest(refusals, downs):
+        outcome.refusal, outcome.refusal_of = refusal.seconds, refusal.what
 
 
 @contextmanager

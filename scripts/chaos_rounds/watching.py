@@ -2,13 +2,14 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 import httpx
 
+from scripts.chaos_rounds.asking import Asked
 from scripts.chaos_rounds.world import Down
 
 _EVERY_SECONDS: Final = 0.1
@@ -19,9 +20,12 @@ _PATIENCE_SECONDS: Final = 120.0
 class Look:
     """One question: when it was asked and answered, and how late the machine let it be asked."""
 
-    asked: float
-    answered: float
+    since: float
+    until: float
     late: float
+
+
+Timed = TypeVar("Timed", Look, Asked)
 
 
 @dataclass(slots=True)
@@ -55,13 +59,13 @@ class Watch:
                 self._stop.wait(_EVERY_SECONDS)
 
 
-def longest_live(looks: Sequence[Look], downs: Sequence[Down]) -> float:
-    """Return the longest answer in seconds, of looks that touch no time when there was nobody.
+def longest(timed: Iterable[Timed], downs: Sequence[Down]) -> Timed | None:
+    """Return the longest of what touches no time when the service was not to answer.
 
-    A look that began while the service was frozen or away says nothing of the service.
+    What began while it was frozen or away says nothing of the service.
     """
-    up = [look for look in looks if not any(_touches(look, down) for down in downs)]
-    return max((look.answered - look.asked for look in up), default=0.0)
+    up = [one for one in timed if not any(_touches(one, down) for down in downs)]
+    return max(up, key=lambda one: one.until - one.since, default=None)
 
 
 def latest(looks: Sequence[Look]) -> float:
@@ -69,5 +73,5 @@ def latest(looks: Sequence[Look]) -> float:
     return max((look.late for look in looks), default=0.0)
 
 
-def _touches(look: Look, down: Down) -> bool:
-    return look.asked <= down.until and look.answered >= down.since
+def _touches(one: Look | Asked, down: Down) -> bool:
+    return one.since <= down.until and one.until >= down.since

@@ -17,7 +17,7 @@ from scripts.chaos_rounds.draws import (
 from scripts.chaos_rounds.pens import Pen
 from scripts.chaos_rounds.report import figures_of
 from scripts.chaos_rounds.rounds import Outcome
-from scripts.chaos_rounds.watching import Look, longest_live
+from scripts.chaos_rounds.watching import Look, longest
 from scripts.chaos_rounds.world import Down
 from scripts.servers.hostile_embedder import WELL, answer_to
 
@@ -51,12 +51,12 @@ def test_nothing_is_drawn_that_is_not_there() -> None:
     assert not any(fault.kind in OF_CLOCK for one in drawn for fault in one.faults)
 
 
-def test_only_looks_at_a_service_that_runs_count() -> None:
+def test_only_what_a_running_service_answers_counts() -> None:
     looks = [Look(0.0, 0.2, 0.0), Look(1.0, 4.0, 0.1), Look(5.0, 5.5, 0.0)]
-    assert longest_live(looks, []) == 3.0
-    assert longest_live(looks, [Down(2.0, 3.0)]) == 0.5
-    assert longest_live(looks, [Down(0.5)]) == 0.2
-    assert longest_live([], []) == 0.0
+    assert longest(looks, []) == looks[1]
+    assert longest(looks, [Down(2.0, 3.0)]) == looks[2]
+    assert longest(looks, [Down(0.5)]) == looks[0]
+    assert longest([Look(0.0, 1.0, 0.0)], [Down(0.5)]) is None
 
 
 @pytest.mark.parametrize(
