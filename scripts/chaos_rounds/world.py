@@ -25,7 +25,7 @@ from tests.stores.template import lay_store
 _DATABASE: Final = REPOSITORY / "tests" / "servers" / "surreal_server.py"
 _PASSWORD: Final = "secret"  # noqa: S105 - a fixture's
 # A service that ends at once (its disk is full) is started again, as a supervisor would.
-_START_SECONDS: Final = 60.0
+_START_SECONDS: Final = 120.0
 _PAUSE_SECONDS: Final = 0.2
 # SIGTERM: requests under way may take 10 s, background work a little longer.
 _END_SECONDS: Final = 30.0
@@ -141,7 +141,7 @@ class World:
         return [one.pid for one in (self._service, self._database) if one]
 
     def start(self) -> None:
-        """Start the service, again and again if need be; raises TimeoutError after a minute."""
+        """Start the service, again and again if need be; raises TimeoutError after two minutes."""
         with self.turn:
             down = self._down()
             end = time.monotonic() + _START_SECONDS
