@@ -1,6 +1,7 @@
 """Finding 6: a cache of words counts its entries, not their bytes."""
 
 from random import Random
+from string import ascii_lowercase
 
 from scripts.attacks.arena import Arena, megabytes
 from scripts.attacks.crowd import ask_at_once, wire
@@ -28,5 +29,6 @@ def attack(arena: Arena) -> list[Figure]:
 
 
 def _dotted(draws: Random) -> str:
-    letters = (draws.choice("abcdefghijklmnop") for _ in range(_WORD_CHARACTERS // 2))
-    return ".".join(letters)
+    """Return a word of pieces that hardly repeat: the cache keeps each of them."""
+    pieces = ("".join(draws.choices(ascii_lowercase, k=4)) for _ in range(_WORD_CHARACTERS // 5))
+    return ".".join(pieces)
