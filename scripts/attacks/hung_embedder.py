@@ -28,6 +28,7 @@ def _in_mood(arena: Arena, mood: Mood) -> list[Figure]:
     receipt = found.body["receipt"] if found.status == 200 else {}
     unsaid = int(not receipt.get("missing_signals"))
     last = max(pushed, key=lambda one: one.seconds)
+    lost = sum(one.status not in {200, 201} for one in (write, *pushed))
     name = f"embedder {mood}"
     return [
         seconds(8, f"{name}: a search", found.seconds, _SEARCH, is_cut=found.is_cut),
@@ -35,7 +36,7 @@ def _in_mood(arena: Arena, mood: Mood) -> list[Figure]:
         seconds(8, f"{name}: a write", write.seconds, _WRITE, is_cut=write.is_cut),
         seconds(8, f"{name}: the last of two /ingest", last.seconds, _TWO_WRITES,
                 is_cut=last.is_cut),
-        count(8, f"{name}: writes not stored", sum(one.status not in {200, 201} for one in (write, *pushed))),
+        count(8, f"{name}: writes not stored", lost),
     ]  # fmt: skip
 
 
