@@ -7,6 +7,7 @@ from xdist.scheduler import LoadScopeScheduling
 # Tests that share nothing, so that each goes to the process that is free. All others keep to the
 # process of their file, for they share a service or a store.
 _ALONE: Final = (
+    "tests/acceptance/test_chaos.py",
     "tests/acceptance/test_command.py",
     "tests/acceptance/test_run.py",
     "tests/embedding_server/test_command.py",
