@@ -23,10 +23,13 @@ ServiceError
 │   └── PlanStale            409
 ├── Unavailable              503   (with Retry-After)
 │   ├── StoreUnavailable
+│   │   └── StoreFull        507
 │   └── EmbedderUnavailable
 ├── EmbedderRefused          502
+│   └── EmbedderForbids      502
 ├── VectorsUnfit             503
 │   ├── FingerprintMismatch
+│   │   └── ModelSwapped
 │   └── VectorFormMismatch
 └── CannotStart              –     (start-up only: one line on stderr and exit status 1)
     ├── StoreInUse
@@ -37,6 +40,8 @@ ServiceError
 
 from dataclasses import dataclass
 from typing import ClassVar
+
+from service.redaction import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,8 @@ class ServiceError(Exception):
     retry_after_seconds: ClassVar[int | None] = None
 
     def __init__(self, detail: str = "", errors: tuple[FieldError, ...] = ()) -> None:
-        self.detail = detail or self.title()
+        # Whatever repeats it, a server's own words or a URL in it must tell no secret.
+        self.detail = redacted(detail) or self.title()
         self.errors = errors
         super().__init__(self.detail)
 
@@ -167,6 +173,13 @@ class StoreUnavailable(Unavailable):
     """The database cannot be reached."""
 
 
+class StoreFull(StoreUnavailable):
+    """The disk of the store is full."""
+
+    status = 507
+    retry_after_seconds = 30
+
+
 class EmbedderUnavailable(Unavailable):
     """The embedding server cannot be reached."""
 
@@ -177,6 +190,10 @@ class EmbedderRefused(ServiceError):
     status = 502
 
 
+class EmbedderForbids(EmbedderRefused):
+    """The embedding server refuses every request: its key, its address or its model is wrong."""
+
+
 class VectorsUnfit(ServiceError):
     """The stored vectors do not fit what the service was started with."""
 
@@ -185,6 +202,10 @@ class VectorsUnfit(ServiceError):
 
 class FingerprintMismatch(VectorsUnfit):
     """The stored vectors were made by another embedding model."""
+
+
+class ModelSwapped(FingerprintMismatch):
+    """The embedding server serves another model under the old name."""
 
 
 class VectorFormMismatch(VectorsUnfit):

@@ -26,7 +26,7 @@ from service.store.queries import GENERATED
 RESERVED = {
     r"surrealdb": r"service\.store\.driver",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
-    r"(inference\.(embedder|reranker)|client\.\w+|commands\.\w+)",
+    r"(inference\.(asking|embedder|reranker)|client\.\w+|commands\.\w+)",
     r"fastapi": r"service\.(app|web\.\w+|operate\.\w+|\w+\.route)|"
     r"embedding_server\.(app|web\.(api_key|dependencies|error_responses)|routes\.\w+)",
     r"starlette": r"service\.(commands\.\w+|web\.(accepted|layers|problems|parts))|"

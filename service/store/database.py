@@ -16,6 +16,7 @@ from service.errors import (
     QueryFailed,
     ServiceError,
     StaleRead,
+    StoreFull,
     StoreRefused,
     StoreUnavailable,
     WriteConflict,
@@ -26,6 +27,7 @@ from service.store.connecting import OPENING_PATIENCE, connect, disconnect
 from service.store.driver import RecordID, SurrealError
 from service.store.failures import is_anonymous, named_failure
 from service.store.queries import Query, check_params, load_query
+from service.store.room import Room
 from service.store.schema import (
     SCHEMA_VERSION,
     IndexOf,
@@ -36,7 +38,7 @@ from service.store.schema import (
 
 log = logging.getLogger(__name__)
 
-# 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
+# 0.01 + 0.02 + … + 0.64 s: a writer's longest wait before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
 # A document is one transaction, however long: a write may take ten times as long as a read.
 _WRITE_PATIENCE: Final = 10.0
@@ -84,6 +86,7 @@ class Database:
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self.room = Room(address)
         self.last_write = time.monotonic()
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
@@ -134,7 +137,7 @@ class Database:
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
-            answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+            answers = await self._write(query.text, params, _WRITE_PATIENCE)
             self.last_write = time.monotonic()
             if self.address.must_flush():
                 await self.flush()
@@ -160,7 +163,13 @@ class Database:
     async def apply(self, statements: str, patience: float = 1) -> None:
         """Run definitions that take no variables; `patience` times the usual wait."""
         async with self._writing:
-            await self._execute_again(statements, {}, patience)
+            await self._write(statements, {}, patience)
+
+    async def recover(self) -> None:
+        """Make the store ready for writes after a full disk; raises StoreFull if it still is."""
+        async with self._writing:
+            await self._make_room()
+            self.room.full = None
 
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         """Return what was committed since a stamp, that one included, and whether there is more."""
@@ -189,6 +198,23 @@ class Database:
             return await self.meta("schema")
         except QueryFailed:
             return {}  # a new store has no tables yet
+
+    async def _write(self, text: str, params: Mapping[str, Any], patience: float) -> list[Any]:
+        """Run what writes; a full disk is named, and remembered until a write succeeds."""
+        try:
+            await self._make_room()
+            answers = await self._execute_again(text, params, patience)
+        except (StoreFull, QueryFailed) as error:
+            raise await self.room.failure_of(error) from error
+        self.room.full = None
+        return answers
+
+    async def _make_room(self) -> None:
+        """Raise StoreFull before the engine sees a write without room; reopen a torn store."""
+        if self.room.must_reopen():
+            await self.flush()
+            await self._connected()
+            self.room.reopened()
 
     async def _execute_again(
         self, text: str, params: Mapping[str, Any], patience: float = 1.0
@@ -230,18 +256,18 @@ class Database:
             async with asyncio.timeout(seconds):
                 answer: dict[str, Any] = await client.query_raw(text, dict(params))
         except TimeoutError as error:
-            msg = f"The database did not answer within {seconds:g} s."
-            raise StoreUnavailable(msg) from error
+            raise StoreUnavailable(f"The database gave no answer in {seconds:g} s.") from error
         except (SurrealError, OSError) as error:
             await self._drop(client)
             raise StoreUnavailable(f"The database connection was lost ({error}).") from error
         except ValueError as error:
             raise QueryFailed(f"The driver cannot read the answer: {error}") from error
+        else:
+            return answer
         finally:
             self._running -= 1
             if not self._running:
                 self._idle.set()
-        return answer
 
     async def _connected(self) -> Any:
         if self._client is None:

@@ -14,6 +14,7 @@ from service.errors import (
     StoreUnavailable,
     WriteConflict,
 )
+from service.store.disk import full, says_full
 
 # What a writing query throws when the store is no longer as it was read.
 _STALE: Final = "stale read"
@@ -28,6 +29,8 @@ def failure_to_connect(url: str, folder: Path | None, error: Exception) -> Excep
             f"Another process holds the store in {folder}: stop it, or give another "
             "MEMORY_DATA_DIR."
         )
+    if says_full(str(error)):
+        return full(folder, str(error))
     return StoreRefused(f"The store in {folder} cannot be opened ({error}).")
 
 

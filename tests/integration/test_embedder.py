@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from service.errors import EmbedderRefused, EmbedderUnavailable
-from service.inference.embedder import Embedder, EmbedderAddress
+from service.inference.breaker import Breaker
+from service.inference.embedder import Embedder
+from service.inference.model import EmbedderAddress
 from service.records import Vector
 from tests.servers.outer_embeddings import (
     Answer,
@@ -49,8 +51,10 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @asynccontextmanager
-async def client_of(url: str, **settings: Any) -> AsyncIterator[Embedder]:
-    embedder = Embedder(EmbedderAddress(url, **settings))
+async def client_of(
+    url: str, breaker: Breaker | None = None, **settings: Any
+) -> AsyncIterator[Embedder]:
+    embedder = Embedder(EmbedderAddress(url, **settings), breaker)
     try:
         yield embedder
     finally:
@@ -204,12 +208,10 @@ async def test_a_server_that_stays_busy_is_unavailable(outer: OuterEmbeddings) -
         assert len(outer.requests) == 6
 
 
-async def test_after_a_refused_connection_nobody_is_asked_for_a_moment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("service.inference.embedder._REST_SECONDS", 60)
+async def test_after_a_refused_connection_nobody_is_asked_for_a_moment() -> None:
     port = free_port()
-    async with client_of(f"http://127.0.0.1:{port}") as embedder:
+    resting = Breaker(first_rest_seconds=60)
+    async with client_of(f"http://127.0.0.1:{port}", resting) as embedder:
         with pytest.raises(EmbedderUnavailable, match="No embedding server answers at http"):
             await embedder.embed_query("a")
         with outer_embeddings(port) as outer:
@@ -253,16 +255,11 @@ async def test_our_own_server_is_told_what_is_a_question(outer: OuterEmbeddings)
 
 async def test_the_model_is_the_configured_or_the_first_listed(outer: OuterEmbeddings) -> None:
     async with client_of(outer.url) as embedder:
-        model = await embedder.describe()
+        model, _ = await embedder.describe()
         assert (model.name, model.dimensions) == ("outer-model", 16)
         assert model.fingerprint == "outer-model/16/default"
-        await embedder.check()
-        outer.model = "another-model"
-        with pytest.raises(EmbedderRefused, match="no longer offers outer-model"):
-            await embedder.check()
     async with client_of(outer.url, model="unlisted-model") as embedder:
-        assert (await embedder.describe()).name == "unlisted-model"
-        await embedder.check()
+        assert (await embedder.describe())[0].name == "unlisted-model"
     outer.model = ""
     async with client_of(outer.url) as embedder:
         with pytest.raises(EmbedderRefused, match="set MEMORY_EMBEDDING_MODEL"):
@@ -273,8 +270,7 @@ async def test_a_named_model_needs_no_list_of_models(outer: OuterEmbeddings) -> 
     # Text Embeddings Inference serves no /v1/models.
     outer.lists_models = False
     async with client_of(outer.url, model="outer-model") as embedder:
-        assert (await embedder.describe()).dimensions == outer.dimensions
-        await embedder.check()
+        assert (await embedder.describe())[0].dimensions == outer.dimensions
     async with client_of(outer.url) as embedder:
         with pytest.raises(EmbedderRefused):
             await embedder.describe()
