@@ -191,7 +191,7 @@ class EmbedderRefused(ServiceError):
 
 
 class EmbedderForbids(EmbedderRefused):
-    """The embedding server refuses every request: its key, its address or its model is wrong."""
+    """The embedding server refuses every request: its key, URL or model is wrong."""
 
 
 class VectorsUnfit(ServiceError):

@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 # 0.01 + 0.02 + … + 0.64 s: a writer's longest wait before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
-# A document is one transaction, however long: a write may take ten times as long as a read.
+# A document is one transaction, however long.
 _WRITE_PATIENCE: Final = 10.0
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
@@ -200,7 +200,7 @@ class Database:
             return {}  # a new store has no tables yet
 
     async def _write(self, text: str, params: Mapping[str, Any], patience: float) -> list[Any]:
-        """Run what writes; a full disk is named, and remembered until a write succeeds."""
+        """Run what writes; a full disk is named, and kept until a write succeeds."""
         try:
             await self._make_room()
             answers = await self._execute_again(text, params, patience)
@@ -235,9 +235,8 @@ class Database:
     ) -> list[Any]:
         """Run `text` and return each statement's result; any statement's failure is raised."""
         seconds = self.address.timeout_seconds * patience
-        answer = await self._ask(text, params, seconds)
-        if is_anonymous(answer):
-            # The driver reopened a cut socket by itself, without signing in; nothing ran.
+        # The driver may have reopened a cut socket by itself, without signing in: nothing ran.
+        if is_anonymous(answer := await self._ask(text, params, seconds)):
             await self._drop(self._client)
             answer = await self._ask(text, params, seconds)
         if answer.get("error"):

@@ -7,7 +7,13 @@ from functools import partial
 from typing import Any, Final
 
 from service.drafts.drafts import text_of
-from service.errors import EmbedderRefused, InvalidRequest, Unavailable, VectorsUnfit
+from service.errors import (
+    EmbedderRefused,
+    InvalidRequest,
+    Unavailable,
+    VectorFormMismatch,
+    VectorsUnfit,
+)
 from service.inference.vectors import Vectors
 from service.records import Vector
 from service.store.database import record
@@ -101,8 +107,8 @@ async def keep_looking(vectors: Vectors) -> None:
 async def keep_embedding(pipeline: Pipeline) -> None:
     """Wait for the embedder, embed what waits, and again whenever something new must wait.
 
-    Each agent's by itself: texts that take long hold up no other agent's. While the vectors of the
-    embedder do not fit the store they wait for the old model.
+    Each agent's by itself: texts that take long hold up no other agent's. While another
+    model answers they wait for the old one; ends when the store has another form of vectors.
     """
     embedding = _AgentsEmbedding(pipeline)
     rest_seconds, told = _FIRST_REST_SECONDS, ""
@@ -115,6 +121,9 @@ async def keep_embedding(pipeline: Pipeline) -> None:
                 rest_seconds = _FIRST_REST_SECONDS
                 await pipeline.has_pending.wait()
                 continue
+            except VectorFormMismatch as error:
+                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+                return
             except (Unavailable, EmbedderRefused, VectorsUnfit) as error:
                 if error.detail != told:
                     log.warning("vectors wait: %s", error.detail)
