@@ -34,7 +34,10 @@ RESERVED = {
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }
-IO = r"(asyncio|fastapi|httpx?|os|shutil|socket|starlette|subprocess|surrealdb|torch|urllib\.request)(\.|$)"
+IO = (
+    r"(asyncio|fastapi|httpx?|os|shutil|socket|starlette|subprocess|surrealdb|torch|"
+    r"urllib\.request)(\.|$)"
+)
 # app keeps background work going after a defect; problems render what nobody has named.
 CATCH_ALL = frozenset(
     {"service.app", "service.web.problems", "embedding_server.web.error_responses"}

@@ -44,6 +44,7 @@ class Vectors:
         self._embedder = embedder
         self._preparing: asyncio.Task[EmbeddingModel] | None = None
         self._looking: asyncio.Task[None] | None = None
+        self.came_back = asyncio.Event()
         self._looked_at = -inf
         self._failure: ServiceError | None = None
         self._canary: Vector | None = None
@@ -141,7 +142,11 @@ class Vectors:
             raise
         finally:
             self._looked_at = time.monotonic()
-        self._failure = None
+        if self._failure is not None:
+            self._failure = None
+            # Wakes those who wait at this moment.
+            self.came_back.set()
+            self.came_back.clear()
 
     @property
     def rest_seconds(self) -> float:

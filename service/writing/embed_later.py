@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -171,7 +172,9 @@ class _AgentsEmbedding:
                 log.debug("vectors of agent %s wait: %s", agent, error.detail)
             else:
                 return
-            await asyncio.sleep(rest_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(rest_seconds):
+                    await self._pipeline.vectors.came_back.wait()
             rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
 
     async def _embed_page(self, agent: str) -> int:

@@ -3,7 +3,6 @@
 import base64
 import json
 import logging
-import sys
 from urllib.parse import quote
 
 import pytest
@@ -65,7 +64,7 @@ def test_a_short_password_is_taken_out_where_it_stands_alone() -> None:
 def test_a_url_without_a_password_keeps_nothing(url: str | None) -> None:
     kept = Secrets()
     kept.keep_url(url)
-    assert not (kept.pieces or kept.short)
+    assert kept == Secrets()
 
 
 def test_errors_and_log_records_tell_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,12 +72,9 @@ def test_errors_and_log_records_tell_none(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(SECRETS, name, set[str]())
     SECRETS.keep("sk-0123456789")
     assert EmbedderRefused("401: sk-0123456789").detail == "401: ***"
-    try:
-        raise ValueError("sk-0123456789")
-    except ValueError:
-        trace = sys.exc_info()
+    trace = (ValueError, ValueError("sk-0123456789"), None)
     record = logging.LogRecord("a", 20, "p", 1, "got %s, %d", ("sk-0123456789", 3), trace)
     assert WithoutSecrets().filter(record)
     told = logging.Formatter("%(message)s").format(record)
-    assert told.startswith("got ***, 3\nTraceback")
+    assert told.startswith("got ***, 3\n")
     assert told.endswith("ValueError: ***")
