@@ -33,9 +33,8 @@ class Vectors:
     """Embeds for one store, once the model is known and its fingerprint is the store's.
 
     `problem` is why vectors cannot be had
-    now; None when all is well. A name can be kept while the model behind it is swapped: what the
-    canary becomes is kept in the store, and no vector is stored before the canary, asked for after
-    it, is the same as ever.
+    now; None when all is well. A name can be kept while the model behind it is swapped: no vector
+    is stored before the canary, embedded after it, is what the store keeps of it.
     """
 
     def __init__(self, embedder: Embedder, fitting: Fitting) -> None:
@@ -175,10 +174,7 @@ class Vectors:
                 # The request ends before, so that the server is told to have hung.
                 return await self._embed_query(text, time.monotonic() + 0.95 * seconds)
         except TimeoutError as error:
-            msg = (
-                f"No vector of the question came within {seconds:g} s "
-                "(MEMORY_EMBEDDING_QUERY_SECONDS)."
-            )
+            msg = f"No vector came within {seconds:g} s (MEMORY_EMBEDDING_QUERY_SECONDS)."
             raise EmbedderUnavailable(msg) from error
 
     async def _embed_query(self, text: str, until: float) -> Vector:
@@ -239,9 +235,8 @@ class Vectors:
         raises; EmbedderRefused only if not one text is taken.
         """
         await self._ready()
+        vectors, refusal = list[Vector | None](), None
         size = self.address.batch_size
-        vectors: list[Vector | None] = []
-        refusal: EmbedderRefused | None = None
         for start in range(0, len(texts), size):
             made, refused = await self._embed_halving(texts[start : start + size])
             vectors += made
@@ -249,8 +244,8 @@ class Vectors:
         if all(vector is None for vector in vectors):
             if refusal is not None:
                 raise refusal
-            return vectors
-        await self._compare_canary(time.monotonic() + self.address.timeout_seconds)
+        else:
+            await self._compare_canary(time.monotonic() + self.address.timeout_seconds)
         return vectors
 
     async def _embed_halving(

@@ -1,5 +1,6 @@
 """The service while its embedding server hangs, drips, fails or is slow: nobody waits for long."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
+from service.commands.terminal import one_line
+from service.opening import open_parts
+from service.settings import Settings
 from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
-from tests.servers.running import running_service
+from tests.servers.running import free_port, running_service
 
 # Small, and what is beyond them is noise of a busy machine; what hangs does so for 60 s.
 BUDGETS = {
@@ -213,3 +217,28 @@ def test_no_key_comes_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
             assert not [n for n in range(len(key) - 7) if key[n : n + 8] in told]
             caplog.clear()
         outer.before_answering = None
+
+
+def test_no_password_of_a_url_is_shown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    password = "s3cret-p%40ss"  # noqa: S105 - a fixture's
+    given = Settings(
+        _env_file=None, data_dir=tmp_path,
+        database_url=f"ws://root:{password}@127.0.0.1:{free_port()}/rpc",
+        embedding_url=f"http://me:{password}@127.0.0.1:{free_port()}",
+    )  # fmt: skip
+    with pytest.raises(SystemExit), one_line():
+        asyncio.run(_open(given))
+    told = capsys.readouterr().err
+    assert "No database answers at" in told
+    with running_service(wait=False, data_dir=tmp_path, embedding_url=given.embedding_url) as one:
+        told += push(one.client, "A pump.").text + one.client.get("/health/ready").text
+    assert "me:***@127.0.0.1" in told
+    for spelled in (password, "s3cret-p@ss"):
+        assert spelled not in told + caplog.text
+
+
+async def _open(settings: Settings) -> None:
+    async with open_parts(settings):
+        pass
