@@ -18,7 +18,7 @@ from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embedd
 from tests.servers.running import free_port, running_service
 
 # Small, and what is beyond them is noise of a busy machine; what hangs does so for 60 s.
-BUDGETS = {
+BUDGETS: dict[str, Any] = {
     "embedding_query_seconds": 0.5, "embedding_write_seconds": 0.8, "embedding_check_seconds": 0.1,
     "embedding_timeout_seconds": 1.5,
 }  # fmt: skip

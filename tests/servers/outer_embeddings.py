@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import IO, Any, Protocol
+from io import BufferedIOBase
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -206,7 +207,7 @@ def _handler(outer: Outer) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _drip(file: IO[bytes], payload: bytes, rest_seconds: float) -> None:
+def _drip(file: BufferedIOBase, payload: bytes, rest_seconds: float) -> None:
     for value in payload:
         file.write(bytes([value]))
         time.sleep(rest_seconds)
