@@ -9,7 +9,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from service.errors import (
@@ -26,6 +25,7 @@ from service.store.address import StoreAddress
 from service.store.connecting import OPENING_PATIENCE, connect, disconnect
 from service.store.driver import RecordID, SurrealError
 from service.store.failures import is_anonymous, named_failure
+from service.store.plain import plain
 from service.store.queries import Query, check_params, load_query
 from service.store.room import Room
 from service.store.schema import (
@@ -35,6 +35,7 @@ from service.store.schema import (
     index_definition,
     schema_facts,
 )
+from service.store.written_records import WrittenRecords
 
 log = logging.getLogger(__name__)
 
@@ -58,23 +59,6 @@ def record(table: str, key: str | list[Any]) -> RecordID:
     return RecordID(table, key)
 
 
-_ALREADY_PLAIN: Final = frozenset({str, int, float, bool, bytes, datetime, type(None)})
-
-
-def plain(value: Any) -> Any:
-    """Turn what the driver returns into plain values: a record id becomes its key."""
-    if type(value) in _ALREADY_PLAIN:
-        return value
-    if isinstance(value, RecordID):
-        return plain(value.id)
-    # Most of what a row holds is plain already, and a call for each would cost more than the rest.
-    if isinstance(value, dict):
-        return {k: v if type(v) in _ALREADY_PLAIN else plain(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [v if type(v) in _ALREADY_PLAIN else plain(v) for v in value]
-    return value
-
-
 class Database:
     """One connection to a SurrealDB store, embedded or remote, that heals by itself."""
 
@@ -88,6 +72,9 @@ class Database:
         self._idle.set()
         self.room = Room(address)
         self.last_write = time.monotonic()
+        self.written = WrittenRecords()
+        # The database's own clock at the last look at its feed, in milliseconds since 1970.
+        self.clock_ms: int | None = None
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
 
@@ -106,7 +93,7 @@ class Database:
                 f"{SCHEMA_VERSION}: start the newer program, or give another MEMORY_DATA_DIR."
             )
             raise StoreRefused(msg)
-        definitions = definitions_of(schema)
+        definitions = definitions_of(schema, is_shared=self.address.folder is None)
         facts = schema_facts(definitions)
         if stored != facts:
             # A store from before an index was defined has it built here, over all its rows.
@@ -137,7 +124,13 @@ class Database:
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
-            answers = await self._write(query.text, params, _WRITE_PATIENCE)
+            records = self.written.records_in(params)
+            tell = self.written.doubt  # given up by a time-out or its caller, it may have happened
+            try:
+                answers = await self._write(query.text, params, _WRITE_PATIENCE)
+                tell = self.written.add
+            finally:
+                tell(records)
             self.last_write = time.monotonic()
             if self.address.must_flush():
                 await self.flush()
@@ -174,7 +167,8 @@ class Database:
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         """Return what was committed since a stamp, that one included, and whether there is more."""
         text = CHANGES.text.replace("{since}", str(int(since)))
-        entries = (await self._execute(text.replace("{limit}", str(_FEED_PAGE)), {}))[-1]
+        answers = await self._execute(text.replace("{limit}", str(_FEED_PAGE)), {})
+        entries, self.clock_ms = answers[-2], int(answers[-1])
         commits = [Commit(entry["versionstamp"], _row_changes(entry)) for entry in entries]
         # The limit counts tables of commits: the last commit of a full page may be cut short.
         has_more = sum(map(_tables_in, entries)) >= _FEED_PAGE
