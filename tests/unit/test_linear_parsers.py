@@ -103,10 +103,10 @@ def readers() -> Iterator[tuple[str, Callable[[str], object]]]:
                 where = f"{module.__name__}.{name}"
                 if function.__module__ != module.__name__ or name.startswith("_"):
                     continue
-                first, *rest = inspect.signature(function).parameters.values() or [None]
-                if first is None or first.annotation is not str:
+                parameters = list(inspect.signature(function).parameters.values())
+                if not parameters or parameters[0].annotation is not str:
                     continue
-                needed = {one.name for one in rest if one.default is one.empty}
+                needed = {one.name for one in parameters[1:] if one.default is one.empty}
                 assert needed <= GIVEN.get(where, {}).keys(), f"{where}: put {needed} into GIVEN"
                 yield where, partial(_first, function, GIVEN.get(where, {}))
     yield from OTHERS.items()
