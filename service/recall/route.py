@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, TypeAdapter, model_validator
 
-from service.field_types import Label, Question
+from service.errors import AgentNotReadable, AgentUnknown, MemoryNotFound, Unavailable
+from service.field_types import WHOLE, Flag, Label, Question
 from service.memories.shapes import Neighbour
 from service.recall.graph_recall import (
     EDGES,
@@ -26,30 +27,52 @@ from service.search.shapes import HitFields, signal_fields
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
 from service.text.titles import title_of
-from service.web.fields import FilterFields, body_example, memory_fields
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import IN_A_QUERY, FilterFields, body_example, memory_fields, ruled
 from service.web.parts import part
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], route_class=JsonRoute)
+
+_PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, MemoryNotFound, Unavailable)
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
+
+
+Seeds = Annotated[
+    list[Label],
+    Field(max_length=20, description="Start from these memories instead of a question."),
+]
+
+
+def _start(question: str) -> list[JsonValue]:
+    """Return the two ways to begin: with a question, or with memories."""
+    return [
+        {"required": [question], "properties": {question: {"type": "string"}}},
+        {"required": ["seed_ids"], "properties": {"seed_ids": {"minItems": 1}}},
+    ]
 
 
 class RecallOptions(FilterFields):
     """What POST and GET have in common."""
 
-    seed_ids: list[Label] = Field(
-        [], max_length=20, description="Start from these memories instead of a question."
+    seed_ids: Seeds = Field([])
+    hops: Annotated[int, Field(ge=1, le=4), WHOLE] = Field(
+        2, description="How far to walk, 1 to 4."
     )
-    hops: int = Field(2, ge=1, le=4, description="How far to walk, 1 to 4.")
-    limit: int = Field(10, ge=1, le=100, description="Most results to return, 1 to 100.")
-    temporal: bool = Field(True, description="Walk `follows` both ways too.")
+    limit: Annotated[int, Field(ge=1, le=100), WHOLE] = Field(
+        10, description="Most results to return, 1 to 100."
+    )
+    temporal: Flag = Field(True, description="Walk `follows` both ways too.")
     edges: list[Edge] = Field(list(EDGES), min_length=1, description="The edges to walk.")
 
 
 class RecallRequest(RecallOptions):
     """A question, or memories to start from."""
 
-    model_config = body_example(query="why did we choose Qwen3", hops=2, limit=10)
+    model_config = ruled(
+        body_example(query="why did we choose Qwen3", hops=2, limit=10), anyOf=_start("query")
+    )
 
     query: Question | None = None
 
@@ -64,6 +87,9 @@ class RecallRequest(RecallOptions):
 class RecallParameters(RecallOptions):
     """The same as query parameters, for curl and a browser."""
 
+    model_config = IN_A_QUERY
+
+    # As parameters of their own they could not be said to need each other: _START has them.
     q: Question | None = None
 
     @model_validator(mode="after")
@@ -76,6 +102,18 @@ class RecallParameters(RecallOptions):
     def request(self) -> RecallRequest:
         """Return the request that a body would have given."""
         return RecallRequest(query=self.q, **self.model_dump(exclude={"q"}))
+
+
+_START: Final[dict[str, Any]] = {
+    "name": "start", "in": "query", "required": True, "style": "form", "explode": True,
+    "description": "`q` or `seed_ids`: two parameters, of which one must be there.",
+    "schema": {
+        "type": "object", "additionalProperties": False, "anyOf": _start("q"),
+        "properties": {
+            "q": TypeAdapter(Question).json_schema(), "seed_ids": TypeAdapter(Seeds).json_schema(),
+        },
+    },
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +180,16 @@ class RecallAnswer:
     receipt: Receipt
 
 
-@router.post("/graph-recall", operation_id="graph_recall")
+@router.post("/graph-recall", operation_id="graph_recall", responses=_PROBLEMS)
 async def post_recall(searcher: TheSearcher, request: RecallRequest) -> RecallAnswer:
     """Follow the threads from the best hits: what is connected to this, and how."""
     return await _recall(searcher, request)
 
 
-@router.get("/graph-recall", operation_id="graph_recall_get")
+@router.get(
+    "/graph-recall", operation_id="graph_recall_get", responses=_PROBLEMS,
+    openapi_extra={"parameters": [_START]},
+)  # fmt: skip
 async def get_recall(
     searcher: TheSearcher, parameters: Annotated[RecallParameters, Query()]
 ) -> RecallAnswer:
