@@ -24,7 +24,7 @@ from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
-from service.web.declared import PROBLEM_RESPONSES, describe
+from service.web.declared import PROBLEM_RESPONSES
 from service.web.layers import RequestNames, RequestSizeLimit
 from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
@@ -65,7 +65,6 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     install_problems(app)
-    describe(app)
     app.add_middleware(RequestNames)
     app.add_middleware(RequestSizeLimit, max_bytes=settings.max_request_bytes)
     for room in (

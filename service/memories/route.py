@@ -183,10 +183,7 @@ _FIRST_LISTED: Final = {"id": "/memories/0/id", "agent": "/memories/0/agent"}
 @router.get(
     "", operation_id="list_memories",
     responses=problems(AgentUnknown, AgentNotReadable)
-    | links(
-        200, read_memory=_FIRST_LISTED, change_memory=_FIRST_LISTED, delete_memory=_FIRST_LISTED,
-        list_memories={"cursor": "/next_cursor"},
-    ),
+    | links(200, read_memory=_FIRST_LISTED, list_memories={"cursor": "/next_cursor"}),
 )  # fmt: skip
 async def get_memories(
     db: TheDatabase, parameters: Annotated[ListParameters, Query()]

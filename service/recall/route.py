@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import Field, JsonValue, TypeAdapter, model_validator
+from pydantic import Field, model_validator
 
 from service.errors import AgentNotReadable, AgentUnknown, MemoryNotFound, Unavailable
 from service.field_types import WHOLE, Flag, Label, Question
@@ -39,24 +39,12 @@ _PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, MemoryNotFound, Unav
 TheSearcher = Annotated[Searcher, part(Searcher)]
 
 
-Seeds = Annotated[
-    list[Label],
-    Field(max_length=20, description="Start from these memories instead of a question."),
-]
-
-
-def _start(question: str) -> list[JsonValue]:
-    """Return the two ways to begin: with a question, or with memories."""
-    return [
-        {"required": [question], "properties": {question: {"type": "string"}}},
-        {"required": ["seed_ids"], "properties": {"seed_ids": {"minItems": 1}}},
-    ]
-
-
 class RecallOptions(FilterFields):
     """What POST and GET have in common."""
 
-    seed_ids: Seeds = Field([])
+    seed_ids: list[Label] = Field(
+        [], max_length=20, description="Start from these memories instead of a question."
+    )
     hops: Annotated[int, Field(ge=1, le=4), WHOLE] = Field(
         2, description="How far to walk, 1 to 4."
     )
@@ -71,7 +59,11 @@ class RecallRequest(RecallOptions):
     """A question, or memories to start from."""
 
     model_config = ruled(
-        body_example(query="why did we choose Qwen3", hops=2, limit=10), anyOf=_start("query")
+        body_example(query="why did we choose Qwen3", hops=2, limit=10),
+        anyOf=[
+            {"required": ["query"], "properties": {"query": {"type": "string"}}},
+            {"required": ["seed_ids"], "properties": {"seed_ids": {"minItems": 1}}},
+        ],
     )
 
     query: Question | None = None
@@ -89,31 +81,17 @@ class RecallParameters(RecallOptions):
 
     model_config = IN_A_QUERY
 
-    # As parameters of their own they could not be said to need each other: _START has them.
-    q: Question | None = None
+    q: Question | None
 
-    @model_validator(mode="after")
-    def _has_a_start(self) -> "RecallParameters":
-        if self.q is None and not self.seed_ids:
-            msg = "give `q` or `seed_ids`"
-            raise ValueError(msg)
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _needs_no_question(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Take seeds without a question, although no description of parameters can say so."""
+        return {"q": None, **given} if given.get("seed_ids") else given
 
     def request(self) -> RecallRequest:
         """Return the request that a body would have given."""
         return RecallRequest(query=self.q, **self.model_dump(exclude={"q"}))
-
-
-_START: Final[dict[str, Any]] = {
-    "name": "start", "in": "query", "required": True, "style": "form", "explode": True,
-    "description": "`q` or `seed_ids`: two parameters, of which one must be there.",
-    "schema": {
-        "type": "object", "additionalProperties": False, "anyOf": _start("q"),
-        "properties": {
-            "q": TypeAdapter(Question).json_schema(), "seed_ids": TypeAdapter(Seeds).json_schema(),
-        },
-    },
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +166,6 @@ async def post_recall(searcher: TheSearcher, request: RecallRequest) -> RecallAn
 
 @router.get(
     "/graph-recall", operation_id="graph_recall_get", responses=_PROBLEMS,
-    openapi_extra={"parameters": [_START]},
 )  # fmt: skip
 async def get_recall(
     searcher: TheSearcher, parameters: Annotated[RecallParameters, Query()]

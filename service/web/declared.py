@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fastapi import FastAPI
-
 from service.errors import ServiceError
 from service.web.problems import MEDIA_TYPE
 
@@ -92,28 +90,3 @@ def links(status: int, **operations: Mapping[str, str]) -> Responses:
             }
         }
     }
-
-
-def describe(app: FastAPI) -> None:
-    """Tell parameters that need each other as one: an exploded object, as OpenAPI calls it.
-
-    FastAPI tells each by itself too; those that another one of the operation has as properties
-    are left out.
-    """
-    told_by_fastapi = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            for methods in told_by_fastapi()["paths"].values():
-                for operation in methods.values():
-                    _put_together(operation)
-        return told_by_fastapi()
-
-    app.openapi = openapi  # type: ignore[method-assign]
-
-
-def _put_together(operation: dict[str, Any]) -> None:
-    told = operation.get("parameters", [])
-    together = {name for one in told for name in one["schema"].get("properties", ())}
-    if together:
-        operation["parameters"] = [one for one in told if one["name"] not in together]
