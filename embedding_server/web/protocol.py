@@ -1,8 +1,15 @@
 """The shapes of OpenAI's embeddings API: what comes in, what goes out."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from embedding_server.prompts import InputType
@@ -73,6 +80,12 @@ def _check_input(value: object) -> object:
     return value
 
 
+# What _check_input refuses, for the description.
+_TEXT: Final = {"type": "string", "minLength": 1}
+_INPUT: Final = {
+    "anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_INPUTS}]
+}
+
 UnicodeText = Annotated[str, AfterValidator(_check_unicode)]
 
 
@@ -92,8 +105,8 @@ class EmbeddingRequest(BaseModel):
         },
     )
 
-    input: Annotated[str | list[str], BeforeValidator(_check_input)] = Field(
-        description=f"A text or up to {MAX_INPUTS} texts, none of them empty."
+    input: Annotated[str | list[str], BeforeValidator(_check_input), WithJsonSchema(_INPUT)] = (
+        Field(description=f"A text or up to {MAX_INPUTS} texts, none of them empty.")
     )
     model: UnicodeText = Field(
         max_length=MAX_NAME_CHARACTERS,

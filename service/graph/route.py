@@ -33,8 +33,10 @@ _EXAMPLE: Final = {
 @router.get(
     "/report",
     operation_id="graph_report",
-    responses={200: {"content": {"application/json": {"example": _EXAMPLE}}}}
-    | problems(AgentUnknown),
+    responses={
+        200: {"content": {"application/json": {"example": _EXAMPLE}}},
+        **problems(AgentUnknown),
+    },
 )
 async def get_report(
     db: TheDatabase, settings: TheSettings, agent: AgentName = "main"
