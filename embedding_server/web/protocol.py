@@ -44,6 +44,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _whole(value: object) -> object:
+    """Take 256.0 for 256, as JSON Schema does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _is_tokens(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(_is_number(item) for item in value)
 
@@ -115,8 +120,8 @@ class EmbeddingRequest(BaseModel):
     encoding_format: Literal["float", "base64"] | None = Field(
         None, description="base64: little-endian float32 bytes, a third of the size."
     )
-    dimensions: int | None = Field(
-        None, ge=1, strict=True, description="Length of the vectors, if the model can be cut."
+    dimensions: Annotated[int, Field(ge=1, strict=True), BeforeValidator(_whole)] | None = Field(
+        None, description="Length of the vectors, if the model can be cut."
     )
     user: UnicodeText | None = Field(None, description="Accepted and not used.")
     input_type: InputType | None = Field(
