@@ -15,6 +15,8 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+_NUMBER: Final = re.compile(r"\s*+[+-]?[\d.]+\s*")
+
 Kind = Literal[
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
     "summary",
@@ -26,8 +28,8 @@ TrustTier = Literal["trusted", "untrusted", "quarantined"]
 MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-_WHOLE_NUMBER = re.compile(r"-?\d+", re.ASCII)
+_WHOLE_NUMBER: Final = re.compile(r"-?\d++", re.ASCII)
+_JSON_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?", re.ASCII)
 # What str.strip() takes away, one by one: `\s` is another set in each dialect of expressions.
 _BLANK: Final = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
@@ -68,7 +70,7 @@ def _flag(value: object) -> object:
 
 def _number(value: object) -> object:
     """Of texts take numbers as JSON writes them, as queries have them; strict bodies take none."""
-    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+    if isinstance(value, str) and not _JSON_NUMBER.fullmatch(value):
         msg = "is not a number; write it as 0.5"
         raise ValueError(msg)
     return value
@@ -84,7 +86,7 @@ def _whole_number(value: object) -> object:
 
 def _written(value: object) -> object:
     """Refuse numbers: `since=2026` would be read as seconds since 1970, and widen the answer."""
-    if not isinstance(value, str | datetime) or re.fullmatch(r"\s*[+-]?[\d.]+\s*", str(value)):
+    if not isinstance(value, str | datetime) or _NUMBER.fullmatch(str(value)):
         msg = "is not a date; write 2026-02-13 or 2026-02-13T10:00:00Z"
         raise ValueError(msg)
     return value

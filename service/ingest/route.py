@@ -3,12 +3,12 @@
 import re
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
+from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
 from service.errors import (
     JobNotFound,
@@ -27,6 +27,8 @@ from service.web.fields import Strict, body_example
 from service.web.parts import ThePipeline, TheSettings, part
 from service.writing.pipeline import sync_documents
 
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+
 router = APIRouter(prefix="/ingest", tags=["ingest"], route_class=JsonRoute)
 
 TheJobs = Annotated[JobRunner, part(JobRunner)]
@@ -36,7 +38,7 @@ def _relative(source: str) -> str:
     """Refuse names that look like a way out of a folder; separators become slashes."""
     path = source.replace("\\", "/")
     parts = path.split("/")
-    if ".." in parts or path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
+    if ".." in parts or path.startswith(("/", "~")) or _DRIVE.match(path):
         msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
         raise ValueError(msg)
     if any(ord(c) < 32 for c in source):
@@ -162,7 +164,7 @@ async def post_ingest(
     started = time.perf_counter()
     document = DocumentText(
         request.source, request.text, request.agent, request.scope, request.kind,
-        request.occurred_at, datetime.now(UTC),
+        request.occurred_at, CLOCK.now(),
     )  # fmt: skip
     [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
