@@ -133,6 +133,15 @@ def test_a_body_that_is_not_json_is_told_so(
     assert "JSON" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("given", [{}, {"Content-Type": "text/plain"}, {"Content-Type": "json"}])
+def test_a_body_that_does_not_say_it_is_json_is_refused(
+    client: TestClient, given: dict[str, str]
+) -> None:
+    answer = client.post("/wishes", content=b'{"flag": true}', headers=given)
+    assert answer.status_code == 422
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
 def test_a_name_that_stands_twice_is_named(client: TestClient) -> None:
     headers = {"Content-Type": "application/json"}
     answer = client.post("/wishes", content=b'{"flag": true, "flag": false}', headers=headers)
