@@ -59,7 +59,8 @@ def create_app(
     app.state.model = model
     app.state.parts = Parts(settings, instruments, Admission(settings, instruments), model)
     install_error_handlers(app)
-    describe_model(app, model)
+    told_of_any = app.openapi
+    app.openapi = lambda: describe_model(told_of_any(), model)  # type: ignore[method-assign]
     for router in (embeddings.router, models.router):
         app.include_router(router, prefix="/v1", responses=FAILURES)
         # Clients whose base URL has no /v1.

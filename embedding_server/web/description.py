@@ -3,8 +3,6 @@
 from copy import deepcopy
 from typing import Any, Final
 
-from fastapi import FastAPI
-
 from embedding_server.encoder import ModelCard
 from embedding_server.errors import ModelUnavailable
 from embedding_server.prompts import INSTRUCTED
@@ -13,20 +11,15 @@ from embedding_server.serving.served_model import ServedModel
 _NULL: Final = {"type": "null"}
 
 
-def describe_model(app: FastAPI, model: ServedModel) -> None:
-    """Tell in the description what this model takes, as soon as it is loaded."""
-    told_of_any = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        description = deepcopy(told_of_any())
-        try:
-            card = model.card
-        except ModelUnavailable:
-            return description
-        _bound(description["components"]["schemas"]["EmbeddingRequest"], card)
+def describe_model(description: dict[str, Any], model: ServedModel) -> dict[str, Any]:
+    """Return the description with what this model takes, as soon as it is loaded."""
+    try:
+        card = model.card
+    except ModelUnavailable:
         return description
-
-    app.openapi = openapi  # type: ignore[method-assign]
+    bounded = deepcopy(description)
+    _bound(bounded["components"]["schemas"]["EmbeddingRequest"], card)
+    return bounded
 
 
 def _bound(request: dict[str, Any], card: ModelCard) -> None:
