@@ -24,8 +24,9 @@ from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
+from service.web.declared import PROBLEM_RESPONSES
 from service.web.layers import RequestNames, RequestSizeLimit
-from service.web.problems import PROBLEM_RESPONSES, install_problems
+from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
 from service.writing.pipeline import read_ahead

@@ -9,12 +9,15 @@ ServiceError
 │   ├── JobNotFound
 │   ├── PlanNotFound
 │   ├── RunNotFound
+│   ├── PathOutsideSources
 │   └── AgentUnknown
 ├── Refused                  422   (well-formed JSON, but not something we can do)
 │   ├── InvalidRequest
-│   ├── PathOutsideSources
-│   ├── NoSources
 │   └── NotText
+├── NotAsThingsStand         409   (well-formed, and another service or memory would do it)
+│   ├── NoSources
+│   ├── NoResidentIndex
+│   └── ToldElsewhere
 ├── AgentNotReadable         403
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
@@ -104,6 +107,10 @@ class RunNotFound(NotFound):
     """There is no consolidation with this id."""
 
 
+class PathOutsideSources(NotFound):
+    """The path lies outside the configured folders."""
+
+
 class AgentUnknown(NotFound):
     """This agent has never stored a memory."""
 
@@ -118,16 +125,26 @@ class InvalidRequest(Refused):
     """The request does not fit the contract."""
 
 
-class PathOutsideSources(Refused):
-    """The path lies outside the configured folders."""
+class NotText(Refused):
+    """The file is not a text file in UTF-8."""
 
 
-class NoSources(Refused):
+class NotAsThingsStand(ServiceError):
+    """The request is right, but cannot be carried out as things stand here."""
+
+    status = 409
+
+
+class NoSources(NotAsThingsStand):
     """No folder is configured to scan."""
 
 
-class NotText(Refused):
-    """The file is not a text file in UTF-8."""
+class NoResidentIndex(NotAsThingsStand):
+    """No index is held in RAM."""
+
+
+class ToldElsewhere(NotAsThingsStand):
+    """What is said of this memory is told by a file or by other memories."""
 
 
 class AgentNotReadable(ServiceError):
