@@ -14,6 +14,8 @@ from scripts.attacks.figures import Figure, count, status
 
 _KEY: Final = "sk-attack-4711-secret"
 _OF_URL: Final = "hunter2-in-the-url"
+# It tries a database that does not answer for half a minute, then says so and ends.
+_STARTING_SECONDS: Final = 90
 _NOT_READY: Final = (503, 503)
 
 
@@ -78,7 +80,7 @@ def _password(arena: Arena) -> Figure:
         process, _ = arena.spawn(Path(place), log, settings)
         try:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=20)
+                process.wait(timeout=_STARTING_SECONDS)
         finally:
             process.kill()
             process.wait()

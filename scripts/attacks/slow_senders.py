@@ -71,9 +71,14 @@ def _small(target: Target) -> list[Figure]:
         "POST", "/memories", content=json.dumps({"text": "no type"}).encode(), headers={}
     )
     plain = median(target.post("/search", query="plain words").seconds for _ in range(5))
-    quotes = median(target.post("/search", query='"' * 10_000).seconds for _ in range(3))
+    quotes = median(target.post("/search", query="\u201c" * 10_000).seconds for _ in range(3))
     return [
         status(18, 'POST /consolidate {"dry_run": "off"}', lax.status),
         status(18, "POST /memories without a content type", bare.status),
-        seconds(18, "10,000 quotes in a search, beside plain words", quotes - plain, 0.1),
+        seconds(
+            18,
+            "10,000 opening quotes in a search, beside plain words",
+            max(0.0, quotes - plain),
+            0.1,
+        ),
     ]
