@@ -29,7 +29,8 @@ RESERVED = {
     r"(inference\.(embedder|reranker)|client\.\w+|commands\.\w+)",
     r"fastapi": r"service\.(app|web\.\w+|operate\.\w+|\w+\.route)|"
     r"embedding_server\.(app|web\.(api_key|dependencies|error_responses)|routes\.\w+)",
-    r"starlette": r"service\.(commands\.\w+|web\.(accepted|layers|problems|parts))|"
+    r"starlette": r"service\.(commands\.\w+|"
+    r"web\.(accepted|bodies|connections|gate|layers|parts|problems))|"
     r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
