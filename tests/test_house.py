@@ -28,7 +28,7 @@ RESERVED = {
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
     r"(inference\.(embedder|reranker)|client\.\w+|commands\.\w+)",
     r"fastapi": r"service\.(app|web\.\w+|operate\.\w+|\w+\.route)|"
-    r"embedding_server\.(app|web\.(api_key|dependencies|error_responses)|routes\.\w+)",
+    r"embedding_server\.(app|web\.(api_key|connections|dependencies|error_responses)|routes\.\w+)",
     r"starlette": r"service\.(commands\.\w+|"
     r"web\.(accepted|bodies|connections|gate|layers|parts|problems))|"
     r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",
