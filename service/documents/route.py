@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
@@ -13,6 +13,8 @@ from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.parts import TheDatabase
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -57,5 +59,5 @@ async def get_document(
 
 def _lines(text: str) -> list[str]:
     """Split where the chunker does, at CRLF, CR and LF alone: hits name lines counted so."""
-    lines = re.split(r"\r\n|\r|\n", text)
+    lines = _LINE_END.split(text)
     return lines if lines[-1] else lines[:-1]
