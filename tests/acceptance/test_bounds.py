@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.conftest import Start
+from tests.effort import amount
 from tests.servers.outer_embeddings import OuterEmbeddings, outer_embeddings
 from tests.servers.running import RunningService
 
@@ -167,12 +168,13 @@ def test_the_line_is_left_by_who_is_refused(
     assert told['refused_total{bound="reads_late"}'] == 6
 
 
+@pytest.mark.soak
 def test_agents_that_were_made_up_leave_no_trace(start: Start) -> None:
     service = start()
     client = service.client
     client.post("/memories", json={"text": "The kettle is blue."})
     before = metrics_of(service)["resident_agents"]
-    for n in range(40):
+    for n in range(amount("made-up agents")):
         ghost = {"agent": f"ghost{n}"}
         assert client.get("/search", params={"q": "kettle", **ghost}).status_code == 404
         for path in ("/memories", "/concepts", "/index", "/stats", "/documents"):
