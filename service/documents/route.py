@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from service.errors import DocumentNotFound
-from service.field_types import AgentName
+from service.field_types import WHOLE, AgentName
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
+from service.web.declared import problems
 from service.web.parts import TheDatabase
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -33,12 +35,17 @@ class DocumentLines:
     updated_at: datetime
 
 
-@router.get("", operation_id="read_document")
+@router.get("", operation_id="read_document", responses=problems(DocumentNotFound))
 async def get_document(
     db: TheDatabase,
     path: Annotated[str, Query(max_length=500, examples=["memory/2026-02-13.md"])],
-    from_: Annotated[int, Query(alias="from", ge=1, description="First line, from 1.")] = 1,
-    lines: Annotated[int | None, Query(ge=1, le=100_000, description="Unset: to the end.")] = None,
+    from_: Annotated[
+        int, Field(ge=1), WHOLE, Query(alias="from", description="First line, from 1.")
+    ] = 1,
+    lines: Annotated[
+        Annotated[int, Field(ge=1, le=100_000), WHOLE] | None,
+        Query(description="Unset: to the end."),
+    ] = None,
     agent: AgentName = "main",
 ) -> DocumentLines:
     """Read the text of a document by line range, as it was last ingested."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from service.settings import Settings
-from service.web.bodies import Bodies, BodyRoom
+from service.web.body_room import Bodies, BodyRoom
 from service.web.connections import Connections
 from service.web.gate import Gate, Lanes
 from service.web.layers import CountRequests, RequestNames, Requests

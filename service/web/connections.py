@@ -72,7 +72,7 @@ class Connections:
 class TimedProtocol(HttpProtocol):
     """uvicorn's HTTP, with an end to waiting for a request's headers and for a client's reading.
 
-    How long a body may take is the business of `bodies`, which answers as a problem.
+    How long a body may take is the business of `body_room`, which answers as a problem.
     """
 
     bounds: ClassVar[Connections]
