@@ -15,6 +15,7 @@ from embedding_server.serving.served_model import OpenEncoder, ReportFailure, Se
 from embedding_server.settings import Settings
 from embedding_server.web.api_key import ApiKeyGuard
 from embedding_server.web.body_limit import BodyLimit
+from embedding_server.web.connections import Connections
 from embedding_server.web.dependencies import Parts
 from embedding_server.web.description import describe_model
 from embedding_server.web.error_responses import StopAnswer, install_error_handlers
@@ -57,6 +58,7 @@ def create_app(
     app.state.settings = settings
     app.state.instruments = instruments
     app.state.model = model
+    app.state.connections = Connections(settings, instruments)
     app.state.parts = Parts(settings, instruments, Admission(settings, instruments), model)
     install_error_handlers(app)
     told_of_any = app.openapi
@@ -75,7 +77,7 @@ def create_app(
 
 def _wrap(app: ASGIApp, settings: Settings, instruments: Instruments) -> ASGIApp:
     """Put the layers round the app that see every request, the last one first."""
-    app = BodyLimit(app)
+    app = BodyLimit(app, settings, instruments)
     if settings.api_key is not None:
         app = ApiKeyGuard(app, settings.api_key)
     return RequestLog(StopAnswer(app), instruments)

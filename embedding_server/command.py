@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from embedding_server.app import create_app
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
+from embedding_server.web.connections import configure
 from embedding_server.web.log_format import configure_logging
 
 logger = logging.getLogger(__name__)
@@ -120,17 +121,9 @@ def _serve(settings: Settings, listener: socket.socket, failures: list[str]) -> 
         server.should_exit = True
 
     app = create_app(settings, report_failure=stop)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            # httptools answers a method in small letters by itself, without a request id.
-            http="h11",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=STOP_SECONDS,
-        )
-    )
+    config = configure(app)
+    config.timeout_graceful_shutdown = STOP_SECONDS
+    server = uvicorn.Server(config)
     _end_quietly(server)
     host, port = listener.getsockname()[:2]
     logger.info("Listening on %s:%d; loading %s", host, port, settings.model or "the default model")

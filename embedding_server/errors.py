@@ -6,6 +6,7 @@ ApiError
 │   └── RequestTooLong
 ├── KeyRefused               401
 ├── UnknownModel             404
+├── BodyTooSlow              408
 ├── BodyTooLarge             413
 ├── ServerBusy               429   (with Retry-After)
 ├── ClientDisconnected       499   (nobody reads the answer; the log and the metrics tell it)
@@ -66,6 +67,14 @@ class UnknownModel(ApiError):
 
     status = 404
     code = "model_not_found"
+
+
+class BodyTooSlow(ApiError):
+    """The body did not arrive in time."""
+
+    status = 408
+    code = "request_too_slow"
+    headers: Mapping[str, str] = {"Connection": "close"}
 
 
 class BodyTooLarge(ApiError):

@@ -32,6 +32,15 @@ class Instruments:
         self.rejected = self._counter(
             "rejected_requests", "Requests answered 429, by what was full: texts, tokens.", "full"
         )
+        self.refused_bodies = self._counter(
+            "refused_bodies", "Bodies that were not read, by reason: size, memory, time.", "reason"
+        )
+        self.body_bytes = self._gauge("body_bytes", "Bytes that bodies of requests hold.")
+        self.ended_connections = self._counter(
+            "ended_connections",
+            "Connections that were ended, by reason: headers, many, unread.",
+            "reason",
+        )
         self.cancelled = self._counter(
             "cancelled_requests", "Requests whose client left before the answer."
         )

@@ -76,6 +76,26 @@ class Settings(BaseSettings):
         ge=1,
         description="Tokens that may wait for the model, of all clients together; beyond it, 429.",
     )
+    bodies_memory_mb: int = Field(
+        default=128,
+        ge=1,
+        description="RAM for all request bodies together, in MB (10^6 bytes), the first 64 kB of "
+        "each not counted; past it: 429.",
+    )
+    max_connections: int = Field(
+        default=1024,
+        ge=1,
+        description="Open connections; past it the one that has been silent longest is closed.",
+    )
+    header_timeout_seconds: float = Field(
+        default=10, gt=0, description="Longest wait for a request's headers; past it: 408."
+    )
+    body_timeout_seconds: float = Field(
+        default=20,
+        gt=0,
+        description="Longest wait for a request's body, in seconds, and a second more for each "
+        "100 kB of it; past it: 408. A client that reads nothing for so long is cut off.",
+    )
     stuck_seconds: float = Field(
         default=600,
         gt=0,

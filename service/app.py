@@ -17,15 +17,15 @@ from service.hooks import route as hooks
 from service.ingest import route as ingest
 from service.memories import route as memories
 from service.opening import Parts, open_parts
-from service.operate import health, index, stats
+from service.operate import health, index, metrics, stats
 from service.recall import route as recall
 from service.search import route as search
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
+from service.web.bounds import Bounds
 from service.web.declared import PROBLEM_RESPONSES
-from service.web.layers import RequestNames, RequestSizeLimit
 from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
@@ -52,7 +52,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_parts(settings) as parts:
-            app.state.parts = parts.by_type()
+            app.state.parts = parts.by_type() | {Bounds: app.state.bounds}
             async with (beside or background)(parts):
                 yield
 
@@ -65,8 +65,8 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     install_problems(app)
-    app.add_middleware(RequestNames)
-    app.add_middleware(RequestSizeLimit, max_bytes=settings.max_request_bytes)
+    app.state.bounds = Bounds.of(settings)
+    app.state.bounds.install(app, settings)
     for room in (
         search,
         recall,
@@ -80,6 +80,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         index,
         stats,
         health,
+        metrics,
     ):
         app.include_router(room.router)
     return app

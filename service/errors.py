@@ -24,10 +24,13 @@ ServiceError
 ├── WriteConflict            409
 │   ├── StaleRead            409
 │   └── PlanStale            409
+├── BodyTooSlow              408
 ├── Unavailable              503   (with Retry-After)
 │   ├── StoreUnavailable
 │   │   └── StoreFull        507
-│   └── EmbedderUnavailable
+│   ├── EmbedderUnavailable
+│   ├── Overloaded
+│   └── TookTooLong
 ├── EmbedderRefused          502
 │   └── EmbedderForbids      502
 ├── VectorsUnfit             503
@@ -165,6 +168,12 @@ class RequestTooLarge(ServiceError):
     status = 413
 
 
+class BodyTooSlow(ServiceError):
+    """The request's body did not arrive in time."""
+
+    status = 408
+
+
 class WriteConflict(ServiceError):
     """Another writer changed the same memories at the same time."""
 
@@ -199,6 +208,16 @@ class StoreFull(StoreUnavailable):
 
 class EmbedderUnavailable(Unavailable):
     """The embedding server cannot be reached."""
+
+
+class Overloaded(Unavailable):
+    """The service has more to do than it takes on at once."""
+
+    retry_after_seconds = 1
+
+
+class TookTooLong(Unavailable):
+    """The request took longer than it may."""
 
 
 class EmbedderRefused(ServiceError):

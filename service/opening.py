@@ -118,7 +118,10 @@ def _residency(settings: Settings, db: Database, dictionaries: Dictionaries) -> 
     if settings.search_engine != "resident":
         return None
     budget = settings.index_memory_mb * 1_000_000
-    residency = Residency(db, budget, settings.index_scanned_dimensions, lambda: dictionaries.bytes)
+    residency = Residency(
+        db, budget, settings.index_scanned_dimensions, lambda: dictionaries.bytes,
+        settings.index_agents,
+    )  # fmt: skip
     db.after_write = residency.follower.after_write
     return residency
 

@@ -55,6 +55,9 @@ AMOUNTS: Final = {
         "acceptance/test_golden.py", "engines that are asked all questions", 2, 1, 2
     ),
     "chaos rounds": Amount("acceptance/test_chaos.py", "rounds of faults", 1, 1, 8),
+    "made-up agents": Amount(
+        "acceptance/test_bounds.py", "agents that are made up", 40, 20, 500
+    ),
     "near rows": Amount(
         "unit/index/resident/test_vectors.py", "rows among which neighbours are hard to tell",
         20_000, 6_000, 20_000,

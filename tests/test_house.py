@@ -28,8 +28,9 @@ RESERVED = {
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
     r"(inference\.(asking|embedder|reranker)|client\.\w+|commands\.\w+)",
     r"fastapi": r"service\.(app|web\.\w+|operate\.\w+|\w+\.route)|"
-    r"embedding_server\.(app|web\.(api_key|dependencies|error_responses)|routes\.\w+)",
-    r"starlette": r"service\.(commands\.\w+|web\.(accepted|layers|problems|parts))|"
+    r"embedding_server\.(app|web\.(api_key|connections|dependencies|error_responses)|routes\.\w+)",
+    r"starlette": r"service\.(commands\.\w+|"
+    r"web\.(accepted|body_room|connections|gate|layers|parts|problems))|"
     r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",

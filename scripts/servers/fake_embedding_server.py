@@ -1,12 +1,13 @@
 """A fake at the outer edge: an OpenAI-compatible server whose vectors are made of words.
 
-    scripts/servers/fake_embedding_server.py --port 8001 --dimensions 384
+    scripts/servers/fake_embedding_server.py --port 8001 --dimensions 384 [--hangs-on WORD]
 
 It takes the place of a model where only the time of everything else is to be measured: a vector
 costs it less than 0.1 ms. What it answers is as good as a bag of words.
 """
 
 import argparse
+import asyncio
 import base64
 import sys
 from pathlib import Path
@@ -29,12 +30,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8001)
     parser.add_argument("--dimensions", type=int, default=384)
+    parser.add_argument("--hangs-on", help="never answer a text with this word")
     asked = parser.parse_args()
-    app = create_app(WordVectors(asked.dimensions))
-    uvicorn.run(app, host="127.0.0.1", port=asked.port, log_level="warning", access_log=False)
+    app = create_app(WordVectors(asked.dimensions), asked.hangs_on)
+    uvicorn.run(
+        app, host="127.0.0.1", port=asked.port, log_level="warning", access_log=False,
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
 
 
-def create_app(vectors: WordVectors) -> Starlette:
+def create_app(vectors: WordVectors, hangs_on: str | None = None) -> Starlette:
     """Build the server around the vectors it offers."""
     name = vectors.model.name
 
@@ -45,6 +50,8 @@ def create_app(vectors: WordVectors) -> Starlette:
     async def embed(request: Request) -> Response:
         body = orjson.loads(await request.body())
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if hangs_on and any(hangs_on in text for text in texts):
+            await asyncio.sleep(3600)
         made = [vectors.embed(text) for text in texts]
         is_packed = body.get("encoding_format") == "base64"
         data = [

@@ -107,12 +107,12 @@ def watched_service(setup: Setup) -> Iterator[WatchedService]:
 
 
 @contextmanager
-def fake_embedding_server(dimensions: int) -> Iterator[str]:
+def fake_embedding_server(dimensions: int, *options: str) -> Iterator[str]:
     """Run the fake embedding server; yields its base URL."""
     port = free_port()
     script = Path(__file__).with_name("fake_embedding_server.py")
     command = [sys.executable, str(script), "--port", str(port), "--dimensions", str(dimensions)]
-    process = subprocess.Popen(command, cwd=REPOSITORY)
+    process = subprocess.Popen([*command, *options], cwd=REPOSITORY)
     try:
         wait_until_answered(f"http://127.0.0.1:{port}/v1/models", [process], _PATIENCE_SECONDS)
         yield f"http://127.0.0.1:{port}"

@@ -10,6 +10,7 @@ from service.app import create_app
 from service.commands.terminal import begin
 from service.errors import CannotStart, ServiceError
 from service.settings import Settings
+from service.web.connections import configure
 
 log = logging.getLogger(__name__)
 
@@ -18,10 +19,9 @@ def command() -> None:
     """Start the service alone; settings come from MEMORY_… variables and .env."""
     settings = begin()
     listening = _listen(settings)
-    starting = _Starting(create_app(settings), _url_of(listening))
-    config = uvicorn.Config(
-        starting, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=10
-    )
+    app = create_app(settings)
+    starting = _Starting(app, _url_of(listening))
+    config = configure(starting, app.state.bounds.connections)
     try:
         uvicorn.Server(config).run(sockets=[listening])
     except SystemExit:

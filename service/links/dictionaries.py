@@ -6,6 +6,8 @@ from service.names.dictionary import Dictionary
 
 # Without a limit of one's own: what tests and single commands need.
 _BUDGET_BYTES: Final = 256_000_000
+# Measured of one without a word, with its place among the others.
+_EMPTY_BYTES: Final = 1000
 
 
 class Dictionaries:
@@ -16,32 +18,34 @@ class Dictionaries:
 
     def __init__(self, budget_bytes: int = _BUDGET_BYTES) -> None:
         self._budget_bytes = budget_bytes
-        # The least recently used first.
-        self._held: dict[str, Dictionary] = {}
-
-    @property
-    def bytes(self) -> int:
-        """An estimate of the memory held."""
-        return sum(dictionary.bytes for dictionary in list(self._held.values()))
+        # With its size; the least recently used first.
+        self._held: dict[str, tuple[Dictionary, int]] = {}
+        # An estimate of the memory held.
+        self.bytes = 0
 
     def get(self, agent: str) -> Dictionary | None:
         """Return an agent's dictionary, if it is held."""
-        return self._held.get(agent)
+        held = self._held.get(agent)
+        return held[0] if held else None
 
     def take(self, agent: str) -> Dictionary | None:
         """Return an agent's dictionary and hold it no more: it is about to change."""
-        return self._held.pop(agent, None)
+        if agent not in self._held:
+            return None
+        dictionary, size = self._held.pop(agent)
+        self.bytes -= size
+        return dictionary
 
     def put(self, agent: str, dictionary: Dictionary) -> None:
         """Hold an agent's dictionary, and let go of others until all of them fit."""
-        self._held.pop(agent, None)
-        self._held[agent] = dictionary
-        excess = self.bytes - self._budget_bytes
-        for other in list(self._held)[:-1]:
-            if excess <= 0:
-                break
-            excess -= self._held.pop(other).bytes
+        self.take(agent)
+        size = _EMPTY_BYTES + dictionary.bytes
+        self._held[agent] = dictionary, size
+        self.bytes += size
+        while self.bytes > self._budget_bytes and len(self._held) > 1:
+            self.take(next(iter(self._held)))
 
     def clear(self) -> None:
         """Hold none."""
         self._held.clear()
+        self.bytes = 0

@@ -135,6 +135,12 @@ def test_a_body_that_is_no_json_object_is_told_so(client: httpx.Client, path: st
             assert "JSON" in problem["detail"]
 
 
+def test_a_body_without_a_content_type_is_not_taken(client: httpx.Client) -> None:
+    """FastAPI below 0.132 takes it, and any web page may send it unasked."""
+    problem = _check(client.post("/memories", content=b'{"text": "A bell."}'), 422)
+    assert "Content-Type: application/json" in problem["detail"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [

@@ -10,6 +10,8 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
+from embedding_server.web.connections import configure
+
 # Importing torch takes seconds, and several times that on a busy machine.
 READY_SECONDS = 120
 
@@ -19,8 +21,7 @@ def serve(app: FastAPI) -> Iterator[str]:
     """Serve the app and yield its base URL once it listens; the model may still be loading."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    config = uvicorn.Config(app, http="h11", lifespan="on", log_config=None, access_log=False)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configure(app))
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="uvicorn")
     thread.start()
     try:

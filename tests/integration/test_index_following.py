@@ -243,6 +243,7 @@ async def test_a_memory_moved_to_another_agent_takes_its_vector_along(
     monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
     monkeypatch.setattr(feed_position, "MARGIN_MS", 0)
     [key] = await replicas.writer.push("A bunny all alone.")
+    replicas.residency.expect(["other"])
     await replicas.agree("main", "other")
     watching = asyncio.create_task(replicas.residency.run())
     try:
@@ -323,6 +324,7 @@ async def test_many_commits_at_once_arrive_in_pages(
 
 async def test_one_commit_of_many_concepts_is_one_commit(opened: OpenStore) -> None:
     residency = Residency(opened.db, PLENTY_BYTES, None)
+    residency.expect(["main"])
     index = await residency.index_of("main")
     tables = "".join(f'[[concept]]\nname = "Thing {n}"\n' for n in range(700))
     async with asyncio.timeout(60):
@@ -505,6 +507,7 @@ async def test_a_database_that_is_away_is_waited_for_and_the_truth_is_told(
 
 
 async def test_what_was_written_before_indexed_through_is_found(replicas: Replicas) -> None:
+    replicas.residency.expect(["main"])
     index, follower = await replicas.index(), replicas.residency.follower
     for number in range(15):
         key = f"m{number}"

@@ -1,10 +1,15 @@
 """One budget of RAM: what dictionaries hold, indexes do without."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.index.resident import follow
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.follow import apply_commits
 from service.index.resident.residency import Residency
+from service.records import Filters
 from tests.stores.open_store import open_store
 from tests.stores.resident_index import PLENTY_BYTES, memory_row, write_memories
 
@@ -35,3 +40,46 @@ async def test_the_service_counts_its_dictionaries(tmp_path: Path) -> None:
         assert before > 0
         await opened.push("We met at the mill.", title="Old Mill", agent="scout")
         assert opened.pipeline.dictionaries.bytes > before
+
+
+async def test_a_write_is_taken_into_no_index_but_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a write costs must not grow with the agents in RAM."""
+    seen: list[str] = []
+
+    def noted(index: AgentIndex, *rest: Any) -> bool:
+        seen.append(index.agent)
+        return apply_commits(index, *rest)
+
+    async with open_store(tmp_path, form="bytes") as opened:
+        agents = [f"a{n}" for n in range(8)]
+        for agent in agents:
+            await opened.push(f"The kettle of {agent} is old.", agent=agent)
+        residency = Residency(opened.db, PLENTY_BYTES, None)
+        for agent in agents:
+            await residency.index_of(agent)
+        await residency.follower.catch_up()
+        monkeypatch.setattr(follow, "apply_commits", noted)
+        await opened.push("A bell rings in the harbour.", agent="a3")
+        await residency.follower.catch_up()
+        assert set(seen) == {"a3"}
+        index = await residency.index_of("a3")
+        assert len(index.by_text("bell", Filters(agents=("a3",)), 5)) == 1
+
+
+async def test_agents_that_own_nothing_are_not_held(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        await opened.push("The kettle is old.")
+        residency = Residency(opened.db, PLENTY_BYTES, None, most_agents=2)
+        residency.expect(["configured"])
+        for agent in ("main", "ghost", "configured", "ghost"):
+            assert (await residency.index_of(agent)).agent == agent
+        assert residency.residents() == ["main", "configured"]
+        await residency.rebuild(["ghost"])
+        await residency.take_census("ghost")
+        assert residency.state().drift == {}
+        await opened.push("A bell rings.", agent="ghost")
+        assert (await residency.index_of("ghost")).memories == 1
+        assert residency.residents() == ["configured", "ghost"]
+        assert residency.evicted == 1

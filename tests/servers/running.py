@@ -20,6 +20,7 @@ import uvicorn
 from service.app import create_app
 from service.settings import Settings
 from service.store.address import StoreAddress
+from service.web.connections import configure
 from tests.stores.template import lay_store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -44,8 +45,8 @@ def running_service(*, wait: bool = True, **settings: Any) -> Iterator[RunningSe
     # With its protocol named, answers are not held back 40 ms for more to send (TCP_NODELAY).
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
-    listening.listen(128)
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False))
+    listening.listen(2048)
+    server = uvicorn.Server(configure(app, app.state.bounds.connections))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -29,6 +29,8 @@ from service.records import Filters, Scored
 
 # A key of 64 characters, its places in a dict and in a list.
 _KEY_BYTES: Final = 230
+# Measured of an index that holds nothing.
+_EMPTY_BYTES: Final = 12_000
 CORRUPT: Final = "a corrupt row"
 BEYOND_BUDGET: Final = "does not fit in MEMORY_INDEX_MEMORY_MB"
 
@@ -60,7 +62,7 @@ class AgentIndex:
     def bytes(self) -> int:
         """An estimate of the memory held."""
         vectors = self.vectors.bytes if self.vectors else 0
-        names = len(self.keys) * _KEY_BYTES
+        names = _EMPTY_BYTES + len(self.keys) * _KEY_BYTES
         return names + self.columns.bytes + self.text.bytes + vectors + self.graph.bytes
 
     @property

@@ -13,6 +13,7 @@ from service.errors import QueryFailed, ServiceError
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_change import apply_change
 from service.index.resident.change_feed import ChangeFeed
+from service.index.resident.concerned import named_in
 from service.index.resident.facts import CorruptRow
 from service.index.resident.feed_position import MARGIN_MS
 from service.index.resident.graph import EDGE_TABLES
@@ -155,9 +156,8 @@ class Follower:
     async def _take_in(self, commits: Sequence[Commit]) -> None:
         self._count_unknown(commits)
         model = await self._model_of(commits)
-        for index in list(self._residents.values()):
-            if await asyncio.to_thread(apply_commits, index, commits, model):
-                self._on_doubt([index.agent])
+        residents = list(self._residents.values())
+        self._on_doubt(await asyncio.to_thread(_apply_to_all, residents, commits, model))
 
     async def _model_of(self, commits: Sequence[Commit]) -> str | None:
         """Return the fingerprint that the store's vectors carry, asked where vectors are new."""
@@ -176,6 +176,22 @@ class Follower:
                     if change.table not in self.unknown_tables:
                         log.warning("the change feed tells of an unknown table %r", change.table)
                     self.unknown_tables[change.table] += 1
+
+
+def _apply_to_all(
+    indexes: Iterable[AgentIndex], commits: Sequence[Commit], fingerprint: str | None
+) -> list[str]:
+    """Take commits into the indexes that they concern; returns the agents to be loaded anew.
+
+    A thread for each index made a write 40 times slower beside 4,500 idle agents; looking whom a
+    commit concerns costs a microsecond each.
+    """
+    named = named_in(change for commit in commits for change in commit.changes)
+    return [
+        index.agent
+        for index in indexes
+        if named.concerns(index) and apply_commits(index, commits, fingerprint)
+    ]
 
 
 def apply_commits(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from service.errors import ServiceError
@@ -20,6 +20,7 @@ from service.store.queries import load_query
 log = logging.getLogger(__name__)
 
 HOLD_PHRASE: Final = load_query(__package__, "hold_phrase")
+OWNS_ANYTHING: Final = load_query(__package__, "owns_anything")
 
 _WATCH_SECONDS: Final = 5.0
 # A census reads every row: at most a fiftieth of the time is spent on it.
@@ -28,10 +29,15 @@ _CENSUS_SHARE: Final = 50
 # An index that holds mostly the places of deleted memories is loaded again.
 _WASTED_ROWS: Final = 10_000
 _RETRY_SECONDS: Final = 1.0
+MOST_AGENTS: Final = 1000
 
 
 class Residency:
-    """The resident indexes of one service, and the follower that keeps them true."""
+    """The resident indexes of one service, and the follower that keeps them true.
+
+    An agent that the store does not know is never held, nor anything by its name: callers make
+    such names up.
+    """
 
     def __init__(
         self,
@@ -39,8 +45,12 @@ class Residency:
         budget_bytes: int,
         scanned_dimensions: int | None,
         other_bytes: Callable[[], int] = lambda: 0,
+        most_agents: int = MOST_AGENTS,
     ) -> None:
         self.budget_bytes = budget_bytes
+        self.most_agents = most_agents
+        # How many left RAM to make room for others.
+        self.evicted = 0
         # What else the budget holds: the dictionaries of writers.
         self._other_bytes = other_bytes
         self._db = db
@@ -52,14 +62,17 @@ class Residency:
         self._drift: dict[str, dict[str, int]] = {}
         # Agents whose index may have missed something, and how often that was reported.
         self._doubts: Counter[str] = Counter()
-        # Agents whose first load the service waits for before it calls itself ready.
+        # Agents that are held although they own nothing yet, and those of them whose first load
+        # the service waits for before it calls itself ready.
+        self._expected: set[str] = set()
         self._awaited: set[str] = set()
         self.follower = Follower(db, self._residents, self._doubts.update)
 
     async def index_of(self, agent: str) -> AgentIndex:
         """Return an agent's index, loaded first if need be; raises StoreUnavailable.
 
-        Whoever asks meanwhile waits for the same load; other agents are not held up by it.
+        That of an agent who owns nothing is empty, and made anew each time. Whoever asks meanwhile
+        waits for the same load; other agents are not held up by it.
         """
         index = self._residents.pop(agent, None)
         if index is not None:
@@ -88,6 +101,10 @@ class Residency:
         """Return the agents in RAM, the least recently used first."""
         return list(self._residents)
 
+    def index_bytes(self) -> int:
+        """Return an estimate of what the indexes hold; any thread may call."""
+        return sum(index.bytes for index in list(self._residents.values()))
+
     def state(self) -> IndexState:
         """Return what is held, what is on its way, and what is left out; any thread may call."""
         indexes = list(self._residents.values())
@@ -98,7 +115,7 @@ class Residency:
         return IndexState(
             agents=len(indexes),
             memories=sum(index.memories for index in indexes),
-            bytes=sum(index.bytes for index in indexes) + self._other_bytes(),
+            bytes=self.index_bytes() + self._other_bytes(),
             budget_bytes=self.budget_bytes,
             loading=loading,
             left_out=dict(left_out),
@@ -134,8 +151,9 @@ class Residency:
         reasons = ", ".join(f"{count:,}: {reason}" for reason, count in sorted(left_out.items()))
         return f"The index of agent {agent!r} leaves out rows of the store ({reasons})."
 
-    def expect(self, agents: Iterable[str]) -> None:
-        """Call these agents waited for, until `run` has loaded them."""
+    def expect(self, agents: Collection[str]) -> None:
+        """Call these agents waited for, until `run` has loaded them; and hold them also empty."""
+        self._expected.update(agents)
         self._awaited.update(agents)
 
     async def run(self) -> None:
@@ -153,7 +171,7 @@ class Residency:
     async def take_census(self, agent: str) -> dict[str, int]:
         """Compare one resident index with the store, row counts by table; returns the drift."""
         drift = await find_drift(self._db, await self.index_of(agent), self.follower)
-        if drift is not None:
+        if drift is not None and agent in self._residents:
             self._drift[agent] = drift
         return drift or {}
 
@@ -202,12 +220,15 @@ class Residency:
         return await asyncio.shield(task)
 
     async def _load(self, agent: str) -> AgentIndex:
+        if agent not in self._expected and not await self._db.run(OWNS_ANYTHING, agent=agent):
+            self._forget(agent)
+            return AgentIndex(agent)
         started = time.perf_counter()
         doubts = self._doubts[agent]
         mark = await self.follower.mark()
         facts = await store_facts(self._db, agent)
         index = empty_index(agent, facts, self._scanned(facts.fingerprint))
-        loading = self._loading[agent] = Loading(index, facts, self._index_bytes())
+        loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())
         reporting = asyncio.create_task(self._report(loading))
         try:
             await load(self._db, loading)
@@ -221,6 +242,12 @@ class Residency:
         self._make_room(keep=agent)
         self._log_loaded(index, time.perf_counter() - started)
         return index
+
+    def _forget(self, agent: str) -> None:
+        """Hold nothing of an agent any more."""
+        self._residents.pop(agent, None)
+        self._drift.pop(agent, None)
+        self._doubts.pop(agent, None)
 
     async def _report(self, loading: Loading) -> None:
         while True:
@@ -246,15 +273,16 @@ class Residency:
         sizes = {agent: index.bytes for agent, index in self._residents.items()}
         total = sum(sizes.values())
         for agent, size in sizes.items():
-            if total <= self._index_bytes() or len(self._residents) == 1:
+            fits = total <= self._room_for_indexes() and len(self._residents) <= self.most_agents
+            if fits or len(self._residents) == 1:
                 return
             if agent != keep:
-                del self._residents[agent]
-                self._drift.pop(agent, None)
+                self._forget(agent)
+                self.evicted += 1
                 total -= size
                 log.info("index of agent %s left RAM to make room", agent)
 
-    def _index_bytes(self) -> int:
+    def _room_for_indexes(self) -> int:
         """Return how much indexes may hold now."""
         return self.budget_bytes - self._other_bytes()
 

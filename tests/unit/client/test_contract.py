@@ -29,7 +29,7 @@ OPERATIONS = {
     for operation in path.values()
 }
 # A hook is an agent's own; the GET twins are for curl and browsers.
-NOT_FOR_CLIENTS = {"session_start", "search_get", "graph_recall_get"}
+NOT_FOR_CLIENTS = {"session_start", "search_get", "graph_recall_get", "metrics"}
 METHODS = sorted(name for name, value in vars(Endpoints).items() if isinstance(value, Endpoint))
 # One operation that answers in two ways is two methods: `wait` is what they differ in.
 OPERATION_OF = {"start_scan": "scan"}
