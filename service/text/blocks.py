@@ -15,10 +15,9 @@ from markdown_it.token import Token
 # blocks. 60,000 is as fast as more.
 _WINDOW_CHARACTERS = 60_000
 # What the parser may look at in one text: a line costs a step at each level of quotes and lists it
-# lies in, a table's row one more for each four bars. A step takes about 10 µs; a megabyte of notes
-# has some 50,000, one of "- a" 800,000, and a thousand ">" before lazy lines 10 million.
-MOST_STEPS: Final = 150_000
-_BARS_PER_STEP: Final = 4
+# lies in, and one more for each "|" (a cell has three tokens). A step takes 10 to 20 µs; a megabyte
+# of notes has some 20,000 to 80,000, one of "- a" 800,000, and lazy lines below ">>>>" 10 million.
+MOST_STEPS: Final = 100_000
 _LISTS = frozenset({"bullet_list", "ordered_list"})
 _CONTAINERS = _LISTS | {"list_item", "blockquote"}
 
@@ -34,7 +33,7 @@ def _take_step(state: StateBlock, line: int, _end: int, _silent: bool) -> bool: 
     is linear and always gives the same for the same text, which a clock would not.
     """
     bars = state.src.count("|", state.bMarks[line], state.eMarks[line])
-    state.env["steps"] -= 1 + bars // _BARS_PER_STEP
+    state.env["steps"] -= 1 + bars
     if state.env["steps"] < 0:
         raise _TooManyStepsError
     return False

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
 
 from markdown_it import MarkdownIt
 
@@ -28,7 +27,6 @@ _INLINE_MARK = re.compile(r"[`*_\[\]<>\\&!~]")
 # The inline parser's time grows with the square of these in one heading: 240 "![" took 6 ms, and a
 # megabyte of such headings 13 s. A title has a few; one of more is shown as written.
 _MOST_INLINE_MARKS = 64
-MOST_SECTIONS: Final = 5_000
 _INLINE = MarkdownIt("commonmark")
 
 
@@ -111,7 +109,7 @@ def parse_markdown(
     text: str,
     max_tokens: int = 400,
     overlap_tokens: int = 60,
-    max_sections: int = MOST_SECTIONS,
+    max_sections: int = 5000,
 ) -> Document:
     """Parse a note into sections of at most `max_tokens` (estimated), never raising on any text.
 

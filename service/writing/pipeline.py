@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from service.drafts.drafts import DocumentText, Draft
+from service.drafts.drafts import Cutting, DocumentText, Draft
 from service.drafts.stored_memory import StoredMemory
 from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
 from service.index.engine import Engine
@@ -61,6 +61,13 @@ class Pipeline:
     # One consolidation at a time: two would plan the same groups.
     consolidating: Turns = field(default_factory=Turns)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
+    # Of one document, and what is left out is warned of.
+    max_sections: int = 5000
+
+    @property
+    def cutting(self) -> Cutting:
+        """How documents are cut."""
+        return Cutting(self.section_tokens, self.max_sections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +100,10 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
     agent = documents[0].agent
     async with pipeline.reading.of(agent):
         diffs = [
-            await diff_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
+            await diff_document(pipeline.db, document, pipeline.cutting, pipeline.places)
             for document in documents
         ]
-        change = Change(
-            agent=agent,
-            drafts=tuple(draft for diff in diffs for draft in diff.writes),
-            gone=tuple(memory for diff in diffs for memory in diff.gone),
-            replaced={
-                d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old
-            },
-            fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
-            documents=tuple(_document_row(diff, pipeline.section_tokens) for diff in diffs),
-        )
+        change = await asyncio.to_thread(_change_of, agent, diffs, pipeline.cutting)
         whole = await commit(pipeline, change)
     counts = [_synced(diff) for diff in diffs]
     counts[0] = replace(
@@ -115,10 +113,21 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
     return counts
 
 
-def _document_row(diff: DocumentDiff, section_tokens: int) -> DocumentRow:
+def _change_of(agent: str, diffs: Sequence[DocumentDiff], cutting: Cutting) -> Change:
+    return Change(
+        agent=agent,
+        drafts=tuple(draft for diff in diffs for draft in diff.writes),
+        gone=tuple(memory for diff in diffs for memory in diff.gone),
+        replaced={d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old},
+        fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
+        documents=tuple(_document_row(diff, cutting) for diff in diffs),
+    )
+
+
+def _document_row(diff: DocumentDiff, cutting: Cutting) -> DocumentRow:
     document = diff.document
     return DocumentRow(
-        document.uri, document.text, document.text_hash(section_tokens), diff.sections,
+        document.uri, document.text, document.text_hash(cutting), diff.sections,
         document.folder,
     )  # fmt: skip
 
@@ -256,6 +265,18 @@ async def _compare(db: Database, change: Change) -> Change:
 
 async def _embed(vectors: Vectors, change: Change) -> tuple[dict[str, Vector], tuple[str, ...]]:
     """Embed the drafts whose text is new; say so when it must wait."""
+    waiting = await asyncio.to_thread(_not_embedded, change)
+    if not waiting:
+        return {}, ()
+    try:
+        made = await vectors.embed_documents([draft.text for draft in waiting])
+    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
+        log.warning("%d memories wait for their vectors: %s", len(waiting), error.detail)
+        return {}, (f"{len(waiting)} memories are stored without vectors yet: {error.detail}",)
+    return {draft.key: vector for draft, vector in zip(waiting, made, strict=True)}, ()
+
+
+def _not_embedded(change: Change) -> list[Draft]:
     waiting = [
         draft
         for draft in change.drafts
@@ -263,13 +284,5 @@ async def _embed(vectors: Vectors, change: Change) -> tuple[dict[str, Vector], t
         or not change.replaced[draft.key].is_embedded
         or change.replaced[draft.key].content_hash != draft.content_hash
     ]
-    if not waiting:
-        return {}, ()
     # Texts of like length share a batch: padding is wasted work.
-    waiting.sort(key=lambda draft: (len(draft.text), draft.key))
-    try:
-        made = await vectors.embed_documents([draft.text for draft in waiting])
-    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
-        log.warning("%d memories wait for their vectors: %s", len(waiting), error.detail)
-        return {}, (f"{len(waiting)} memories are stored without vectors yet: {error.detail}",)
-    return {draft.key: vector for draft, vector in zip(waiting, made, strict=True)}, ()
+    return sorted(waiting, key=lambda draft: (len(draft.text), draft.key))
