@@ -129,7 +129,7 @@ class Settings(BaseSettings):
         description="Largest file or pushed text, in bytes: one transaction, 40 s for 600 kB.",
     )
     max_document_sections: int = Field(
-        5000,
+        4000,
         ge=1,
         le=50_000,
         description="Most sections of one document that become memories; past it a warning names "

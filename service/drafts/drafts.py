@@ -80,7 +80,7 @@ class Cutting:
     """How documents are cut: the most tokens of a section, and the most sections of a document."""
 
     section_tokens: int = 200
-    max_sections: int = 5000
+    max_sections: int = 4000
 
 
 @dataclass(frozen=True, slots=True)

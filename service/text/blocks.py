@@ -16,8 +16,8 @@ from markdown_it.token import Token
 _WINDOW_CHARACTERS = 60_000
 # What the parser may look at in one text: a line costs a step at each level of quotes and lists it
 # lies in, and one more for each "|" (a cell has three tokens). A step takes 10 to 20 µs; a megabyte
-# of notes has some 20,000 to 80,000, one of "- a" 800,000, and lazy lines below ">>>>" 10 million.
-MOST_STEPS: Final = 100_000
+# of notes has some 20,000 to 120,000, one of "- a" 800,000, and lazy lines below ">>>>" 10 million.
+MOST_STEPS: Final = 150_000
 _LISTS = frozenset({"bullet_list", "ordered_list"})
 _CONTAINERS = _LISTS | {"list_item", "blockquote"}
 
@@ -26,7 +26,7 @@ class _TooManyStepsError(Exception):
     """The parser looked at more than it may."""
 
 
-def _take_step(state: StateBlock, line: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001 - the parser's call
+def _take_step(state: StateBlock, line: int, _end: int, _silent: bool) -> bool:
     """Count a look of the parser at a line, as a rule that never matches.
 
     The parser cannot be interrupted, but it asks its rules at each line of each level. Counting

@@ -109,7 +109,7 @@ def parse_markdown(
     text: str,
     max_tokens: int = 400,
     overlap_tokens: int = 60,
-    max_sections: int = 5000,
+    max_sections: int = 4000,
 ) -> Document:
     """Parse a note into sections of at most `max_tokens` (estimated), never raising on any text.
 
@@ -176,21 +176,23 @@ def _warn_of_open_fence(lines: Sequence[str], outline: Outline) -> list[str]:
 def _warn_of_plain_text(outline: Outline) -> list[str]:
     if outline.plain_from is None:
         return []
-    return [
+    told = (
         f"line {outline.plain_from + 1}: more lists, quotes, tables and lines than can be read of "
         f"one document ({MOST_STEPS:,} steps); from here on it is plain text, without headings, "
         "links and tags. Split the document."
-    ]
+    )
+    return [told]
 
 
 def _warn_of_cut(left: Section | None, kept: int) -> list[str]:
     """Say where memories end, if a section is left behind the kept ones."""
     if left is None:
         return []
-    return [
+    told = (
         f"line {left.line_start}: more than {kept:,} sections (MEMORY_MAX_DOCUMENT_SECTIONS); from "
         "here on the document is stored, but not remembered. Split the document."
-    ]
+    )
+    return [told]
 
 
 def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_Chapter]:

@@ -62,7 +62,7 @@ class Pipeline:
     consolidating: Turns = field(default_factory=Turns)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     # Of one document, and what is left out is warned of.
-    max_sections: int = 5000
+    max_sections: int = 4000
 
     @property
     def cutting(self) -> Cutting:
