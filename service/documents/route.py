@@ -4,16 +4,20 @@ import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from service.errors import DocumentNotFound
-from service.field_types import AgentName
+from service.field_types import WHOLE, AgentName
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
+from service.web.declared import problems
 from service.web.parts import TheDatabase
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -32,12 +36,17 @@ class DocumentLines:
     updated_at: datetime
 
 
-@router.get("", operation_id="read_document")
+@router.get("", operation_id="read_document", responses=problems(DocumentNotFound))
 async def get_document(
     db: TheDatabase,
     path: Annotated[str, Query(max_length=500, examples=["memory/2026-02-13.md"])],
-    from_: Annotated[int, Query(alias="from", ge=1, description="First line, from 1.")] = 1,
-    lines: Annotated[int | None, Query(ge=1, le=100_000, description="Unset: to the end.")] = None,
+    from_: Annotated[
+        int, Field(ge=1), WHOLE, Query(alias="from", description="First line, from 1.")
+    ] = 1,
+    lines: Annotated[
+        Annotated[int, Field(ge=1, le=100_000), WHOLE] | None,
+        Query(description="Unset: to the end."),
+    ] = None,
     agent: AgentName = "main",
 ) -> DocumentLines:
     """Read the text of a document by line range, as it was last ingested."""
@@ -58,5 +67,5 @@ async def get_document(
 
 def _lines(text: str) -> list[str]:
     """Split where the chunker does, at CRLF, CR and LF alone: hits name lines counted so."""
-    lines = re.split(r"\r\n|\r|\n", text)
+    lines = _LINE_END.split(text)
     return lines if lines[-1] else lines[:-1]

@@ -1,12 +1,21 @@
 """The door of /memories."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError
 
+from service.errors import (
+    AgentNotReadable,
+    AgentUnknown,
+    MemoryNotFound,
+    ToldElsewhere,
+    WriteConflict,
+)
 from service.field_types import (
+    WHOLE,
     AgentName,
     Kind,
     MemoryText,
@@ -34,8 +43,11 @@ from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.text.titles import title_of, title_warnings
-from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
+from service.web.bodies import JsonRoute
+from service.web.cursors import CursorForm
+from service.web.declared import links, problems
 from service.web.fields import (
+    IN_A_QUERY,
     FilterFields,
     MemoryFields,
     Strict,
@@ -46,10 +58,12 @@ from service.web.fields import (
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
 
-router = APIRouter(prefix="/memories", tags=["memories"])
+router = APIRouter(prefix="/memories", tags=["memories"], route_class=JsonRoute)
 
 LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")
+# When the last memory of a page occurred, and its id.
+PLACE = CursorForm("m", (datetime, str))
 
 SourceKind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
 
@@ -92,7 +106,7 @@ class BatchRequest(Strict):
         ]
     )
 
-    memories: list[Annotated[Any, WithJsonSchema({"type": "object"})]] = Field(
+    memories: list[Annotated[StoreRequest | Any, Field(union_mode="left_to_right")]] = Field(
         min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
     )
 
@@ -116,13 +130,23 @@ class ChangeRequest(Strict):
 class ListParameters(FilterFields):
     """The filters of /search, and a page."""
 
-    limit: int = Field(50, ge=1, le=1000, description="Memories a page, 1 to 1,000.")
-    cursor: Annotated[str, Field(max_length=1000)] | None = Field(
+    model_config = IN_A_QUERY
+
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
+        50, description="Memories a page, 1 to 1,000."
+    )
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = Field(
         None, description="`next_cursor` of the page before."
     )
 
 
-@router.post("", status_code=201, operation_id="store_memory")
+_BY_ID: Final = {"id": "/id"}
+
+
+@router.post(
+    "", status_code=201, operation_id="store_memory",
+    responses=links(201, read_memory=_BY_ID, change_memory=_BY_ID, delete_memory=_BY_ID),
+)  # fmt: skip
 async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
     [key], synced = await store(pipeline, [request.pushed()])
@@ -153,7 +177,14 @@ async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStore
     )
 
 
-@router.get("", operation_id="list_memories")
+_FIRST_LISTED: Final = {"id": "/memories/0/id", "agent": "/memories/0/agent"}
+
+
+@router.get(
+    "", operation_id="list_memories",
+    responses=problems(AgentUnknown, AgentNotReadable)
+    | links(200, read_memory=_FIRST_LISTED, list_memories={"cursor": "/next_cursor"}),
+)  # fmt: skip
 async def get_memories(
     db: TheDatabase, parameters: Annotated[ListParameters, Query()]
 ) -> MemoryPage:
@@ -161,8 +192,8 @@ async def get_memories(
     agents = await readable_agents(db, parameters.agent, parameters.read_from)
     before, before_id = None, None
     if parameters.cursor:
-        moment, key = decode_cursor(parameters.cursor, 2)
-        before, before_id = cursor_moment(moment), record("memory", str(key))
+        before, key = PLACE.decode(parameters.cursor)
+        before_id = record("memory", key)
     rows = await db.run(
         LIST, before=before, before_id=before_id, limit=parameters.limit + 1,
         **parameters.filters(agents).params(),
@@ -174,11 +205,11 @@ async def get_memories(
     last = memories[-1] if memories else None
     return MemoryPage(
         [MemoryFields(**memory_fields(memory)) for memory in memories],
-        encode_cursor(last.occurred_at, last.id) if has_more and last else None,
+        PLACE.encode(last.occurred_at, last.id) if has_more and last else None,
     )
 
 
-@router.get("/{id}", operation_id="read_memory")
+@router.get("/{id}", operation_id="read_memory", responses=problems(MemoryNotFound))
 async def get_memory(db: TheDatabase, id: str, agent: AgentName = "main") -> MemoryDetail:  # noqa: A002 - the contract's name
     """Read one memory with its concepts and what came just before and after it."""
     memory = await find(db, [agent], id)
@@ -204,7 +235,10 @@ async def get_memory(db: TheDatabase, id: str, agent: AgentName = "main") -> Mem
     )
 
 
-@router.patch("/{id}", operation_id="change_memory")
+@router.patch(
+    "/{id}", operation_id="change_memory",
+    responses=problems(MemoryNotFound, ToldElsewhere, WriteConflict),
+)  # fmt: skip
 async def patch_memory(
     db: TheDatabase,
     pipeline: ThePipeline,
@@ -229,7 +263,10 @@ async def patch_memory(
     return replace(detail, warnings=title_warnings(request.title))
 
 
-@router.delete("/{id}", status_code=204, operation_id="delete_memory")
+@router.delete(
+    "/{id}", status_code=204, operation_id="delete_memory",
+    responses=problems(MemoryNotFound, WriteConflict),
+)  # fmt: skip
 async def delete_memory(pipeline: ThePipeline, id: str, agent: AgentName = "main") -> Response:  # noqa: A002
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)

@@ -219,6 +219,6 @@ def test_a_scan_brings_the_store_in_line_with_its_folder(start: Start, tmp_path:
 
 def test_a_scan_without_folders_says_what_to_set(client: httpx.Client) -> None:
     answer = client.post("/ingest/scan")
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert "MEMORY_SOURCES" in answer.json()["detail"]
     assert client.get("/ingest/jobs/none").status_code == 404
