@@ -88,6 +88,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         pipeline = open_pipeline(
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
+        pipeline.max_sections = settings.max_document_sections
         jobs = JobRunner(db, pipeline, settings)
         searcher = Searcher(db, vectors, settings, engine, reranker)
         yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher)

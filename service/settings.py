@@ -161,6 +161,13 @@ class Settings(BaseSettings):
         ge=1000,
         description="Largest file or pushed text, in bytes: one transaction, 40 s for 600 kB.",
     )
+    max_document_sections: int = Field(
+        4000,
+        ge=1,
+        le=50_000,
+        description="Most sections of one document that become memories; past it a warning names "
+        "the line. All are one transaction, whose time grows with the square of their number.",
+    )
     max_request_bytes: int = Field(
         32_000_000, ge=1000, description="Largest request body, in bytes; past it: 413."
     )

@@ -1,5 +1,6 @@
 """The door of /documents."""
 
+import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -57,7 +58,7 @@ async def get_document(
             "Search hits name theirs in source.uri."
         )
         raise DocumentNotFound(msg)
-    every = _lines(row["text"])
+    every = await asyncio.to_thread(_lines, row["text"])
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]
     return DocumentLines(
         path, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"]

@@ -76,6 +76,14 @@ _COLUMNS: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
+class Cutting:
+    """How documents are cut: the most tokens of a section, and the most sections of a document."""
+
+    section_tokens: int = 200
+    max_sections: int = 4000
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentText:
     """One document to bring the store in line with: its path, its text and what is known of it."""
 
@@ -88,10 +96,11 @@ class DocumentText:
     modified_at: datetime | None = None
     folder: str | None = None
 
-    def text_hash(self, section_tokens: int) -> str:
+    def text_hash(self, cutting: Cutting) -> str:
         """Return the hash that tells whether reading this document again could change anything."""
         given = (self.scope, self.kind, self.occurred_at)
-        return digest(RECIPE, str(section_tokens), *map(str, given), self.text)
+        bounds = (cutting.section_tokens, cutting.max_sections)
+        return digest(RECIPE, *map(str, (*bounds, *given)), self.text)
 
 
 def digest(*parts: str) -> str:

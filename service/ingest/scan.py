@@ -107,8 +107,8 @@ async def scan(
         document = await asyncio.to_thread(_read, file, settings, request.agent, counts)
         if document is None:
             counts.done += 1
-        elif (old := known.get(file.uri)) and old.text_hash == document.text_hash(
-            settings.section_tokens
+        elif (old := known.get(file.uri)) and old.text_hash == await asyncio.to_thread(
+            document.text_hash, pipeline.cutting
         ):
             counts.done, counts.unchanged = counts.done + 1, counts.unchanged + old.sections
         else:

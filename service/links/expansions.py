@@ -1,5 +1,6 @@
 """Which abbreviation leads to which concept, by what all memories of an agent explain."""
 
+import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -28,6 +29,10 @@ class Expansions:
     left: frozenset[str] = frozenset()
 
 
+def _explained_in(texts: Mapping[str, Written]) -> dict[tuple[str, str], Name]:
+    return {(key, short): name for key, t in texts.items() for short, name in explained(t).items()}
+
+
 async def learn_expansions(
     db: Database,
     dictionary: Dictionary,
@@ -42,7 +47,7 @@ async def learn_expansions(
     An abbreviation leads to its long name while all memories that explain it agree; a name that
     the user declares is left as it is. Those `reopened` are looked at in any case.
     """
-    said = {(key, short): name for key, t in texts.items() for short, name in explained(t).items()}
+    said = await asyncio.to_thread(_explained_in, texts)
     # One more voice for what is agreed already changes nothing.
     unsettled = set(reopened)
     for (_, short), name in said.items():

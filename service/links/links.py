@@ -1,5 +1,6 @@
 """Which concepts the memories of a change mention, and which older memories are touched by it."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -51,7 +52,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     keys = await stored.mentioning(engine, change.agent, expansions.moved)
     keys |= await stored.memories_of(db, change.agent, expansions.left)
     texts |= await _touched(db, change, keys - texts.keys())
-    given = _given_names(dictionary, _teaching(texts).values())
+    # In threads what reads texts: nobody else holds this dictionary in the agent's turn.
+    given = await asyncio.to_thread(_given_names, dictionary, _teaching(texts).values())
     for name in given:
         dictionary.add(name)
     proper = await _proper_names(db, dictionary, change, _teaching(texts))
@@ -60,7 +62,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
     keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
     texts |= await _touched(db, change, keys - texts.keys())
-    after = {key: find_concepts(dictionary, text) for key, text in texts.items()}
+    after = await asyncio.to_thread(_find_all, dictionary, texts)
     mentioned = frozenset().union(*after.values())
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
     unheard = {name.slug for name in new} - mentioned
@@ -68,7 +70,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         dictionary.remove(slug)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
-    references = link_change(before, after, _copies(change, texts))
+    references = await asyncio.to_thread(link_change, before, after, _copies(change, texts))
     new_concepts = tuple(name for name in new if name.slug in mentioned)
     return Links(
         new_concepts=new_concepts,
@@ -159,8 +161,9 @@ async def _proper_names(
     """Sort the proper nouns of new texts: certain or used twice → concept; else they wait."""
     names: dict[str, Name] = {}
     users: dict[str, set[str]] = defaultdict(set)
-    for key, text in texts.items():
-        for slug, name in proper_names(text.content).items():
+    found = await asyncio.to_thread(_proper_nouns, texts)
+    for key, nouns in found.items():
+        for slug, name in nouns.items():
             if slug not in dictionary:
                 names.setdefault(slug, name)
                 users[slug].add(key)
@@ -178,9 +181,17 @@ async def _proper_names(
     return _Proper(promoted, waiting)
 
 
+def _proper_nouns(texts: Mapping[str, Written]) -> dict[str, Mapping[str, Name]]:
+    return {key: proper_names(text.content) for key, text in texts.items()}
+
+
 async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredMemory]:
     """Return the other memories that may mention a concept which has just come up."""
     return await stored.memories_by_id(db, keys - {memory.id for memory in change.gone})
+
+
+def _find_all(dictionary: Dictionary, texts: Mapping[str, Written]) -> dict[str, frozenset[str]]:
+    return {key: find_concepts(dictionary, text) for key, text in texts.items()}
 
 
 def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:

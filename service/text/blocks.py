@@ -4,22 +4,47 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 # Characters given to the parser at once: its tokens take up to 500 bytes a character, and where a
 # top-level block begins does not depend on the ones before, so the windows add up to the same
 # blocks. 60,000 is as fast as more.
 _WINDOW_CHARACTERS = 60_000
+# What the parser may look at in one text: a line costs a step at each level of quotes and lists it
+# lies in, and one more for each "|" (a cell has three tokens). A step takes 10 to 20 µs; a megabyte
+# of notes has some 20,000 to 120,000, one of "- a" 800,000, and lazy lines below ">>>>" 10 million.
+MOST_STEPS: Final = 150_000
 _LISTS = frozenset({"bullet_list", "ordered_list"})
 _CONTAINERS = _LISTS | {"list_item", "blockquote"}
+
+
+class _TooManyStepsError(Exception):
+    """The parser looked at more than it may."""
+
+
+def _take_step(state: StateBlock, line: int, _end: int, _silent: bool) -> bool:
+    """Count a look of the parser at a line, as a rule that never matches.
+
+    The parser cannot be interrupted, but it asks its rules at each line of each level. Counting
+    is linear and always gives the same for the same text, which a clock would not.
+    """
+    bars = state.src.count("|", state.bMarks[line], state.eMarks[line])
+    state.env["steps"] -= 1 + bars
+    if state.env["steps"] < 0:
+        raise _TooManyStepsError
+    return False
 
 
 def _make_block_parser() -> MarkdownIt:
     # Link definitions stay text: nobody resolves links here, and text must not vanish.
     parser = MarkdownIt("commonmark").enable("table").disable("reference")
     parser.core.ruler.enableOnly(["block"])
+    within = ["paragraph", "blockquote", "list"]
+    parser.block.ruler.before("table", "step", _take_step, {"alt": within})
     return parser
 
 
@@ -52,24 +77,37 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The top-level blocks of a text and its passages with marks, both in order."""
+    """The top-level blocks of a text and its passages with marks, both in order.
+
+    From the line `plain_from` on, the text has too much structure to be read: one block `plain`.
+    """
 
     blocks: list[Block] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
+    plain_from: int | None = None
 
 
-def read_blocks(lines: Sequence[str], window_characters: int = _WINDOW_CHARACTERS) -> Outline:
+def read_blocks(
+    lines: Sequence[str],
+    window_characters: int = _WINDOW_CHARACTERS,
+    most_steps: int = MOST_STEPS,
+) -> Outline:
     """Read the blocks of a text given as lines without their ends.
 
     The text is parsed in windows; a list longer than one may come as several lists, cut between
-    two items.
+    two items. The window in which `most_steps` run out, and all below it, is one block `plain`:
+    its words are as good as any, while headings guessed behind what was not read might be code.
     """
     offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
     outline = Outline()
-    start, size = 0, window_characters
+    start, size, steps = 0, window_characters, {"steps": most_steps}
     while start < len(lines):
         end = min(bisect_left(offsets, offsets[start] + size), len(lines))
-        window = _parse(lines[start:end], start)
+        try:
+            window = _parse(lines[start:end], start, steps)
+        except _TooManyStepsError:
+            outline.blocks.append(Block("plain", start, len(lines)))
+            return replace(outline, plain_from=start)
         if end < len(lines):
             unfinished = _pop_unfinished(window.blocks, start)
             if unfinished == start:
@@ -94,9 +132,10 @@ def _pop_unfinished(blocks: list[Block], start: int) -> int | None:
     return last.line_start if blocks else start
 
 
-def _parse(lines: Sequence[str], first_line: int) -> Outline:
+def _parse(lines: Sequence[str], first_line: int, steps: dict[str, int]) -> Outline:
+    """Parse a window; what it takes is taken from `steps`. Raises _TooManyStepsError."""
     reader = _TokenReader(first_line)
-    for token in _BLOCKS.parse("\n".join(lines)):
+    for token in _BLOCKS.parse("\n".join(lines), steps):
         reader.read(token)
     return Outline(reader.levels[0], reader.passages)
 

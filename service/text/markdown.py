@@ -6,10 +6,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from markdown_it import MarkdownIt
 
-from service.text.blocks import Block, Outline, Passage, read_blocks
+from service.text.blocks import MOST_STEPS, Block, Outline, Passage, read_blocks
 from service.text.clean import clean_text
 from service.text.clocks import read_clock
 from service.text.fences import closes_fence, fence_of
@@ -23,6 +24,9 @@ _MAX_HEADING_CHARACTERS = 500
 # Anything but white space and ASCII punctuation: a body of rules and bars alone says nothing.
 _TEXT = re.compile(r"[^\s!-/:-@\[-`{-~]")
 _INLINE_MARK = re.compile(r"[`*_\[\]<>\\&!~]")
+# The inline parser's time grows with the square of these in one heading: 240 "![" took 6 ms, and a
+# megabyte of such headings 13 s. A title has a few; one of more is shown as written.
+_MOST_INLINE_MARKS = 64
 _INLINE = MarkdownIt("commonmark")
 
 
@@ -101,13 +105,23 @@ class _Text:
     limits: Limits
 
 
-def parse_markdown(text: str, max_tokens: int = 400, overlap_tokens: int = 60) -> Document:
+def parse_markdown(
+    text: str,
+    max_tokens: int = 400,
+    overlap_tokens: int = 60,
+    max_sections: int = 4000,
+) -> Document:
     """Parse a note into sections of at most `max_tokens` (estimated), never raising on any text.
 
     H1, H2 and H3 outside fences, comments, quotes and lists begin sections; deeper headings are
     text. A heading with sub-headings but no text of its own is in their paths only; one with
     neither is a section with empty content, so that "## 14:30 Deployed v2" is not lost. A text
     of front matter only has no sections. See `cut_body` for how long sections are cut.
+
+    What is too much is cut with a warning rather than refused: the beginning of a long log is worth
+    remembering, and the document is stored whole, so that nothing is lost. Of more sections than
+    `max_sections` the first are kept. Text of more structure than `blocks.MOST_STEPS` is plain
+    from there on: its sections are cut by length, under the last heading above.
     """
     clean = clean_text(text)
     lines = clean.text.split("\n")
@@ -120,7 +134,8 @@ def parse_markdown(text: str, max_tokens: int = 400, overlap_tokens: int = 60) -
     marks = [_read_marks(passage) for passage in outline.passages]
     starts = [passage.line_start for passage in outline.passages]
     limits = Limits.clamp(max_tokens, overlap_tokens)
-    sections = _make_sections(_Text(lines, marks, starts, limits), chapters)
+    every = _make_sections(_Text(lines, marks, starts, limits), chapters)
+    sections = tuple(islice(every, max(1, max_sections)))
     return Document(
         title=title,
         tags=front.tags,
@@ -129,8 +144,14 @@ def parse_markdown(text: str, max_tokens: int = 400, overlap_tokens: int = 60) -
         scope=front.scope,
         concepts=front.concepts,
         aliases=front.aliases,
-        sections=tuple(sections),
-        warnings=(*clean.warnings, *preface.warnings, *_warn_of_open_fence(lines, outline)),
+        sections=sections,
+        warnings=(
+            *clean.warnings,
+            *preface.warnings,
+            *_warn_of_open_fence(lines, outline),
+            *_warn_of_plain_text(outline),
+            *_warn_of_cut(next(every, None), len(sections)),
+        ),
     )
 
 
@@ -150,6 +171,28 @@ def _warn_of_open_fence(lines: Sequence[str], outline: Outline) -> list[str]:
     inside = (line.strip() for line in reversed(lines[last.line_start + 1 :]))
     is_closed = closes_fence(next(filter(None, inside), ""), fence_of(lines[last.line_start]))
     return [] if is_closed else [f"line {last.line_start + 1}: the code fence is never closed"]
+
+
+def _warn_of_plain_text(outline: Outline) -> list[str]:
+    if outline.plain_from is None:
+        return []
+    told = (
+        f"line {outline.plain_from + 1}: more lists, quotes, tables and lines than can be read of "
+        f"one document ({MOST_STEPS:,} steps); from here on it is plain text, without headings, "
+        "links and tags. Split the document."
+    )
+    return [told]
+
+
+def _warn_of_cut(left: Section | None, kept: int) -> list[str]:
+    """Say where memories end, if a section is left behind the kept ones."""
+    if left is None:
+        return []
+    told = (
+        f"line {left.line_start}: more than {kept:,} sections (MEMORY_MAX_DOCUMENT_SECTIONS); from "
+        "here on the document is stored, but not remembered. Split the document."
+    )
+    return [told]
 
 
 def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_Chapter]:
@@ -187,7 +230,7 @@ def _read_title(heading: Block) -> str:
     if len(text) > _MAX_HEADING_CHARACTERS:
         return ""
     text = read_heading_text(text)
-    if _INLINE_MARK.search(text):
+    if 0 < sum(1 for _ in _INLINE_MARK.finditer(text)) <= _MOST_INLINE_MARKS:
         tokens = _INLINE.parseInline(text)[0].children or []
         text = "".join(" " if t.type.endswith("break") else t.content for t in tokens)
     return " ".join(text.split())

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from service.drafts.drafts import DocumentText, Draft, document_drafts
+from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
 from service.drafts.stored_memory import StoredMemory
 from service.links import stored
 from service.metadata import KEPT, MAKE_VERSION
@@ -31,11 +31,28 @@ class DocumentDiff:
 
 
 async def diff_document(
-    db: Database, document: DocumentText, section_tokens: int, places: Mapping[str, str]
+    db: Database, document: DocumentText, cutting: Cutting, places: Mapping[str, str]
 ) -> DocumentDiff:
-    """Cut a document and compare its sections with those the store holds."""
-    parsed = await asyncio.to_thread(parse_markdown, document.text, section_tokens)
+    """Cut a document and compare its sections with those the store holds.
+
+    In threads: a megabyte takes seconds of CPU, and the event loop answers everybody.
+    """
+    parsed = await asyncio.to_thread(
+        parse_markdown,
+        document.text,
+        cutting.section_tokens,
+        max_sections=cutting.max_sections,
+    )
     old = await stored.memories_of_document(db, document.agent, document.uri)
+    return await asyncio.to_thread(_compare, document, parsed, old, places)
+
+
+def _compare(
+    document: DocumentText,
+    parsed: Document,
+    old: dict[str, StoredMemory],
+    places: Mapping[str, str],
+) -> DocumentDiff:
     drafts = [
         _keep(draft, old[draft.key]) if draft.key in old else draft
         for draft in document_drafts(document, parsed, places)

@@ -1,10 +1,12 @@
 """Embedding what is about to be written, within the time that a write has for it."""
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
+from service.drafts.drafts import Draft
 from service.inference.model import Patience
 from service.inference.vectors import Vectors
 from service.links.change import Change
@@ -26,17 +28,9 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
 
     `is_scan`: nobody waits for the answer, so that each request has the time, not all together.
     """
-    waiting = [
-        draft
-        for draft in change.drafts
-        if draft.key not in change.replaced
-        or not change.replaced[draft.key].is_embedded
-        or change.replaced[draft.key].content_hash != draft.content_hash
-    ]
+    waiting = await asyncio.to_thread(_not_embedded, change)
     if not waiting:
         return Embedded()
-    # Texts of like length share a batch: padding is wasted work.
-    waiting.sort(key=lambda draft: (len(draft.text), draft.key))
     seconds = vectors.address.write_seconds
     patience = Patience(seconds, inf if is_scan else seconds)
     texts = [draft.text for draft in waiting]
@@ -48,3 +42,15 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     log.warning("%d memories wait for their vectors: %s", left, failure.detail)
     told = f"{left} memories are stored without vectors yet: {failure.detail}"
     return Embedded(found, (told,))
+
+
+def _not_embedded(change: Change) -> list[Draft]:
+    waiting = [
+        draft
+        for draft in change.drafts
+        if draft.key not in change.replaced
+        or not change.replaced[draft.key].is_embedded
+        or change.replaced[draft.key].content_hash != draft.content_hash
+    ]
+    # Texts of like length share a batch: padding is wasted work.
+    return sorted(waiting, key=lambda draft: (len(draft.text), draft.key))

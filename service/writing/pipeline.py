@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from service.drafts.drafts import DocumentText, Draft
+from service.drafts.drafts import Cutting, DocumentText, Draft
 from service.drafts.stored_memory import StoredMemory
 from service.errors import StaleRead
 from service.index.engine import Engine
@@ -67,6 +67,13 @@ class Pipeline:
     # One consolidation at a time: two would plan the same groups.
     consolidating: Turns = field(default_factory=Turns)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
+    # Of one document, and what is left out is warned of.
+    max_sections: int = 4000
+
+    @property
+    def cutting(self) -> Cutting:
+        """How documents are cut."""
+        return Cutting(self.section_tokens, self.max_sections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +112,13 @@ async def sync_documents(
     with pipeline.versions.under_way(agent, [document.uri for document in documents]) as version:
         written = pipeline.written
         diffs = await _diffs(pipeline, documents)
-        embedded = await embed_now(pipeline.vectors, _change_of(pipeline, diffs), is_scan=is_scan)
+        planned = await asyncio.to_thread(_change_of, pipeline, diffs)
+        embedded = await embed_now(pipeline.vectors, planned, is_scan=is_scan)
         async with pipeline.reading.of(agent):
             current = [one for one in documents if version.is_newest(one.uri)]
             if pipeline.written != written or len(current) < len(documents):
                 diffs = await _diffs(pipeline, current)
-            change = _change_of(pipeline, diffs)
+            change = await asyncio.to_thread(_change_of, pipeline, diffs)
             whole = await _commit(pipeline, change, embedded) if diffs else Synced()
             version.is_written([one.uri for one in current])
     found = {diff.document.uri: _synced(diff) for diff in diffs}
@@ -124,7 +132,7 @@ async def sync_documents(
 
 async def _diffs(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[DocumentDiff]:
     return [
-        await diff_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
+        await diff_document(pipeline.db, document, pipeline.cutting, pipeline.places)
         for document in documents
     ]
 
@@ -136,14 +144,14 @@ def _change_of(pipeline: Pipeline, diffs: Sequence[DocumentDiff]) -> Change:
         gone=tuple(memory for diff in diffs for memory in diff.gone),
         replaced={d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old},
         fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
-        documents=tuple(_document_row(diff, pipeline.section_tokens) for diff in diffs),
+        documents=tuple(_document_row(diff, pipeline.cutting) for diff in diffs),
     )
 
 
-def _document_row(diff: DocumentDiff, section_tokens: int) -> DocumentRow:
+def _document_row(diff: DocumentDiff, cutting: Cutting) -> DocumentRow:
     document = diff.document
     return DocumentRow(
-        document.uri, document.text, document.text_hash(section_tokens), diff.sections,
+        document.uri, document.text, document.text_hash(cutting), diff.sections,
         document.folder,
     )  # fmt: skip
 

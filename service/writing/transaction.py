@@ -1,9 +1,10 @@
 """One change to the store as one transaction: all of it or nothing."""
 
-from typing import Final
+import asyncio
+from typing import Any, Final
 
 from service.store.database import Database
-from service.store.queries import transaction
+from service.store.queries import Query, transaction
 from service.writing.tables.abbreviation import abbreviation
 from service.writing.tables.archive import archive
 from service.writing.tables.audit import audit
@@ -32,6 +33,11 @@ async def write(db: Database, linked: LinkedChange) -> None:
 
     Raises what Database.run raises; StaleRead when another writer came in between.
     """
-    fragments = [one for table in TABLES if (one := table(linked)) is not None]
-    query, params = transaction("write", [*fragments, *linked.change.fragments])
+    # In a thread: the words of a thousand sections take a second.
+    query, params = await asyncio.to_thread(_transaction, linked)
     await db.run(query, **params)
+
+
+def _transaction(linked: LinkedChange) -> tuple[Query, dict[str, Any]]:
+    fragments = [one for table in TABLES if (one := table(linked)) is not None]
+    return transaction("write", [*fragments, *linked.change.fragments])

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from service.drafts import drafts as module
-from service.drafts.drafts import DocumentText, Draft, digest, document_drafts, names_in, text_of
+from service.drafts.drafts import (
+    Cutting,
+    DocumentText,
+    Draft,
+    digest,
+    document_drafts,
+    names_in,
+    text_of,
+)
 from service.records import Source
 from service.text.markdown import Document, Section
 from service.text.words import index_words
@@ -155,16 +163,17 @@ def test_a_key_depends_on_the_place_alone() -> None:
 
 
 def test_the_text_hash_changes_with_all_that_reading_again_could_change() -> None:
-    known = _TEXT.text_hash(200)
-    assert replace(_TEXT, modified_at=None, folder="x").text_hash(200) == known
+    known = _TEXT.text_hash(Cutting())
+    assert replace(_TEXT, modified_at=None, folder="x").text_hash(Cutting()) == known
     changed = [
-        _TEXT.text_hash(300),
-        replace(_TEXT, text="other").text_hash(200),
-        replace(_TEXT, scope="lab").text_hash(200),
-        replace(_TEXT, kind="fact").text_hash(200),
-        replace(_TEXT, occurred_at=_AT).text_hash(200),
+        _TEXT.text_hash(Cutting(section_tokens=300)),
+        _TEXT.text_hash(Cutting(max_sections=9)),
+        replace(_TEXT, text="other").text_hash(Cutting()),
+        replace(_TEXT, scope="lab").text_hash(Cutting()),
+        replace(_TEXT, kind="fact").text_hash(Cutting()),
+        replace(_TEXT, occurred_at=_AT).text_hash(Cutting()),
     ]
-    assert len({known, *changed}) == 6
+    assert len({known, *changed}) == 7
 
 
 def test_digests_keep_their_parts_apart() -> None:

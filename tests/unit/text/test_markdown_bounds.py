@@ -1,12 +1,15 @@
 """Parsing any text: nothing raised, nothing lost, lines in order, work in bounds."""
 
+import gc
 import re
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from service.text.blocks import MOST_STEPS, read_blocks
 from service.text.markdown import parse_markdown
 from tests.effort import amount
 
@@ -147,3 +150,92 @@ def test_no_word_is_lost(text: str, limit: int) -> None:
     if not text.startswith(("---", "+++", "\ufeff")):
         for letter in "ab1한":
             assert shown.count(letter) >= min(1, text.count(letter))
+
+
+# Twice the text may take twice the time, and half of that again for the machine's moods.
+_MOST_GROWTH = 2.5
+_REPEATS = 3
+# What takes less measures the machine.
+_LEAST_SECONDS = 0.005
+# Whole documents by a number of characters; each held a parser for minutes, or is its brother.
+_GROWING: dict[str, Callable[[int], str]] = {
+    "headings": lambda n: "# a\n" * (n // 4),
+    "headings of brackets": lambda n: ("## " + "![" * 240 + "\n") * (n // 484),
+    "a row of many cells": lambda n: f"{'|a' * (n // 4)}|\n{'|-' * (n // 4)}|\n",
+    "rows of many cells": lambda n: f"{'|a' * 1000}|\n{'|-' * 1000}|\n" + "|\n" * (n // 50),
+    "lazy lines below quotes": lambda n: ">" * 40 + "x\n" + "y\n" * (n // 20),
+    "deep quotes": lambda n: ("> " * 30 + "x\n") * (n // 62),
+    "list items": lambda n: "- a\n" * (n // 4),
+    "lists in quotes": lambda n: "> - > - > - a\n" * (n // 14),
+    "a fence in a list": lambda n: "- ```\n" + "  a:1:1\n" * (n // 8),
+    "definitions": lambda n: "".join(f"[r{i}]: http://x/{i}\n" for i in range(n // 20)),
+    "links": lambda n: "".join(f"[[l{i}]] " for i in range(n // 10)),
+    "lines of no-break spaces": lambda n: "mail\n" + "\u00a0\n" * (n // 2),
+    "one line": lambda n: "word " * (n // 5),
+    "html": lambda n: "<div>\n\n" * (n // 7),
+    "comments": lambda n: "<!--\n" * (n // 5),
+    "backticks": lambda n: "`" * (n // 2) + " " + "` " * (n // 4),
+}
+
+
+def _seconds(text: str) -> float:
+    gc.collect()
+    gc.disable()  # it comes in steps, so that one of the two texts may pay for both
+    try:
+        started = time.thread_time()
+        parse_markdown(text, 200)
+        return time.thread_time() - started
+    finally:
+        gc.enable()
+
+
+def _growth(make: Callable[[int], str], length: int) -> float:
+    """Return how many times as long twice the text takes, each by its fastest run."""
+    texts = make(length), make(2 * length)
+    runs = [[_seconds(text) for text in texts] for _ in range(_REPEATS)]
+    once, twice = (min(run[i] for run in runs) for i in (0, 1))
+    return twice / max(once, _LEAST_SECONDS)
+
+
+@pytest.mark.parametrize("make", _GROWING.values(), ids=_GROWING)
+def test_time_grows_with_the_text(make: Callable[[int], str]) -> None:
+    # On a machine that others use, too, one of three measurements tells the law.
+    assert any(_growth(make, many(100_000)) <= _MOST_GROWTH for _ in range(3))
+
+
+def test_sections_past_the_bound_are_left_out_and_told() -> None:
+    document = parse_markdown("# a\n\none\n\n# b\n\ntwo\n\n# c\n\nthree\n", max_sections=2)
+    assert [section.title for section in document.sections] == ["a", "b"]
+    [warning] = document.warnings
+    assert warning.startswith("line 9: more than 2 sections (MEMORY_MAX_DOCUMENT_SECTIONS)")
+    assert parse_markdown("# a\n\n# b\n", max_sections=2).warnings == ()
+
+
+def test_too_much_structure_is_plain_text_and_told() -> None:
+    first = "# Before\n\nwords\n\n" + "a line of words\n\n" * 5_000
+    dense = ("> " * 15 + "x\n\n") * (MOST_STEPS // 15)
+    text = first + dense + "\n# Behind\n\nlast words\n"
+    document = parse_markdown(text, 200, 0, max_sections=10_000)
+    [warning] = document.warnings
+    told = re.match(rf"line (\d+): .* \({MOST_STEPS:,} steps\)", warning)
+    assert told
+    assert int(told[1]) > 5_000
+    assert {section.title for section in document.sections} == {"Before"}
+    shown = "\n".join(section.content for section in document.sections)
+    assert shown.count("> x") == MOST_STEPS // 15
+    assert "# Behind\n\nlast words" in shown
+
+
+def test_a_megabyte_of_notes_is_far_below_the_bound() -> None:
+    note = "## Work\n\n" + "".join(
+        f"- item {n} with its words, as people write\n  - and some more of them below it\n"
+        for n in range(9)
+    )
+    lines = (note * (1_000_000 // len(note))).split("\n")
+    assert read_blocks(lines).plain_from is None
+
+
+def test_a_heading_of_many_marks_is_kept_as_written() -> None:
+    title = "![" * 100
+    assert parse_markdown(f"# {title}\n\ntext").sections[0].title == title
+    assert parse_markdown("# *a* `b` **c**\n\ntext").sections[0].title == "a b c"
