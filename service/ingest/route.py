@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from service.drafts.drafts import DocumentText
 from service.errors import SourceTooLarge
 from service.field_types import AgentName, Kind, Label, Moment, Reference, Text
+from service.ingest.folders import has_control_characters
 from service.ingest.jobs import JobRunner, counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
@@ -31,7 +32,7 @@ def _relative(source: str) -> str:
     if ".." in parts or path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
         msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
         raise ValueError(msg)
-    if any(ord(c) < 32 for c in source):
+    if has_control_characters(source):
         msg = "holds a control character; send a plain path"
         raise ValueError(msg)
     name = "/".join(part for part in parts if part not in {"", "."})
@@ -74,7 +75,9 @@ class ScanBody(Strict):
     paths: list[Text] = Field(
         [], max_length=1000, description="Files or folders below the configured ones; none: all."
     )
-    agent: AgentName | None = None
+    agent: AgentName | None = Field(
+        None, description="The owner of the folders (MEMORY_AGENT), who is meant in any case."
+    )
     wait: bool = Field(True, description="false answers at once, with a job to look at.")
 
 

@@ -15,10 +15,9 @@ from service.ingest.folders import (
     Found,
     configured_folders,
     files_in,
-    modified_at,
     paths_inside,
-    read_text,
 )
+from service.ingest.reading import ReadingRules, read_file
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
@@ -72,11 +71,22 @@ class ScanRequest:
 
 
 def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = ()) -> ScanRequest:
-    """Check a wish to scan against the configured folders; raises NoSources, PathOutsideSources."""
+    """Check a wish to scan against the configured folders, which belong to one agent.
+
+    Whoever asks: a route, the command line, or a job that an earlier process left. Raises
+    NoSources, PathOutsideSources, and InvalidRequest for any other agent: a scan would copy the
+    owner's notes to it.
+    """
     folders = configured_folders(settings.sources)
     if not folders:
         raise NoSources("No folder is configured: set MEMORY_SOURCES to the folders of your notes.")
-    return ScanRequest(tuple(folders), agent or settings.agent, tuple(paths_inside(folders, paths)))
+    if agent is not None and agent != settings.agent:
+        msg = (
+            f"The configured folders belong to agent {settings.agent!r} (MEMORY_AGENT), not to "
+            f"{agent!r}: leave `agent` out."
+        )
+        raise InvalidRequest(msg)
+    return ScanRequest(tuple(folders), settings.agent, tuple(paths_inside(folders, paths)))
 
 
 async def scan(
@@ -161,10 +171,11 @@ def _read(file: Found, settings: Settings, agent: str, counts: ScanCounts) -> Do
     if file.problem:
         counts.failed.append(Failure(file.uri, file.problem))
         return None
+    rules = ReadingRules(settings.max_source_bytes, settings.read_hard_links)
     try:
-        text = read_text(file.path, settings.max_source_bytes)
+        read = read_file(Path(file.folder), file.path, rules)
         return DocumentText(
-            file.uri, text, agent, folder=file.folder, modified_at=modified_at(file.path)
+            file.uri, read.text, agent, folder=file.folder, modified_at=read.modified_at
         )
     except ServiceError as error:
         counts.failed.append(Failure(file.uri, error.detail))
