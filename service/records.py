@@ -19,8 +19,9 @@ KINDS: Final = (
     "summary",
 )  # fmt: skip
 TYPES: Final = ("episodic", "semantic", "procedural")
-# The source_kind of a summary that was made from other memories.
+# The source_kind of a summary that was made from other memories, and of a document's section.
 CONSOLIDATION: Final = "consolidation"
+DOCUMENT: Final = "document"
 TRUST_TIERS: Final = ("trusted", "untrusted", "quarantined")
 
 

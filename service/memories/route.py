@@ -1,10 +1,10 @@
 """The door of /memories."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field, ValidationError, WithJsonSchema
+from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
 
 from service.field_types import (
     AgentName,
@@ -29,7 +29,7 @@ from service.memories.shapes import (
 )
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.metadata import CLEARABLE
-from service.records import Memory
+from service.records import CONSOLIDATION, DOCUMENT, Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
@@ -51,7 +51,28 @@ router = APIRouter(prefix="/memories", tags=["memories"])
 LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")
 
-SourceKind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
+# What the service says of its own memories: read from a document, made of others.
+_OWN_KINDS: Final = (CONSOLIDATION, DOCUMENT)
+
+
+def _of_a_writer(source_kind: str) -> str:
+    if source_kind in _OWN_KINDS:
+        msg = (
+            f"is the service's own: any word in lower case but {' and '.join(_OWN_KINDS)} is "
+            "allowed, such as push, chat or tool"
+        )
+        raise ValueError(msg)
+    return source_kind
+
+
+SourceKind = Annotated[
+    str, Field(
+        pattern=r"^[a-z][a-z0-9_-]{0,49}$", json_schema_extra={"not": {"enum": [*_OWN_KINDS]}},
+        description="How it came to be, in a word of your own; `consolidation` and `document` are "
+        "the service's.",
+    ),
+    AfterValidator(_of_a_writer),
+]  # fmt: skip
 
 
 @with_fields()

@@ -12,7 +12,7 @@ from service.errors import InvalidRequest, MemoryNotFound
 from service.links.change import Change
 from service.links.stored import memories_by_id
 from service.metadata import Metadata, metadata_of
-from service.records import CONSOLIDATION, Memory, Source
+from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
 from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
@@ -123,10 +123,12 @@ def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
 
 
 def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
-    if "text" in fields and memory.source_kind == "document":
+    # Older versions let a writer call a memory of his own so: what was read has a place.
+    is_read = memory.source_kind == DOCUMENT and memory.source.uri is not None
+    if "text" in fields and is_read:
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
         raise InvalidRequest(msg)
-    if is_too_long(fields.get("title") or "") and memory.source_kind == "document":
+    if is_too_long(fields.get("title") or "") and is_read:
         msg = (
             f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
             f"long title: send at most {MOST_TITLE_CHARACTERS} characters."

@@ -93,6 +93,23 @@ async def test_a_scan_waits_for_no_other_agent(tmp_path: Path) -> None:
             await asyncio.gather(*running, return_exceptions=True)
 
 
+async def test_a_consolidation_waits_for_no_other_agent(tmp_path: Path) -> None:
+    async with hanging(tmp_path) as (opened, embedder):
+        for agent, word in (("slow", "molasses"), ("quick", "water")):
+            embedder.let_go.set()
+            texts = [f"The {word} pump of {agent} runs since hour {n}." for n in range(4)]
+            await opened.push(*texts, agent=agent, kind="daily_log")
+        embedder.let_go.clear()
+        embedder.is_hanging.clear()
+        slow = asyncio.create_task(_consolidate(opened, "slow"))
+        await until_hanging(embedder)
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            assert await _consolidate(opened, "quick") == 4
+        assert not slow.done()
+        embedder.let_go.set()
+        assert await slow == 4
+
+
 async def test_vectors_that_wait_wait_for_no_other_agent(tmp_path: Path) -> None:
     async with hanging(tmp_path) as (opened, embedder):
         opened.embeddings.refused_words = "mo"
