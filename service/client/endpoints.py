@@ -133,10 +133,19 @@ class Endpoints:
 
     @Endpoint
     def read_document(
-        self, path: str, *, from_line: int = 1, lines: int | None = None, agent: str = "main"
+        self,
+        path: str,
+        *,
+        from_line: int = 1,
+        lines: int | None = None,
+        agent: str = "main",
+        trust: Sequence[str] | None = None,
     ) -> Request[answers.DocumentLines]:
-        """Read the text of a document by line range, as it was last ingested."""
-        params = {"path": path, "from": from_line, "lines": lines, "agent": agent}
+        """Read the text of a document by line range, as it was last ingested.
+
+        Without lines of memories that were deleted for good, or are not of the tiers in `trust`.
+        """
+        params = {"path": path, "from": from_line, "lines": lines, "agent": agent, "trust": trust}
         return Request("GET", "/documents", params=params)
 
     @Endpoint

@@ -22,6 +22,7 @@ from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
 from service.writing.pipeline import Pipeline, Synced, remove_documents, sync_documents
+from service.writing.tombstones import store_key, stored_hashes
 
 # One transaction for this much: a commit costs 5–10 ms, but its time grows with the square of its
 # size (docs/decisions/0009).
@@ -111,14 +112,15 @@ async def scan(
     found = await asyncio.to_thread(lambda: list(files_in(present, request.paths)))
     counts.files = len(found)
     known = await stored.documents(pipeline.db, request.agent)
+    key = await store_key(pipeline.db)
     on_progress(counts)
     changed = _Group()
     for file in found:
         document = await asyncio.to_thread(_read, file, settings, request.agent, counts)
         if document is None:
             counts.done += 1
-        elif (old := known.get(file.uri)) and old.text_hash == document.text_hash(
-            settings.section_tokens
+        elif (old := known.get(file.uri)) and old.text_hash in stored_hashes(
+            key, document.text_hash(settings.section_tokens)
         ):
             counts.done, counts.unchanged = counts.done + 1, counts.unchanged + old.sections
         else:

@@ -28,6 +28,7 @@ from service.records import Vector
 from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
 from service.writing.tables.linked_change import LinkedChange
+from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
 from service.writing.transaction import write
 from service.writing.turns import Turns
 
@@ -96,6 +97,7 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
             await diff_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
             for document in documents
         ]
+        await leave_out(pipeline.db, agent, diffs)
         change = Change(
             agent=agent,
             drafts=tuple(draft for diff in diffs for draft in diff.writes),
@@ -104,7 +106,7 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
                 d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old
             },
             fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
-            documents=tuple(_document_row(diff, pipeline.section_tokens) for diff in diffs),
+            documents=tuple(map(_document_row, diffs)),
         )
         whole = await commit(pipeline, change)
     counts = [_synced(diff) for diff in diffs]
@@ -115,11 +117,11 @@ async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) 
     return counts
 
 
-def _document_row(diff: DocumentDiff, section_tokens: int) -> DocumentRow:
+def _document_row(diff: DocumentDiff) -> DocumentRow:
     document = diff.document
     return DocumentRow(
-        document.uri, document.text, document.text_hash(section_tokens), diff.sections,
-        document.folder,
+        document.uri, document.text, diff.text_hash, diff.sections, document.folder,
+        tuple(diff.drafts),
     )  # fmt: skip
 
 
@@ -127,7 +129,7 @@ def _synced(diff: DocumentDiff) -> Synced:
     created = sum(key not in diff.old for key in diff.changed)
     return Synced(
         created, len(diff.changed) - created, diff.sections - len(diff.changed),
-        len(diff.gone), warnings=diff.parsed.warnings,
+        len(diff.gone), warnings=diff.warnings,
     )  # fmt: skip
 
 
@@ -168,15 +170,16 @@ async def store_drafts(pipeline: Pipeline, drafts: Sequence[Draft]) -> Synced:
 
 
 async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredMemory]) -> None:
-    """Remove memories for good, with their edges and vectors; audited."""
-    await commit(pipeline, Change(agent, gone=tuple(gone), audit="deleted"))
+    """Remove memories for good, with their edges and vectors; audited, and no scan's to restore."""
+    await ensure_key(pipeline.db)
+    await commit(pipeline, Change(agent, gone=tuple(gone), audit=DELETED))
 
 
 async def commit(pipeline: Pipeline, change: Change) -> Synced:
     """Embed, link and write one change. Without an embedder it is stored, and embedded later."""
     vectors, warnings = await _embed(pipeline.vectors, change)
     written, links = await write_change(pipeline, change, vectors)
-    mine = {draft.key for draft in change.drafts}
+    mine = {draft.key for draft in written.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
         embedded=len(vectors),
@@ -217,7 +220,7 @@ async def _write_once(
     db, agent = pipeline.db, change.agent
     # Until the write has succeeded the dictionary may know too much: read anew if it fails.
     dictionary = await read_dictionary(db, agent, pipeline.dictionaries.take(agent))
-    change = await _compare(db, change)
+    change = await bury(db, await _compare(db, change))
     for step in pipeline.steps:
         change = await step(db, change)
     learn_rows(dictionary, change.declared.concepts)

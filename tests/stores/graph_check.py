@@ -19,6 +19,7 @@ from service.names.relations import pairs
 from service.records import CONSOLIDATION
 from service.store.database import Database
 from service.store.queries import Query
+from service.text.lines import lines_of
 
 # Each edge table with the tables at its ends.
 EDGES: Final = {
@@ -155,6 +156,11 @@ def _wrong_documents(store: Store) -> Iterator[str]:
     for key in sorted(sections.keys() | documents.keys()):
         if documents.get(key) != sections[key]:
             yield f"document {key} has {sections[key]} memories and says {documents.get(key)}"
+    for row in store.rows["document"]:
+        lines = [*lines_of(row["text"]), ""]
+        for first, last in row.get("withheld") or []:
+            if any(lines[first - 1 : last]):
+                yield f"document {row['id']} shows lines {first} to {last}, which were deleted"
 
 
 def _wrong_candidates(store: Store) -> Iterator[str]:
