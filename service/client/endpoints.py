@@ -83,9 +83,20 @@ class Endpoints:
         return Request("GET", "/memories", params={**choices})
 
     @Endpoint
-    def read_memory(self, id: str, *, agent: str = "main") -> Request[answers.MemoryDetail]:  # noqa: A002
-        """Read one memory with its concepts and what came just before and after it."""
-        return Request("GET", f"/memories/{_part(id)}", params={"agent": agent})
+    def read_memory(
+        self,
+        id: str,  # noqa: A002
+        *,
+        agent: str = "main",
+        trust: Sequence[str] | None = None,
+        include_archived: bool | None = None,
+    ) -> Request[answers.MemoryDetail]:
+        """Read one memory with its concepts and what came just before and after it.
+
+        `trust` and `include_archived` say which of its neighbours are told, as in a search.
+        """
+        params = {"agent": agent, "trust": trust, "include_archived": include_archived}
+        return Request("GET", f"/memories/{_part(id)}", params=params)
 
     @Endpoint
     def change_memory(

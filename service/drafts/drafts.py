@@ -10,7 +10,7 @@ from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, 
 from service.metadata import Metadata
 from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
-from service.records import CONSOLIDATION, DOCUMENT, KINDS, Source
+from service.records import CONSOLIDATION, DOCUMENT, KINDS, QUARANTINED, Source
 from service.text.markdown import Document, Section
 from service.text.words import index_words
 
@@ -59,6 +59,15 @@ class Draft(Metadata):
             return concept_of_summary(self.source.ref)
         return subject_of(self.title, self.content)
 
+    @property
+    def teaches(self) -> bool:
+        """Whether names are learned from it and concepts count it.
+
+        A summary only repeats what its sources say; words of what is quarantined are nobody's to
+        see, not even as the name of a concept.
+        """
+        return self.source_kind != CONSOLIDATION and self.trust_tier != QUARANTINED
+
     def row(self) -> dict[str, Any]:
         """Return the columns of table `memory` that a writer sets."""
         columns = {n: getattr(self, n) for n in _COLUMNS}
@@ -69,6 +78,7 @@ class Draft(Metadata):
             "words": index_words(self.text),
             "subject": self.subject,
             "content_hash": self.content_hash,
+            "teaches": self.teaches,
         }
 
 
@@ -181,8 +191,8 @@ class Written(Named, Protocol):
         """The text below the headings."""
 
     @property
-    def source_kind(self) -> str:
-        """How it came in: document, push, …; a summary by consolidation."""
+    def teaches(self) -> bool:
+        """Whether names are learned from it and concepts count it."""
 
 
 def names_in(memory: Named) -> list[Name]:

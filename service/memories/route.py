@@ -14,6 +14,7 @@ from service.field_types import (
     Reference,
     Tags,
     Title,
+    TrustTier,
     Type,
 )
 from service.memories.shapes import (
@@ -29,7 +30,7 @@ from service.memories.shapes import (
 )
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.metadata import CLEARABLE
-from service.records import CONSOLIDATION, DOCUMENT, Memory
+from service.records import CONSOLIDATION, DOCUMENT, Filters, Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
@@ -50,6 +51,8 @@ router = APIRouter(prefix="/memories", tags=["memories"])
 
 LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")
+
+_TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
 
 # What the service says of its own memories: read from a document, made of others.
 _OWN_KINDS: Final = (CONSOLIDATION, DOCUMENT)
@@ -200,10 +203,23 @@ async def get_memories(
 
 
 @router.get("/{id}", operation_id="read_memory")
-async def get_memory(db: TheDatabase, id: str, agent: AgentName = "main") -> MemoryDetail:  # noqa: A002 - the contract's name
-    """Read one memory with its concepts and what came just before and after it."""
+async def get_memory(
+    db: TheDatabase,
+    id: str,  # noqa: A002 - the contract's name
+    agent: AgentName = "main",
+    trust: Annotated[
+        list[TrustTier], Query(description="Only neighbours of these trust tiers.")
+    ] = _TRUST,
+    *,
+    include_archived: Annotated[bool, Query(description="Archived neighbours too.")] = False,
+) -> MemoryDetail:
+    """Read one memory with its concepts and what came just before and after it.
+
+    What came before and after is told as far as a search would find it.
+    """
     memory = await find(db, [agent], id)
-    around = await db.run(SURROUNDINGS, id=record("memory", id)) or {}
+    filters = Filters(agents=(agent,), trust=tuple(trust), include_archived=include_archived)
+    around = await db.run(SURROUNDINGS, id=record("memory", id), **filters.params()) or {}
     history = [HistoryEntry(memory.created_at, "created")]
     if memory.updated_at != memory.created_at:
         history.append(HistoryEntry(memory.updated_at, "updated"))
@@ -246,7 +262,7 @@ async def patch_memory(
         if value is not None or name == "title" or name in CLEARABLE
     }
     await change_memory(pipeline, memory, changes)
-    detail = await get_memory(db, id, agent)
+    detail = await get_memory(db, id, agent, _TRUST)
     return replace(detail, warnings=title_warnings(request.title))
 
 

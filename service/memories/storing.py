@@ -103,7 +103,7 @@ async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str
     )
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
-        draft = replace(_draft_of_stored(old), **_values(fields, old.content))
+        draft = replace(draft_of_stored(old), **_values(fields, old.content))
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):
         await commit(pipeline, change)
@@ -174,6 +174,7 @@ def _key(pushed: Pushed) -> str:
     )  # fmt: skip
 
 
-def _draft_of_stored(old: StoredMemory) -> Draft:
+def draft_of_stored(old: StoredMemory) -> Draft:
+    """Return a stored memory as a draft that changes nothing."""
     same = {f.name for f in fields(Draft)} & {f.name for f in fields(StoredMemory)}
     return Draft(key=old.id, **{name: getattr(old, name) for name in same})

@@ -104,6 +104,7 @@ pushes = st.builds(
     kind=st.sampled_from(("note", "observation", "observation")),
     session=st.sampled_from((None, "s1", "s2")),
     source_ref=st.sampled_from((None, None, "r1", "r2", "r3")),
+    trust_tier=st.sampled_from(("trusted", "trusted", "quarantined")),
 )
 changes = st.fixed_dictionaries(
     {},
@@ -116,6 +117,7 @@ changes = st.fixed_dictionaries(
         "importance": st.floats(0, 1),
         "scope": st.sampled_from((None, "harbour")),
         "archived": st.booleans(),
+        "trust_tier": st.sampled_from(("trusted", "untrusted", "quarantined")),
         "pinned": st.booleans(),
     },
 )

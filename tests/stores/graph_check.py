@@ -16,7 +16,7 @@ from service.links.vocabulary import build_dictionary
 from service.names.names import CERTAIN, Name, heading_name
 from service.names.proper_nouns import proper_names
 from service.names.relations import pairs
-from service.records import CONSOLIDATION
+from service.records import CONSOLIDATION, QUARANTINED
 from service.store.database import Database
 from service.store.queries import Query
 from service.text.lines import lines_of
@@ -57,7 +57,7 @@ class CheckedMemory:
     tags: tuple[str, ...]
     concepts: tuple[str, ...]
     content: str
-    source_kind: str
+    teaches: bool
     uri: str
     chain: str | None
     position: int
@@ -115,12 +115,13 @@ def frozen(value: Any) -> Any:
 
 
 def _memory(row: dict[str, Any]) -> CheckedMemory:
-    same = ("id", "agent", "title", "content", "source_kind", "position", "occurred_at")
+    same = ("id", "agent", "title", "content", "position", "occurred_at")
     return CheckedMemory(
         **{name: row[name] for name in same},
         heading_path=tuple(row["heading_path"]),
         tags=tuple(row["tags"]),
         concepts=tuple(row["concepts"]),
+        teaches=row["source_kind"] != CONSOLIDATION and row["trust_tier"] != QUARANTINED,
         uri=(row.get("source") or {}).get("uri") or "",
         chain=row.get("chain"),
         is_embedded=row["is_embedded"],
@@ -185,9 +186,7 @@ def _wrong_sizes(store: Store) -> Iterator[str]:
 
 def _wrong_concepts(store: Store) -> Iterator[str]:
     mentions = Counter(
-        frozen(row["out"])
-        for row in store.rows["references"]
-        if store.memories[row["in"]].source_kind != CONSOLIDATION
+        frozen(row["out"]) for row in store.rows["references"] if store.memories[row["in"]].teaches
     )
     for row in store.rows["concept"]:
         key = frozen(row["id"])
@@ -209,7 +208,7 @@ def _wrong_abbreviations(store: Store) -> Iterator[str]:
     expected = {
         (memory.id, short): name
         for memory in store.memories.values()
-        if memory.source_kind != CONSOLIDATION
+        if memory.teaches
         for short, name in explained(memory).items()
     }
     found = {(row["memory"], row["short"]): row["slug"] for row in store.rows["abbreviation"]}
@@ -286,7 +285,7 @@ def _wrong_weights(store: Store) -> Iterator[str]:
     expected: Counter[Key] = Counter()
     for key, slugs in _references(store).items():
         memory = store.memories.get(key)
-        if memory and memory.source_kind != CONSOLIDATION:
+        if memory and memory.teaches:
             agent = memory.agent
             expected.update((agent, *pair) for pair in pairs(slugs))
     found: dict[Key, int] = {}
@@ -326,7 +325,7 @@ def _wrong_references(store: Store) -> Iterator[str]:
             for slug in sorted(expected ^ found[memory.id]):
                 is_missing = "lacks" if slug in expected else "should not have"
                 yield f"memory {memory.id} of {agent} ({memory.title!r}) {is_missing} {slug}"
-        teaching = [memory for memory in memories if memory.source_kind != CONSOLIDATION]
+        teaching = [memory for memory in memories if memory.teaches]
         yield from _unknown_names(rows, teaching)
 
 
