@@ -3,12 +3,12 @@
 import re
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
+from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
 from service.errors import SourceTooLarge
 from service.field_types import AgentName, Kind, Label, Moment, Reference, Text
@@ -144,7 +144,7 @@ async def post_ingest(
     started = time.perf_counter()
     document = DocumentText(
         request.source, request.text, request.agent, request.scope, request.kind,
-        request.occurred_at, datetime.now(UTC),
+        request.occurred_at, CLOCK.now(),
     )  # fmt: skip
     [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
+from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory
@@ -51,7 +52,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         title=title,
         kind=pushed.kind,
         type=pushed.type or type_of(pushed.kind, ""),
-        occurred_at=pushed.occurred_at or datetime.now(UTC),
+        occurred_at=pushed.occurred_at or CLOCK.now(),
         is_dated=pushed.occurred_at is not None,
         tags=pushed.tags,
         concepts=pushed.concepts,

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
@@ -137,7 +136,7 @@ def _engine(searcher: Searcher, residency: Residency | None, agent: str) -> Chec
         waiting = [told for one in sorted(agents) if (told := residency.waiting(one))]
         if waiting:
             return Check(ok=False, detail=" ".join(waiting))
-        lag = (datetime.now(UTC) - residency.follower.through).total_seconds()
+        lag = residency.follower.lag_seconds
         if lag > MOST_LAG_SECONDS:
             return Check(ok=False, detail=f"the index lags {lag:.0f} s behind the store")
     return Check(ok=True, detail=searcher.engine.name)

@@ -33,6 +33,7 @@ from service.store.schema import (
     index_definition,
     schema_facts,
 )
+from service.store.written_records import WrittenRecords
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,9 @@ class Database:
         self._idle = asyncio.Event()
         self._idle.set()
         self.last_write = time.monotonic()
+        self.written = WrittenRecords()
+        # The database's own clock at the last look at its feed, in milliseconds since 1970.
+        self.clock_ms: int | None = None
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
 
@@ -103,7 +107,7 @@ class Database:
                 f"{SCHEMA_VERSION}: start the newer program, or give another MEMORY_DATA_DIR."
             )
             raise StoreRefused(msg)
-        definitions = definitions_of(schema)
+        definitions = definitions_of(schema, is_shared=self.address.folder is None)
         facts = schema_facts(definitions)
         if stored != facts:
             # A store from before an index was defined has it built here, over all its rows.
@@ -134,7 +138,13 @@ class Database:
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
-            answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+            records = self.written.records_in(params)
+            tell = self.written.doubt  # given up by a time-out or its caller, it may have happened
+            try:
+                answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+                tell = self.written.add
+            finally:
+                tell(records)
             self.last_write = time.monotonic()
             if self.address.must_flush():
                 await self.flush()
@@ -165,7 +175,8 @@ class Database:
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         """Return what was committed since a stamp, that one included, and whether there is more."""
         text = CHANGES.text.replace("{since}", str(int(since)))
-        entries = (await self._execute(text.replace("{limit}", str(_FEED_PAGE)), {}))[-1]
+        answers = await self._execute(text.replace("{limit}", str(_FEED_PAGE)), {})
+        entries, self.clock_ms = answers[-2], int(answers[-1])
         commits = [Commit(entry["versionstamp"], _row_changes(entry)) for entry in entries]
         # The limit counts tables of commits: the last commit of a full page may be cut short.
         has_more = sum(map(_tables_in, entries)) >= _FEED_PAGE

@@ -4,15 +4,21 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 IndexOf = Literal["words", "vectors"]
-# Where the parts begin that the database engine alone needs.
+# Where the parts begin that only some stores need: a server's, then the database engine's.
+_FEED_MARK: Final = "-- feed:"
 _INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
 
 
-def definitions_of(schema: str) -> str:
-    """Return what every store has, whatever its engine; idempotent, and it takes no variables."""
-    return schema.split(_INDEX_MARKS["words"], maxsplit=1)[0]
+def definitions_of(schema: str, *, is_shared: bool) -> str:
+    """Return what a store has, whatever its engine; idempotent, and it takes no variables.
+
+    One that `is_shared` by several programs has a change feed; another loses the one that it had.
+    """
+    every, _, rest = schema.partition(_FEED_MARK)
+    feed = rest.split(_INDEX_MARKS["words"], maxsplit=1)[0].partition("\n")[2]
+    return every + (feed if is_shared else feed.replace(" CHANGEFEED 7d;", " DROP CHANGEFEED;"))
 
 
 def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:

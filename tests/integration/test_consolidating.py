@@ -88,7 +88,9 @@ async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_pat
 async def test_a_store_from_before_there_were_pins_is_consolidated(tmp_path: Path) -> None:
     async with open_store(tmp_path) as world:
         await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
-        await _write(world, "REMOVE FIELD pinned ON memory; REMOVE INDEX by_archived ON memory")
+        await _write(
+            world, "REMOVE FIELD pinned ON memory; REMOVE INDEX by_archived_moment ON memory"
+        )
         await _write(world, "UPDATE memory UNSET pinned RETURN NONE")
         await world.db.set_meta("schema", NO_DIGEST)
         assert await world.ask("SELECT VALUE pinned FROM memory") == [None, None]

@@ -131,7 +131,7 @@ async def test_the_data_stays_over_starts(tmp_path: Path) -> None:
             await db.define_index(SCHEMA, "vectors", dimensions=16)
             assert await db.meta("starts") == ({"n": start - 1} if start else {})
             await db.set_meta("starts", {"n": start})
-            assert await db.meta("schema") == schema_facts(definitions_of(SCHEMA))
+            assert await db.meta("schema") == schema_facts(definitions_of(SCHEMA, is_shared=False))
 
 
 TABLES = reading("RETURN object::keys((INFO FOR DB).tables)")
@@ -167,7 +167,7 @@ async def test_a_store_that_an_older_program_started_gets_the_definitions(
         await db.set_meta("schema", old)
     assert "audit" in await _tables(tmp_path)
     async with opened(address(tmp_path)) as db:
-        assert await db.meta("schema") == schema_facts(definitions_of(SCHEMA))
+        assert await db.meta("schema") == schema_facts(definitions_of(SCHEMA, is_shared=False))
         assert await db.meta("kept") == {"n": 1}
 
 

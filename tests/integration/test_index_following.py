@@ -19,6 +19,9 @@ from service.errors import ServiceError
 from service.index.resident import feed_position, follow
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.change_feed import ChangeFeed
+from service.index.resident.feed_position import FeedPosition
+from service.index.resident.follow import Follower
 from service.index.resident.neighbours import before_and_after, memories_of, related
 from service.index.resident.residency import Residency
 from service.memories.storing import change_memory, remove
@@ -27,8 +30,10 @@ from service.store import database
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.fetching import fetch
+from service.store.queries import Query
 from service.writing.embed_later import embed_pending
 from tests.conftest import Start
+from tests.servers.clock_shim import build_clock_shim, why_no_clock_shim
 from tests.servers.outer_embeddings import Answer, outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealProcess, SurrealServer
 from tests.stores.open_store import OpenStore, open_store
@@ -152,12 +157,11 @@ class Feed:
         return kept, has_more
 
 
-@pytest.fixture
-def feed(opened: OpenStore, monkeypatch: pytest.MonkeyPatch) -> Feed:
-    """Watch the feed of the opened store."""
-    feed = Feed(opened.db)
-    monkeypatch.setattr(opened.db, "changes", feed.changes)
-    return feed
+def position_of(residency: Residency) -> FeedPosition:
+    """Return how far a residency over a server has read the feed."""
+    feed = residency.follower._feed
+    assert isinstance(feed, ChangeFeed)
+    return feed._position
 
 
 async def fill(opened: OpenStore) -> list[str]:
@@ -261,15 +265,22 @@ async def test_a_memory_moved_to_another_agent_takes_its_vector_along(
 
 @pytest.mark.parametrize("count", [1, 30])
 async def test_one_look_at_the_feed_serves_all_names_of_a_batch(
-    opened: OpenStore, feed: Feed, count: int
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     """Before it is written, for older memories that mention one; another look is after it."""
     older = await opened.push("Once fn 0 was new.")
     await opened.engine.sizes(["main"])  # loads the index
-    feed.looks.clear()
+    looks = list[int]()
+    look = Follower._read
+
+    async def noting(follower: Follower) -> None:
+        looks.append(1)
+        await look(follower)
+
+    monkeypatch.setattr(Follower, "_read", noting)
     pairs = [(f"Valve FN-{number} leaks.", f"Mend FN-{number}!") for number in range(count)]
     newer = await opened.push(*chain.from_iterable(pairs))
-    assert len(feed.looks) == 2
+    assert len(looks) == 2
     assert await opened.memories_of("fn_0") == sorted([*older, *newer[:2]])
 
 
@@ -351,7 +362,7 @@ async def test_after_a_gap_everything_is_loaded_again(
         index = await residency.index_of("main")
         index.remove_memory(ids[0])  # what was lost in the gap
         # The feed no longer has the newest commit that was read: that is what a gap looks like.
-        residency.follower._position.newest = 1
+        position_of(residency).newest = 1
         told_why = list[str | None]()
 
         def is_whole() -> bool:
@@ -373,17 +384,30 @@ async def test_after_a_gap_everything_is_loaded_again(
 
 
 async def test_an_idle_store_is_not_read_again(
-    opened: OpenStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """An embedded one: only what is written has to be read, and that once."""
     monkeypatch.setattr(follow, "POLL_SECONDS", 0.01)
+    looks = list[str]()
+    run_query = opened.db.run
+
+    async def noting(query: Query, **params: Any) -> Any:
+        looks.append(query.name)
+        return await run_query(query, **params)
+
     await fill(opened)
     residency = Residency(opened.db, PLENTY_BYTES, None)
-    await residency.follower.catch_up()
-    newest = feed.newest
-    feed.looks.clear()
+    await residency.index_of("main")
+    monkeypatch.setattr(opened.db, "run", noting)
     async with following(residency):
-        await until(lambda: len(feed.looks) >= 20)
-    assert feed.looks == [(newest + 1, [])] * len(feed.looks)
+        begun = residency.follower.through
+        await until(lambda: residency.follower.through > begun)
+        await asyncio.sleep(0.2)
+        assert looks == []
+        await write_memories(opened.db, [memory_row("m1", "kettle")])
+        await until(lambda: "current_rows" in looks)
+        await asyncio.sleep(0.2)
+    assert looks.count("current_rows") == 1
 
 
 async def test_an_idle_server_is_not_read_again_after_a_while(
@@ -400,10 +424,16 @@ async def test_an_idle_server_is_not_read_again_after_a_while(
 
 
 async def test_a_gap_is_looked_for_once_a_minute(
-    opened: OpenStore, feed: Feed, caplog: pytest.LogCaptureFixture
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ids = await fill(opened)
-    residency = Residency(opened.db, PLENTY_BYTES, None)
+    monkeypatch.setattr(feed_position, "_OVERLAP_MS", 0)
+    ids = await fill(replicas.writer)
+    # A reader of its own: the other one follows the feed all the time.
+    reader = Database(address(replicas.server))
+    await reader.open(SCHEMA)
+    feed = Feed(reader)
+    monkeypatch.setattr(reader, "changes", feed.changes)
+    residency = Residency(reader, PLENTY_BYTES, None)
     follower = residency.follower
     await residency.catch_up("main")
     index = await residency.index_of("main")
@@ -411,7 +441,7 @@ async def test_a_gap_is_looked_for_once_a_minute(
 
     async def looks_after(seconds: float) -> list[tuple[int, list[int]]]:
         feed.looks.clear()
-        follower._position.checked_at -= seconds
+        position_of(residency).checked_at -= seconds
         for _ in range(3):
             await follower.catch_up()
         return feed.looks.copy()
@@ -430,6 +460,7 @@ async def test_a_gap_is_looked_for_once_a_minute(
     await residency.catch_up("main")
     assert (await residency.index_of("main")).counts()["memory"] == 5
     assert residency.caveat("main") is None
+    await reader.close()
 
 
 @pytest.mark.parametrize("kept", ["7d", "7d INCLUDE ORIGINAL"])
@@ -580,3 +611,48 @@ async def test_a_service_tells_when_its_database_went_away(
         back_at = datetime.now(UTC)
         await until(lambda: through() > back_at, 20)
         assert client.post("/search", json={"query": "blue bunny"}).json()["results"]
+
+
+async def agree(residency: Residency, reader: Database) -> None:
+    """Wait until the index of main holds what one loaded now does."""
+    fresh = await Residency(reader, PLENTY_BYTES, None).index_of("main")
+    expected = told(fresh, *WORDS)
+    await until(lambda: told(residency._residents["main"], *WORDS) == expected)
+
+
+@pytest.mark.skipif(bool(why_no_clock_shim()), reason=str(why_no_clock_shim()))
+async def test_a_server_whose_clock_went_back_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its feed then holds commits from the future, which are older than those that come."""
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
+    clock = build_clock_shim(tmp_path)
+    clock.move(3600)
+    with outer_embeddings() as embeddings:
+        async with SurrealProcess(tmp_path / "store", environment=clock.environment) as process:
+            writer = OpenStore(tmp_path, embeddings, address(process), form="bytes")
+            reader = Database(address(process))
+            residency = Residency(reader, PLENTY_BYTES, None)
+            residency.expect(["main"])
+            await writer.open()
+            await reader.open(SCHEMA)
+            watching = asyncio.create_task(residency.run())
+            try:
+                ids = await fill(writer)
+                await until(lambda: residency.waiting("main") is None)
+                await process.send_signal(signal.SIGKILL)
+                clock.move(0)
+                await process.start()
+                for number in range(3):
+                    await patch(writer, ids[0], text=f"Only a harbour is left, {number}.")
+                await writer.push("A bunny that came later.")
+                await agree(residency, reader)
+                assert "clock was set back" in caplog.text
+                # As before, after all that was loaded anew.
+                await patch(writer, ids[1], text="Only a kettle is left.")
+                await agree(residency, reader)
+            finally:
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
+                await reader.close()
+                await writer.close()

@@ -19,7 +19,7 @@ from service.index.resident.residency import Residency
 from service.memories.storing import Pushed, store
 from service.records import Filters
 from service.store.address import StoreAddress
-from service.store.database import Database
+from service.store.database import Database, record
 from tests.servers.outer_embeddings import vector_of
 from tests.servers.running import running_service
 from tests.stores.open_store import NO_DIGEST, OpenStore, open_store
@@ -162,7 +162,8 @@ async def test_what_is_deleted_of_one_moment_while_it_loads_takes_nothing_with_i
     async def read_and_delete(*given: Any) -> AsyncIterator[Any]:
         async for page in read_pages(*given):
             if not pages and page[0][0] == "m059":
-                await run(opened.db, "DELETE memory:m059, memory:m058, memory:m050")
+                gone = [record("memory", key) for key in ("m059", "m058", "m050")]
+                await run(opened.db, "DELETE $gone", gone=gone)
             yield page
 
     monkeypatch.setattr(loading, "add_picked", add_slowly)

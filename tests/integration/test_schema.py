@@ -1,18 +1,39 @@
 """What the schema itself promises: both ends of an edge, refused values, words that are found."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from service.errors import InvalidRequest, QueryFailed
+from service.store.address import StoreAddress
 from service.text.words import query_words
+from tests.servers.outer_embeddings import outer_embeddings
+from tests.servers.surreal_server import Credentials, SurrealServer
 from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 
 EDGES = ("references", "related_to", "is_a", "follows", "derived_from", "supersedes")
 OUT_OF_MEMORY = ("follows", "derived_from", "supersedes", "references")
+
+
+@asynccontextmanager
+async def served_store(folder: Path) -> AsyncIterator[OpenStore]:
+    """Open a store that a server holds."""
+    known = Credentials()
+    with outer_embeddings() as embeddings:
+        async with SurrealServer(f"surrealkv://{folder / 'store'}") as server:
+            store = OpenStore(
+                folder, embeddings, StoreAddress(server.url, known.user, known.password),
+                form="bytes",
+            )  # fmt: skip
+            try:
+                await store.open()
+                yield store
+            finally:
+                await store.close()
 
 
 @pytest.fixture
@@ -108,10 +129,22 @@ async def test_the_nearest_vector_is_found_by_the_index(opened: OpenStore) -> No
         await opened.ask("UPDATE embedding SET vector = [1.0, 2.0]")
 
 
-async def test_changes_can_be_read_in_the_order_they_were_made(opened: OpenStore) -> None:
+async def test_an_embedded_store_keeps_no_feed(opened: OpenStore) -> None:
+    """Its one writer needs none, and with one a write waits for a clock that was set back."""
     await opened.push("Rush and GPU.", title="About GPU")
-    changes = await opened.ask("SHOW CHANGES FOR DATABASE SINCE 0 LIMIT 1000")
-    assert isinstance(changes, list)
-    written = str(changes)
-    assert "Rush and GPU." in written
-    assert "references" in written
+    assert await opened.ask("SHOW CHANGES FOR DATABASE SINCE 0 LIMIT 1000") == []
+
+
+async def test_a_store_of_a_server_keeps_a_feed_and_loses_it_where_it_is_embedded(
+    tmp_path: Path,
+) -> None:
+    async with served_store(tmp_path) as served:
+        await served.push("Rush and GPU.", title="About GPU")
+        changes = str(await served.ask("SHOW CHANGES FOR DATABASE SINCE 0 LIMIT 1000"))
+        assert "RecordID" not in changes
+        assert "Rush and GPU." in changes
+        assert "'in': " in changes
+    async with open_store(tmp_path, form="bytes") as embedded:
+        assert "CHANGEFEED" not in str(await embedded.ask("INFO FOR DB"))
+    async with served_store(tmp_path) as served:
+        assert str(await served.ask("INFO FOR DB")).count("CHANGEFEED 1w") == 9

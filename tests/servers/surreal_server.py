@@ -20,10 +20,12 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -214,11 +216,17 @@ class SurrealProcess:
     """The same server in a process of its own, to be killed, frozen and started again."""
 
     def __init__(
-        self, path: Path, *, port: int = 0, credentials: Credentials | None = None
+        self,
+        path: Path,
+        *,
+        port: int = 0,
+        credentials: Credentials | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.path = path
         self.port = port
         self.credentials = credentials or Credentials()
+        self._environment = os.environ | (environment or {})
         self._process: asyncio.subprocess.Process | None = None
 
     @property
@@ -236,8 +244,9 @@ class SurrealProcess:
         }
         words = [word for option in options.items() for word in option]
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, __file__, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+            sys.executable, __file__, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=self._environment,
+        )  # fmt: skip
         assert self._process.stdout is not None
         try:
             async with asyncio.timeout(READY_WAIT_SECONDS):

@@ -12,7 +12,7 @@ from service.index.resident.columns import Columns
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.records import Filters
-from service.store.database import Database
+from service.store.database import Database, record
 from service.store.queries import Query
 from tests.servers.outer_embeddings import vector_of
 
@@ -40,8 +40,13 @@ async def resident_engine(
 
 
 async def run(db: Database, text: str, **params: Any) -> Any:
-    """Run a query of the test's own, as `surreal sql` would."""
-    return await db.run(Query("by_hand", text, frozenset(params), writes=False), **params)
+    """Run a query of the test's own, as `surreal sql` would.
+
+    In an embedded store nobody else can: there it counts as this process's write.
+    """
+    answer = await db.run(Query("by_hand", text, frozenset(params), writes=False), **params)
+    db.written.add(db.written.records_in(params))
+    return answer
 
 
 def memory_row(key: str, words: str, **fields: Any) -> Row:
@@ -59,7 +64,7 @@ def memory_row(key: str, words: str, **fields: Any) -> Row:
 async def write_memories(db: Database, rows: Sequence[Row]) -> None:
     """Write memories by hand, with the count that the pipeline keeps."""
     for start in range(0, len(rows), 500):
-        page = list(rows[start : start + 500])
+        page = [{**row, "id": record("memory", row["id"])} for row in rows[start : start + 500]]
         await run(db, "INSERT INTO memory $rows RETURN NONE", rows=page)
     text = (
         "FOR $agent IN array::distinct((SELECT VALUE agent FROM memory)) { "

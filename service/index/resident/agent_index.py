@@ -140,6 +140,11 @@ class AgentIndex:
             self.text.remove(self.rows[key])
             self.remove_vector(key)
 
+    def remove_edges_of_memory(self, key: str) -> None:
+        """Forget the edges of a memory that is deleted: the store deletes them with it."""
+        if key in self.rows:
+            self.graph.remove_edges_of_memory(self.rows[key])
+
     def put_vectors(self, keys: Sequence[str], vectors: Sequence[Floats]) -> None:
         """Take in vectors; one that cannot stand among the others is left out and counted."""
         rows, fit = [], []

@@ -66,6 +66,8 @@ def _take_memory(index: AgentIndex, change: RowChange) -> None:
     if change.row is None or change.row.get("agent") != index.agent:
         index.admit("memory", change.key)
         index.remove_memory(change.key)
+        if change.row is None:
+            index.remove_edges_of_memory(change.key)
         return
     index.put_memories([facts_of_row(change.key, change.row)])
     index.admit("memory", change.key)
@@ -77,6 +79,7 @@ def _take_concept_change(index: AgentIndex, change: RowChange) -> None:
     if change.row is None:
         index.admit("concept", change.key)
         index.graph.remove_concept(change.key[1])
+        index.graph.remove_edges_of_concept(change.key[1])
     else:
         row = change.row
         merged = [old["slug"] for old in row.get("merged") or ()]

@@ -22,6 +22,11 @@ def stamp_before(milliseconds: int) -> int:
     return (milliseconds - MARGIN_MS) << _STAMP_BITS
 
 
+def stamp_after(milliseconds: int) -> int:
+    """Return a version stamp that lies surely behind every commit up to a moment, since 1970."""
+    return (milliseconds + MARGIN_MS) << _STAMP_BITS
+
+
 @dataclass(slots=True)
 class FeedPosition:
     """How far one feed was read.
@@ -48,13 +53,12 @@ class FeedPosition:
         """Read on from a stamp."""
         self.is_lost, self.cursor = False, stamp
 
-    def next_stamp(self, now: float, *, is_shared: bool) -> int:
+    def next_stamp(self, now: float) -> int:
         """Return the stamp to read from: as a rule the first that was not read yet.
 
-        A database that `is_shared` has other writers too, whose commits may become visible out of
-        order for a while.
+        The commits of several writers may become visible out of order for a while.
         """
-        if is_shared and now - self.moved_at < _OVERLAP_MS / 1000:
+        if now - self.moved_at < _OVERLAP_MS / 1000:
             return self.cursor - (_OVERLAP_MS << _STAMP_BITS)
         is_due = self.newest is None or now - self.checked_at >= _CHECK_SECONDS
         return self.cursor if is_due else self.cursor + 1

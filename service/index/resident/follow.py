@@ -1,26 +1,26 @@
-"""Following the change feed: every commit of any writer, taken into the indexes in its order."""
+"""Following what is written: every write of any writer, taken into the indexes."""
 
 import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final, Protocol
 
 from service.errors import QueryFailed, ServiceError
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_change import apply_change
+from service.index.resident.change_feed import ChangeFeed
 from service.index.resident.facts import CorruptRow
-from service.index.resident.feed_position import MARGIN_MS, FeedPosition, stamp_before
+from service.index.resident.feed_position import MARGIN_MS
 from service.index.resident.graph import EDGE_TABLES
+from service.index.resident.own_writes import OwnWrites
 from service.records import Commit
 from service.store.database import Database
-from service.store.queries import load_query
 
 log = logging.getLogger(__name__)
-
-CLOCK: Final = load_query(__package__, "clock")
 
 # Another writer's commit is seen within a second, at 0.5 ms a look.
 POLL_SECONDS: Final = 0.25
@@ -33,8 +33,30 @@ _MISSHAPEN: Final = (CorruptRow, KeyError, TypeError, ValueError, IndexError, At
 _TABLES: Final = frozenset({*_ORDER, *EDGE_TABLES})
 
 
+class Feed(Protocol):
+    """Where to read what was written: commits with rows as they were then, or are now.
+
+    What a reader of `news` or `since` does not take in, because it fails, is told again.
+    """
+
+    async def mark(self) -> Any:
+        """Return a place before everything that is written from now on."""
+
+    def since(self, mark: Any, /) -> AsyncGenerator[list[Commit]]:
+        """Yield what was written since a mark."""
+
+    async def begin(self) -> None:
+        """Begin to read at this moment, where nothing was read yet."""
+
+    def news(self) -> AsyncGenerator[list[Commit]]:
+        """Yield what was written since it was asked for last."""
+
+    def lose(self) -> None:
+        """Forget where reading stands: it begins anew at the next look."""
+
+
 class Follower:
-    """Reads the change feed of one store for all resident indexes.
+    """Reads the feed of one store for all resident indexes.
 
     `through` is the moment up to which every commit is in them; `on_doubt` is called with the
     agents whose index may have missed something and must be loaded again.
@@ -47,6 +69,7 @@ class Follower:
         on_doubt: Callable[[Iterable[str]], None],
     ) -> None:
         self.through = datetime.now(UTC)
+        self._looked_at = time.monotonic()
         self.unknown_tables: Counter[str] = Counter()
         self._db = db
         self._residents = residents
@@ -55,10 +78,15 @@ class Follower:
         # The number of calls of catch_up, and of those that a look at the feed has served.
         self._calls = 0
         self._served = 0
-        now = time.monotonic()
-        self._position = FeedPosition(moved_at=now, checked_at=now)
+        # An embedded store has this process alone, a server has other writers too.
+        self._feed: Feed = OwnWrites(db) if db.address.folder else ChangeFeed(db, self._doubt_all)
         # The model of the vectors that were read last.
         self._fingerprint: str | None = None
+
+    @property
+    def lag_seconds(self) -> float:
+        """How long ago the last look began that was taken in whole."""
+        return time.monotonic() - self._looked_at
 
     async def catch_up(self) -> None:
         """Take in everything that was committed before this call; raises StoreUnavailable.
@@ -91,56 +119,40 @@ class Follower:
             except QueryFailed as error:
                 # A row that the driver cannot read, such as a date past the year 9999.
                 log.error("the change feed cannot be read: %s", error.detail)  # noqa: TRY400
-                self._position.lose()
-                self._on_doubt(list(self._residents))
+                self._feed.lose()
+                self._doubt_all()
                 rest = MARGIN_MS / 1000
             except ServiceError as error:
                 log.warning("the index cannot be kept current: %s", error.detail)
                 rest = min(rest * 2, _LONGEST_REST_SECONDS)
             await asyncio.sleep(rest)
 
-    async def admit(self, index: AgentIndex, since: int) -> None:
-        """Let a loaded index join, with all that was committed while it was being loaded."""
+    async def mark(self) -> Any:
+        """Return a place in the feed before everything that is written from now on."""
+        return await self._feed.mark()
+
+    async def admit(self, index: AgentIndex, mark: Any) -> None:
+        """Let a loaded index join, with all that was written since the mark: while it loaded."""
         async with self._reading:
-            async for commits in self._pages(since):
-                model = await self._model_of(commits)
-                if await asyncio.to_thread(apply_commits, index, commits, model):
-                    self._on_doubt([index.agent])
+            await self._feed.begin()
+            async with aclosing(self._feed.since(mark)) as missed:
+                async for commits in missed:
+                    model = await self._model_of(commits)
+                    if await asyncio.to_thread(apply_commits, index, commits, model):
+                        self._on_doubt([index.agent])
             self._residents[index.agent] = index
 
-    async def stamp(self) -> int:
-        """Return a version stamp that lies surely before every commit from now on."""
-        return stamp_before(int(await self._db.run(CLOCK)))
-
     async def _read(self) -> None:
-        begun, now, position = datetime.now(UTC), time.monotonic(), self._position
-        if position.is_lost:
-            position.begin_at(await self.stamp())
-        # A server has other writers too; an embedded store has this process alone.
-        since = position.next_stamp(now, is_shared=self._db.address.folder is None)
-        stamps: set[int] = set()
-        async for commits in self._pages(since):
-            stamps |= {commit.stamp for commit in commits}
-            await self._take_in([c for c in commits if c.stamp not in position.seen])
-        if position.has_gap(since, stamps, now):
-            log.error("the change feed has a gap: every index is loaded again")
-            self._on_doubt(list(self._residents))
-            stamps.clear()
-        position.advance(stamps, now)
-        self.through = begun
+        begun, looked_at = datetime.now(UTC), time.monotonic()
+        async with aclosing(self._feed.news()) as news:
+            async for commits in news:
+                await self._take_in(commits)
+        self.through, self._looked_at = begun, looked_at
 
-    async def _pages(self, since: int) -> AsyncIterator[list[Commit]]:
-        """Yield the commits since a stamp, that one included, page by page."""
-        has_more = True
-        while has_more:
-            commits, has_more = await self._db.changes(since)
-            if commits:
-                yield commits
-                since = commits[-1].stamp
+    def _doubt_all(self) -> None:
+        self._on_doubt(list(self._residents))
 
     async def _take_in(self, commits: Sequence[Commit]) -> None:
-        if not commits:
-            return
         self._count_unknown(commits)
         model = await self._model_of(commits)
         for index in list(self._residents.values()):

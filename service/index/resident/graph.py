@@ -62,6 +62,13 @@ class AdjacencyLists:
         self._weights.pop((source, target), None)
         self.count -= 1
 
+    def remove_node(self, node: int, *, ahead: bool = True, behind: bool = True) -> None:
+        """Take away the edges that lead from a node, to it, or both."""
+        for target in list(self.ahead(node)) if ahead else ():
+            self.remove(node, target)
+        for source in list(self.behind(node)) if behind else ():
+            self.remove(source, node)
+
     def ahead(self, node: int) -> Sequence[int]:
         """Return the nodes that edges from this one lead to."""
         return self._ahead.get(node, _NONE)
@@ -130,6 +137,20 @@ class AgentGraph:
         if slug in self._numbers:
             self._concepts[self._numbers[slug]] = None
             self._put_merged(slug, ())
+
+    def remove_edges_of_memory(self, row: int) -> None:
+        """Forget the edges of a memory."""
+        self.edges["references"].remove_node(row, behind=False)
+        self.edges["follows"].remove_node(row)
+
+    def remove_edges_of_concept(self, slug: str) -> None:
+        """Forget the edges of a concept."""
+        if slug in self._numbers:
+            number = self._numbers[slug]
+            self.edges["references"].remove_node(number, ahead=False)
+            for table in ("related_to", "is_a"):
+                self.edges[table].remove_node(number)
+            self._declared = {pair for pair in self._declared if number not in pair}
 
     def _put_merged(self, slug: str, merged: Collection[str]) -> None:
         for old in self._merged.pop(slug, ()):

@@ -54,8 +54,8 @@ CONCEPT_EDGES: Final[tuple[tuple[Query, EdgeTable], ...]] = (
 _PAGE_MEMORIES: Final = 5000
 _PAGE_CONCEPTS: Final = 5000
 _PAGE_EDGES: Final = 20_000
-# Nothing that Python can say is later.
-_LAST_MOMENT: Final = "9999-12-31T23:59:59.999999999Z"
+# No moment of the store is later, in microseconds since 1970.
+_LAST_MOMENT: Final = 2**63 - 1
 # From this share of the store on, scanning it whole is faster than picking.
 _SCAN_SHARE: Final = 0.25
 

@@ -204,14 +204,14 @@ class Residency:
     async def _load(self, agent: str) -> AgentIndex:
         started = time.perf_counter()
         doubts = self._doubts[agent]
-        since = await self.follower.stamp()
+        mark = await self.follower.mark()
         facts = await store_facts(self._db, agent)
         index = empty_index(agent, facts, self._scanned(facts.fingerprint))
         loading = self._loading[agent] = Loading(index, facts, self._index_bytes())
         reporting = asyncio.create_task(self._report(loading))
         try:
             await load(self._db, loading)
-            await self.follower.admit(index, since)
+            await self.follower.admit(index, mark)
         finally:
             reporting.cancel()
             del self._loading[agent]

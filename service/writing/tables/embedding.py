@@ -24,7 +24,7 @@ def embedding(linked: LinkedChange) -> Fragment | None:
         gone_embeddings=[record("embedding", key) for key in stale],
         embeddings=[
             {
-                "id": key, "vector": stored_vector(vector, linked.form),
+                "id": record("embedding", key), "vector": stored_vector(vector, linked.form),
                 "fingerprint": linked.fingerprint,
             }
             for key, vector in linked.vectors.items()

@@ -23,7 +23,7 @@ def memory(linked: LinkedChange) -> Fragment | None:
 def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
     old = linked.change.replaced.get(draft.key)
     return {
-        **draft.row(), "id": draft.key, "is_embedded": is_embedded(linked, draft),
+        **draft.row(), "id": record("memory", draft.key), "is_embedded": is_embedded(linked, draft),
         "created_at": old.created_at if old else linked.now, "updated_at": linked.now,
     }  # fmt: skip
 

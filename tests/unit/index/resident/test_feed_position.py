@@ -17,15 +17,10 @@ def position() -> FeedPosition:
     return position
 
 
-def test_an_embedded_store_is_read_from_the_next_stamp(position: FeedPosition) -> None:
+def test_the_last_two_seconds_are_read_again_for_as_long(position: FeedPosition) -> None:
     position.checked_at = 0.0
-    assert position.next_stamp(1.0, is_shared=False) == START + 1
-
-
-def test_a_shared_store_is_read_again_for_two_seconds(position: FeedPosition) -> None:
-    position.checked_at = 0.0
-    assert position.next_stamp(1.0, is_shared=True) == START - 2 * SECOND
-    assert position.next_stamp(2.5, is_shared=True) == START + 1
+    assert position.next_stamp(1.0) == START - 2 * SECOND
+    assert position.next_stamp(2.5) == START + 1
 
 
 def test_what_was_read_in_the_last_two_seconds_is_known_again(position: FeedPosition) -> None:
@@ -36,11 +31,11 @@ def test_what_was_read_in_the_last_two_seconds_is_known_again(position: FeedPosi
 
 
 def test_the_newest_commit_is_looked_for_once_a_minute(position: FeedPosition) -> None:
-    since = position.next_stamp(1.0, is_shared=False)
+    since = position.next_stamp(3.0)
     assert since == START
-    assert not position.has_gap(since, {START}, 1.0)
-    assert position.next_stamp(60.9, is_shared=False) == START + 1
-    assert position.next_stamp(61.0, is_shared=False) == START
+    assert not position.has_gap(since, {START}, 3.0)
+    assert position.next_stamp(62.9) == START + 1
+    assert position.next_stamp(63.0) == START
 
 
 def test_a_gap_is_told_once_and_only_by_a_look_that_could_show_it(position: FeedPosition) -> None:
@@ -53,7 +48,7 @@ def test_a_lost_position_begins_anew_and_sees_no_gap(position: FeedPosition) -> 
     position.lose()
     assert position.is_lost is True
     position.begin_at(7)
-    assert position.next_stamp(500.0, is_shared=False) == 7
+    assert position.next_stamp(500.0) == 7
     assert not position.has_gap(7, set(), 500.0)
 
 

@@ -1,0 +1,101 @@
+"""The change feed of a database that others write to as well: every commit, in its own order."""
+
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from service.index.resident.feed_position import FeedPosition, stamp_after, stamp_before
+from service.records import Commit
+from service.store.database import Database
+from service.store.queries import load_query
+
+log = logging.getLogger(__name__)
+
+CLOCK: Final = load_query(__package__, "clock")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedMark:
+    """A stamp that lies surely before every commit from now on, and the commits beyond it.
+
+    Such there are when the database's clock was set back: they are older than their stamps say.
+    """
+
+    stamp: int
+    future: frozenset[int]
+
+
+class ChangeFeed:
+    """Reads the feed on from where it was read last.
+
+    `on_gap` is called when commits may be missing or out of their order: what was made of the feed
+    must be read anew from the tables.
+    """
+
+    def __init__(self, db: Database, on_gap: Callable[[], None]) -> None:
+        self._db = db
+        self._on_gap = on_gap
+        now = time.monotonic()
+        self._position = FeedPosition(moved_at=now, checked_at=now)
+        self._mark = FeedMark(0, frozenset())
+
+    async def mark(self) -> FeedMark:
+        """Return a place before everything that is committed from now on."""
+        now = int(await self._db.run(CLOCK))
+        future: set[int] = set()
+        async for commits in self._pages(stamp_after(now)):
+            future |= {commit.stamp for commit in commits}
+        if future:
+            log.warning("the database's clock is behind %d of its commits", len(future))
+        return FeedMark(stamp_before(now), frozenset(future))
+
+    async def since(self, mark: FeedMark) -> AsyncGenerator[list[Commit]]:
+        """Yield what was committed since a mark, page by page."""
+        async for commits in self._pages(mark.stamp):
+            fresh = [commit for commit in commits if commit.stamp not in mark.future]
+            if fresh:
+                yield fresh
+            else:
+                return
+
+    async def begin(self) -> None:
+        """Begin to read at this moment, where nothing was read yet."""
+        if self._position.is_lost:
+            self._mark = await self.mark()
+            self._position.begin_at(self._mark.stamp)
+
+    async def news(self) -> AsyncGenerator[list[Commit]]:
+        """Yield what was committed since it was asked for last."""
+        await self.begin()
+        now, position = time.monotonic(), self._position
+        since = position.next_stamp(now)
+        stamps: set[int] = set()
+        async for commits in self.since(FeedMark(since, self._mark.future)):
+            stamps |= {commit.stamp for commit in commits}
+            fresh = [commit for commit in commits if commit.stamp not in position.seen]
+            if fresh:
+                yield fresh
+        if position.has_gap(since, stamps, now):
+            log.error("the change feed has a gap: every index is loaded again")
+            self._on_gap()
+            stamps.clear()
+        position.advance(stamps, now)
+        if self._db.clock_ms is not None and stamp_after(self._db.clock_ms) < position.cursor:
+            log.error("the database's clock was set back: every index is loaded again")
+            self.lose()
+            self._on_gap()
+
+    def lose(self) -> None:
+        """Forget where reading stands: it begins anew at the next look."""
+        self._position.lose()
+
+    async def _pages(self, since: int) -> AsyncGenerator[list[Commit]]:
+        """Yield the commits since a stamp, that one included, page by page."""
+        has_more = True
+        while has_more:
+            commits, has_more = await self._db.changes(since)
+            if commits:
+                yield commits
+                since = commits[-1].stamp

@@ -1,0 +1,78 @@
+"""The feed of a store that this process alone writes to: what it wrote, as it is now."""
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from itertools import count
+from typing import Any, Final
+
+from service.index.resident.graph import EDGE_TABLES
+from service.records import Commit, RowChange
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.store.written_records import Reader, RecordKey
+
+CURRENT_ROWS: Final = load_query(__package__, "current_rows")
+
+_TABLES: Final = ("memory", "concept", "embedding", *EDGE_TABLES)
+# In one query: 2,000 rows are at most some 10 MB.
+_PAGE_RECORDS: Final = 2000
+
+
+class OwnWrites:
+    """Tells what this process wrote since it was asked last, in no order: rows as they are now.
+
+    Nothing of it depends on a clock, and nothing can be missed: another program cannot open the
+    store of this one.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._news = db.written.reader()
+        self._looks = count(1)
+
+    async def mark(self) -> Reader:
+        """Return a place before everything that is written from now on."""
+        return self._db.written.reader()
+
+    async def since(self, mark: Reader) -> AsyncGenerator[list[Commit]]:
+        """Yield what was written since a mark, all in one; what nobody takes in is told again."""
+        taken = mark.take()
+        if not taken:
+            return
+        is_taken_in = False
+        try:
+            yield [await self._read(list(taken))]
+            is_taken_in = True
+        finally:
+            if not is_taken_in:
+                mark.add(taken)
+
+    async def begin(self) -> None:
+        """Do nothing: what is written is noted from the start."""
+
+    def news(self) -> AsyncGenerator[list[Commit]]:
+        """Yield what was written since it was asked for last."""
+        return self.since(self._news)
+
+    def lose(self) -> None:
+        """Do nothing: what could not be taken in is told again."""
+
+    async def _read(self, keys: Sequence[RecordKey]) -> Commit:
+        changes: list[RowChange] = []
+        for start in range(0, len(keys), _PAGE_RECORDS):
+            wanted: dict[str, list[Any]] = {table: [] for table in _TABLES}
+            for table, key in keys[start : start + _PAGE_RECORDS]:
+                if table in wanted:
+                    wanted[table].append(list(key) if isinstance(key, tuple) else key)
+            ids = {table: [record(table, key) for key in found] for table, found in wanted.items()}
+            rows = await self._db.run(CURRENT_ROWS, **ids)
+            for table, found in wanted.items():
+                changes += _changes(table, found, rows)
+        return Commit(next(self._looks), tuple(changes))
+
+
+def _changes(
+    table: str, keys: Iterable[Any], rows: dict[str, list[dict[str, Any]]]
+) -> Iterable[RowChange]:
+    """Return what became of records: their row, or that they are gone."""
+    by_key = {str(row["id"]): row for row in rows[table]}
+    return [RowChange(table, key, by_key.get(str(key))) for key in keys]

@@ -1,0 +1,89 @@
+"""Which records this process has written: what whoever keeps a copy of them must read again."""
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from weakref import WeakSet
+
+from service.store.driver import RecordID
+
+# A table, and a key within it that can stand in a set: lists are tuples.
+RecordKey = tuple[str, Any]
+
+# After so many seconds a write that was given up is looked at again: it may happen yet, for as
+# long as the database goes on with it.
+_LOOKS_AFTER: Final = (0.25, 1.0, 4.0, 15.0, 60.0, 300.0)
+
+
+class Reader:
+    """What was written since somebody read it last."""
+
+    def __init__(self, written: "WrittenRecords") -> None:
+        self._written = written
+        self._waiting: set[RecordKey] = set()
+
+    def take(self) -> set[RecordKey]:
+        """Return the records that were written, and begin anew."""
+        self._written.look_again()
+        taken, self._waiting = self._waiting, set()
+        return taken
+
+    def add(self, keys: Iterable[RecordKey]) -> None:
+        """Have records read once more: they were written, or could not be read."""
+        self._waiting.update(keys)
+
+
+class WrittenRecords:
+    """Tells its readers what is written; no clock and no order, for what counts is how it is now.
+
+    A reader hears of writes for as long as somebody holds it. Without readers this costs nothing.
+    """
+
+    def __init__(self) -> None:
+        self._readers: WeakSet[Reader] = WeakSet()
+        # (moment of time.monotonic, records) of writes whose end nobody knows.
+        self._doubtful: list[tuple[float, frozenset[RecordKey]]] = []
+
+    def reader(self) -> Reader:
+        """Return a reader of everything that is written from now on."""
+        reader = Reader(self)
+        self._readers.add(reader)
+        return reader
+
+    def records_in(self, params: Mapping[str, Any]) -> frozenset[RecordKey]:
+        """Return the records that the values of a writing query name; every write names them."""
+        return frozenset(_named(params)) if self._readers else frozenset()
+
+    def add(self, keys: frozenset[RecordKey]) -> None:
+        """Tell the readers of a write."""
+        for reader in self._readers:
+            reader.add(keys)
+
+    def doubt(self, keys: frozenset[RecordKey]) -> None:
+        """Tell the readers of a write that was given up, now and again for some minutes."""
+        if keys:
+            now = time.monotonic()
+            self._doubtful += [(now + seconds, keys) for seconds in _LOOKS_AFTER]
+            self.add(keys)
+
+    def look_again(self) -> None:
+        """Tell of the doubtful writes whose time it is."""
+        now = time.monotonic()
+        due = [keys for moment, keys in self._doubtful if moment <= now]
+        self._doubtful = [one for one in self._doubtful if one[0] > now]
+        for keys in due:
+            self.add(keys)
+
+
+def _named(value: Any) -> Iterable[RecordKey]:
+    if isinstance(value, RecordID):
+        key = value.id
+        yield value.table_name, tuple(key) if isinstance(key, list) else key
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            if isinstance(part, RecordID | Mapping | list):
+                yield from _named(part)
+    elif isinstance(value, list) and not (value and isinstance(value[0], float)):
+        # The numbers of a vector name nothing.
+        for part in value:
+            yield from _named(part)
