@@ -19,10 +19,9 @@ from service.links import stored
 from service.links.change import Change
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
-from service.store.queries import Fragment, load_query
+from service.store.queries import load_query
 
 SOURCES: Final = load_query(__package__, "sources")
-FORGET_PLANS: Final = load_query(__package__, "forget_plans")
 
 
 @dataclass(slots=True)
@@ -55,9 +54,6 @@ async def revise(db: Database, change: Change, budget_tokens: int) -> Change:
     summary; one whose text changes is told anew. When a summary goes, its sources come back. A step
     of the pipeline.
     """
-    if change.audit and change.gone:
-        # A plan names concepts, and these may be words of what goes.
-        change = change.with_fragment(Fragment(FORGET_PLANS, {"planning_agents": [change.agent]}))
     leaving, released = _leaving(change)
     unarchived = await stored.memories_by_id(db, change.unarchive)
     for memory in unarchived.values():
