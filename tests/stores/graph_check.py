@@ -101,7 +101,7 @@ def check(store: Store) -> list[str]:
     """Return what is wrong in these rows, one sentence each."""
     found: list[str] = []
     for part in (
-        _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
+        _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes, _wrong_teachers,
         _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
         _wrong_summaries,
     ):  # fmt: skip
@@ -182,6 +182,13 @@ def _wrong_sizes(store: Store) -> Iterator[str]:
             if row["memories"] != counted.pop(agent, 0):
                 yield f"agent {agent} is said to have {row['memories']} memories"
     yield from (f"agent {agent} has no dictionary row" for agent in counted)
+
+
+def _wrong_teachers(store: Store) -> Iterator[str]:
+    """Memories that say of themselves that they teach and must not, or the other way round."""
+    for row in store.rows["memory"]:
+        if row.get("teaches") != store.memories[row["id"]].teaches:
+            yield f"memory {row['id']} of tier {row['trust_tier']} says teaches: {row['teaches']}"
 
 
 def _wrong_concepts(store: Store) -> Iterator[str]:
