@@ -65,6 +65,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     unheard = {name.slug for name in new} - mentioned
     for slug in unheard:
         dictionary.remove(slug)
+    # One that is silent may have heard it all the same, in place of a shorter name.
+    after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
     references = link_change(before, after, *_silent(change, texts))
