@@ -7,6 +7,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
+_NUMBER: Final = re.compile(r"\s*+[+-]?[\d.]+\s*")
+
 Kind = Literal[
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
     "summary",
@@ -42,7 +44,7 @@ def _telling(text: str) -> str:
 
 def _written(value: object) -> object:
     """Refuse numbers: `since=2026` would be read as seconds since 1970, and widen the answer."""
-    if not isinstance(value, str | datetime) or re.fullmatch(r"\s*[+-]?[\d.]+\s*", str(value)):
+    if not isinstance(value, str | datetime) or _NUMBER.fullmatch(str(value)):
         msg = "is not a date; write 2026-02-13 or 2026-02-13T10:00:00Z"
         raise ValueError(msg)
     return value

@@ -3,7 +3,7 @@
 import re
 import time
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
@@ -20,6 +20,8 @@ from service.web.fields import Strict, body_example
 from service.web.parts import ThePipeline, TheSettings, part
 from service.writing.pipeline import sync_documents
 
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+
 router = APIRouter(prefix="/ingest", tags=["ingest"])
 
 TheJobs = Annotated[JobRunner, part(JobRunner)]
@@ -29,7 +31,7 @@ def _relative(source: str) -> str:
     """Refuse names that look like a way out of a folder; separators become slashes."""
     path = source.replace("\\", "/")
     parts = path.split("/")
-    if ".." in parts or path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
+    if ".." in parts or path.startswith(("/", "~")) or _DRIVE.match(path):
         msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
         raise ValueError(msg)
     if has_control_characters(source):

@@ -11,11 +11,14 @@ _BEHIND: Final = _BEFORE + ".…"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./~@:+-]+")
 _LONGEST_CHARACTERS: Final = 100
 _NUMBERED: Final = re.compile(
-    r"(?P<prefix>[A-Z][A-Za-z0-9]*|[a-z]+\d[a-z0-9]*)(?:-[A-Za-z]+)*"
-    r"-[A-Za-z]{0,3}\d[A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*"
+    # Possessive: what a part has taken it never gives back, for no other reading ends elsewhere.
+    r"(?P<prefix>[A-Z][A-Za-z0-9]*+|[a-z]++\d[a-z0-9]*+)(?:-[A-Za-z]++(?=-))*+"
+    r"-[A-Za-z]{0,3}\d[A-Za-z0-9]*+(?:[.-][A-Za-z0-9]++)*+"
 )
 _SYMBOL: Final = re.compile(r"_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*")
-_LINE_NUMBER: Final = re.compile(r"(?::\d+)+(?:-\d+)?$")
+# `:12:3-7` at the end of a word, read from there: searched for from the front, it would be tried at
+# every place of a long word.
+_LINE_NUMBER_BACKWARDS: Final = re.compile(r"(?:\d+-)?(?:\d+:)+")
 _FILE: Final = re.compile(r"(?P<stem>[\w+@~.-]*\w\w)\.(?P<extension>[a-z]\w{0,7})")
 _ROOTED: Final = re.compile(r"(?:~|\.{1,2})?/[\w.@~+-]+(?:/[\w.@~+-]+)+/?")
 _PATH: Final = re.compile(r"(?:~|\.{1,2})?/?(?:[\w.@~+-]+/)*[\w.@~+-]+")
@@ -54,11 +57,16 @@ def identifiers(text: str, spans: Iterable[str] = ()) -> set[str]:
         if bare.isalnum() or "://" in bare or not _has_mark(bare):
             continue
         for piece in [bare] if bare.isascii() else _PLAIN.findall(bare):
-            word = _LINE_NUMBER.sub("", piece.rstrip(_BEHIND))
+            word = _without_line_number(piece.rstrip(_BEHIND))
             if len(word) <= _LONGEST_CHARACTERS and is_identifier(word):
                 names.add(word)
-    words = (_LINE_NUMBER.sub("", span.removesuffix("()")) for span in spans)
+    words = (_without_line_number(span.removesuffix("()")) for span in spans)
     return names | set(filter(_is_code_word, words))
+
+
+def _without_line_number(word: str) -> str:
+    number = _LINE_NUMBER_BACKWARDS.match(word[::-1])
+    return word[: len(word) - number.end()] if number else word
 
 
 def is_identifier(word: str) -> bool:

@@ -1,9 +1,9 @@
 """Slugs: the tokens of a name, and the one spelling under which it is looked up."""
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from service.text.caching import cached_by_word
 from service.text.cjk import CJK_LETTERS
 from service.text.words import fold
 
@@ -41,6 +41,6 @@ def slug_of(name: str) -> str:
 
 
 # The words of one agent come again and again.
-@lru_cache(maxsize=65_536)
+@cached_by_word(32_768)
 def _key_of_token(token: str) -> str:
     return (token[:-1] if _PLURAL.fullmatch(token) else token).casefold()

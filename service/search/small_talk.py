@@ -8,6 +8,8 @@ import re
 import unicodedata
 from typing import Final
 
+_MARKS: Final = re.compile(r"[^\w']+")
+
 _MOST_CHARACTERS: Final = 60
 _WITHOUT_WORDS: Final = re.compile(r"[\W_]*")
 # Marks of a question, of code, paths, handles and quantities.
@@ -62,7 +64,7 @@ _CHINESE: Final = """
 def _plain(text: str) -> str:
     """Return a text in one spelling: a blank for each run of marks, "yesss" as "yes"."""
     letters = unicodedata.normalize("NFC", text).casefold().replace("\u2019", "'")
-    return _LENGTHENED.sub(r"\1", re.sub(r"[^\w']+", " ", letters)).strip()
+    return _LENGTHENED.sub(r"\1", _MARKS.sub(" ", letters)).strip()
 
 
 def _any_of(phrases: str) -> str:

@@ -15,6 +15,8 @@ from service.errors import (
     WriteConflict,
 )
 
+_UNFIT_VALUE: Final = re.compile(r"Found .* for field|Couldn't coerce value")
+
 # What a writing query throws when the store is no longer as it was read.
 _STALE: Final = "stale read"
 
@@ -44,7 +46,7 @@ def named_failure(failures: list[dict[str, Any]]) -> Exception:
     if any(f"An error occurred: {_STALE}" == t for t in texts):
         return StaleRead()
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
-    if re.match(r"Found .* for field|Couldn't coerce value", causes[0]):
+    if _UNFIT_VALUE.match(causes[0]):
         return InvalidRequest(f"The store refused a value: {causes[0]}")
     return QueryFailed(f"The database refused a query: {causes[0]}")
 

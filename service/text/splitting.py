@@ -5,10 +5,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from service.text.blocks import Block
 from service.text.sentences import find_sentence_starts
 from service.text.tokens import MOST_CHARACTERS_PER_TOKEN, estimate_tokens
+
+_LINE_BEGIN: Final = re.compile(r"\n(?=.)", re.DOTALL)
 
 _WORD = re.compile(r"\S+\s*|\s+")
 _LEADING_BLANK = re.compile(r"(?:[^\S\n]*\n)+")
@@ -194,7 +197,7 @@ def _find_overlap(text: str, room: int) -> int:
 
 
 def _find_line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer(r"\n(?=.)", text, re.DOTALL))]
+    return [0, *(match.end() for match in _LINE_BEGIN.finditer(text))]
 
 
 def _find_word_starts(text: str) -> list[int]:

@@ -15,6 +15,9 @@ from starlette.responses import Response
 
 from service.errors import FieldError, ServiceError
 
+_CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
+_REQUEST_ID: Final = re.compile(r"[\w.:-]{1,100}")
+
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
@@ -75,7 +78,7 @@ def problem(request: Request, error: ServiceError) -> Response:
     headers = {}
     if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
-    slug = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
+    slug = _CAPITAL.sub("-", type(error).__name__).lower()
     body = _body(request, error.status, error.title(), error.detail, slug)
     if error.errors:
         body["errors"] = [{"pointer": e.pointer, "detail": e.detail} for e in error.errors]
@@ -86,7 +89,7 @@ def request_id(request: Request) -> str:
     """Return the id of this request: the caller's X-Request-ID or a new one."""
     if not hasattr(request.state, "request_id"):
         given = request.headers.get("x-request-id", "")
-        request.state.request_id = given if re.fullmatch(r"[\w.:-]{1,100}", given) else uuid4().hex
+        request.state.request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
     return str(request.state.request_id)
 
 

@@ -101,9 +101,9 @@ def check(store: Store) -> list[str]:
     """Return what is wrong in these rows, one sentence each."""
     found: list[str] = []
     for part in (
-        _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes, _wrong_teachers,
+        _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
         _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
-        _wrong_summaries,
+        _wrong_summaries, _wrong_teachers,
     ):  # fmt: skip
         found += part(store)
     return found

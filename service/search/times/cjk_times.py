@@ -11,6 +11,8 @@ from typing import Final
 from service.search.times import periods
 from service.search.times.periods import Reading, Unit, table
 
+_COUNTER: Final = re.compile(r"\s|个|個")
+
 _HAN_DIGITS: Final = "〇一二三四五六七八九"
 _SEASONS: Final = {
     "봄": 3, "여름": 6, "가을": 9, "겨울": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12,
@@ -87,7 +89,7 @@ def _year(match: re.Match[str], _: date) -> Reading:
 
 
 def _back(match: re.Match[str], today: date) -> Reading:
-    word = re.sub(r"\s|个|個", "", match[0]).replace("這", "这").replace("週", "周")
+    word = _COUNTER.sub("", match[0]).replace("這", "这").replace("週", "周")
     unit, count = _BACK[word.replace("礼拜", "星期")]
     period = periods.before(today, unit, count) if count else periods.period_around(today, unit)
     return period, "firm"

@@ -34,7 +34,7 @@ _SIDES: Final[dict[str, Literal["before", "after"]]] = {
 }  # fmt: skip
 _ENGLISH: Final = re.compile(
     r"(?<![\w-])(?P<side>before|prior to|until|till|after|since)\s+"
-    r"(?P<words>.+?)\s*(?=$|[,;:?!()]|\.(?:\s|$)|\s[-–—]\s"
+    r"(?P<words>.+?)(?=$|[,;:?!()]|\.(?:\s|$)|\s[-–—]\s"
     r"|\s(?:what|which|who|when|where|why|how|did we|did i|did you|do we|before|after)\b)",
     re.IGNORECASE | re.DOTALL,
 )  # fmt: skip

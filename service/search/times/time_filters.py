@@ -14,6 +14,8 @@ _TOLD_WITHIN: Final = timedelta(days=7)
 # A store that was left so long ago is asked from its own end: its "in June" was last year's.
 _LEFT_ALONE: Final = timedelta(days=30)
 _INSTANT: Final = timedelta(microseconds=1)
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,17 @@ async def _around_anchor(engine: Engine, text: str, filters: Filters) -> tuple[S
     return (Span(moment, None, anchor.words, "after"),)
 
 
+def _shifted(moment: datetime, by: timedelta) -> datetime:
+    """Return the moment so much later, or the last or first that there is."""
+    try:
+        return moment + by
+    except OverflowError:
+        return _LAST if by > timedelta(0) else _FIRST
+
+
 def _bounded(filters: Filters, span: Span, later: timedelta) -> Filters:
     """Return the filters narrowed to a span; both bounds of filters are inclusive."""
-    since, until = span.start, span.end and span.end + later - _INSTANT
+    since, until = span.start, span.end and _shifted(span.end, later - _INSTANT)
     since = max(filter(None, (since, filters.since)), default=None)
     until = min(filter(None, (until, filters.until)), default=None)
     return replace(filters, since=since, until=until)

@@ -5,6 +5,7 @@ Rules of our own and no library: docs/decisions/0014 says why.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Final, Literal, cast
@@ -192,7 +193,8 @@ def _single(text: str, words: TimeWords, lead: _Lead | None, zone: tzinfo) -> Sp
         return _span(offset[1], "in", text[offset[0] : end], zone)
     period = words.period
     if lead and lead.unit:
-        period = periods.period_around(period[0], cast("Unit", lead.unit))
+        with suppress(*NO_SUCH_TIME):  # a week that the calendar does not hold whole
+            period = periods.period_around(period[0], cast("Unit", lead.unit))
     return _span(*_meant(word, period), text[begin:end].strip(), zone)
 
 

@@ -20,6 +20,9 @@ MOMENTS = {
 }
 
 
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
 class FakeEngine:
     """The outer edge: what an engine would tell of MOMENTS."""
 
@@ -40,7 +43,7 @@ ENGINE = cast("Engine", FakeEngine())
 
 
 def passes(key: str, filters: Filters) -> bool:
-    since, until = filters.since or MOMENTS["old"], filters.until or MOMENTS["new"]
+    since, until = filters.since or FIRST, filters.until or LAST
     return since <= MOMENTS[key] <= until
 
 
@@ -97,3 +100,24 @@ def test_what_passes_any_of_the_filters_is_told_once() -> None:
     assert asyncio.run(visible_within(ENGINE, list(MOMENTS), spans)) == set(MOMENTS)
     assert asyncio.run(visible_within(ENGINE, list(MOMENTS), spans[:1])) == {"old"}
     assert asyncio.run(visible_within(ENGINE, list(MOMENTS), [])) == set()
+
+
+QUESTIONS = (
+    "What happened last week?", "what did we do yesterday", "in the next month", "since Monday",
+    "in the week of December 31, 9999", "the week before January 1", "two days after 9999-12-31",
+    "from January to March", "before 0001-01-01", "last weekend", "the last 400 years", "in winter",
+    "지난주에 뭐 했지?", "작년 겨울", "上周发生了什么", "十年前", "What happened before migration?",
+    "what happened after the migration?", "in the month of December 9999", "3000 years ago",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("moment", [FIRST, LAST, FIRST + WEEK, LAST - WEEK])
+def test_the_ends_of_the_calendar_break_no_question(
+    question: str, moment: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named(question, as_of=moment)
+    monkeypatch.setitem(MOMENTS, "migration", moment)
+    found = named(question)
+    if "migration" in question:
+        assert found is not None

@@ -1,0 +1,38 @@
+"""Whether a function's time grows with its text and no faster; in CPU time of this thread."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+MOST_GROWTH: Final = 2.5
+# Under this nobody waits, and a clock tells too little.
+QUICK_SECONDS: Final = 0.003
+_TRIES: Final = 3
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Return the CPU time of one call."""
+    started = time.thread_time()
+    call()
+    return time.thread_time() - started
+
+
+def growth(call: Callable[[int], Callable[[], object]], length: int) -> float:
+    """Return how many times longer twice the text takes: at least, over several tries.
+
+    `call` makes a call on a text of a length. What takes no time at all grows by nothing. Each try
+    takes turns between the lengths, doubled until the shorter is slow enough to be timed.
+    """
+    least = float("inf")
+    for _ in range(_TRIES):
+        short, long = call(length), call(2 * length)
+        once = min(seconds(short) for _ in range(2))
+        twice = min(seconds(long) for _ in range(2))
+        if twice < QUICK_SECONDS:
+            return 0.0
+        least = min(least, twice / max(once, 1e-6))
+        if least <= MOST_GROWTH:
+            return least
+        if once < QUICK_SECONDS:
+            length *= 2
+    return least
