@@ -191,6 +191,10 @@ class Written(Named, Protocol):
         """The text below the headings."""
 
     @property
+    def trust_tier(self) -> str:
+        """How far it is trusted."""
+
+    @property
     def teaches(self) -> bool:
         """Whether names are learned from it and concepts count it."""
 

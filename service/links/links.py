@@ -15,6 +15,7 @@ from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, link_change
+from service.records import QUARANTINED
 from service.store.database import Database
 
 
@@ -190,8 +191,13 @@ async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, St
 
 
 def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
-    """Return the slugs of the known concepts that a memory gives on purpose or mentions."""
-    given = (dictionary.resolve(name) for name in names_in(memory))
+    """Return the slugs of the known concepts that a memory gives on purpose or mentions.
+
+    What is quarantined gives none: a tag of its own, which stands in no text, would not be found
+    again when it becomes a name.
+    """
+    names = [] if memory.trust_tier == QUARANTINED else names_in(memory)
+    given = (dictionary.resolve(name) for name in names)
     text = text_of(memory.heading_path, memory.title, memory.content)
     return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)
 

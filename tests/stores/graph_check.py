@@ -57,6 +57,7 @@ class CheckedMemory:
     tags: tuple[str, ...]
     concepts: tuple[str, ...]
     content: str
+    trust_tier: str
     teaches: bool
     uri: str
     chain: str | None
@@ -115,7 +116,7 @@ def frozen(value: Any) -> Any:
 
 
 def _memory(row: dict[str, Any]) -> CheckedMemory:
-    same = ("id", "agent", "title", "content", "position", "occurred_at")
+    same = ("id", "agent", "title", "content", "position", "occurred_at", "trust_tier")
     return CheckedMemory(
         **{name: row[name] for name in same},
         heading_path=tuple(row["heading_path"]),
