@@ -16,6 +16,7 @@ from embedding_server.settings import Settings
 from embedding_server.web.api_key import ApiKeyGuard
 from embedding_server.web.body_limit import BodyLimit
 from embedding_server.web.dependencies import Parts
+from embedding_server.web.description import describe_model
 from embedding_server.web.error_responses import StopAnswer, install_error_handlers
 from embedding_server.web.protocol import ErrorBody
 from embedding_server.web.request_log import RequestLog
@@ -58,6 +59,8 @@ def create_app(
     app.state.model = model
     app.state.parts = Parts(settings, instruments, Admission(settings, instruments), model)
     install_error_handlers(app)
+    told_of_any = app.openapi
+    app.openapi = lambda: describe_model(told_of_any(), model)  # type: ignore[method-assign]
     for router in (embeddings.router, models.router):
         app.include_router(router, prefix="/v1", responses=FAILURES)
         # Clients whose base URL has no /v1.

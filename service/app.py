@@ -25,10 +25,11 @@ from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
+from service.web.declared import PROBLEM_RESPONSES
 from service.web.layers import RequestNames, RequestSizeLimit
-from service.web.problems import PROBLEM_RESPONSES, install_problems
+from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
-from service.writing.embed_later import keep_embedding
+from service.writing.embed_later import keep_embedding, keep_looking
 from service.writing.pipeline import read_ahead
 
 log = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_read_dictionaries(parts, agents)),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
+        asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
     ]
     try:

@@ -9,12 +9,15 @@ ServiceError
 │   ├── JobNotFound
 │   ├── PlanNotFound
 │   ├── RunNotFound
+│   ├── PathOutsideSources
 │   └── AgentUnknown
 ├── Refused                  422   (well-formed JSON, but not something we can do)
 │   ├── InvalidRequest
-│   ├── PathOutsideSources
-│   ├── NoSources
 │   └── NotText
+├── NotAsThingsStand         409   (well-formed, and another service or memory would do it)
+│   ├── NoSources
+│   ├── NoResidentIndex
+│   └── ToldElsewhere
 ├── AgentNotReadable         403
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
@@ -23,10 +26,13 @@ ServiceError
 │   └── PlanStale            409
 ├── Unavailable              503   (with Retry-After)
 │   ├── StoreUnavailable
+│   │   └── StoreFull        507
 │   └── EmbedderUnavailable
 ├── EmbedderRefused          502
+│   └── EmbedderForbids      502
 ├── VectorsUnfit             503
 │   ├── FingerprintMismatch
+│   │   └── ModelSwapped
 │   └── VectorFormMismatch
 └── CannotStart              –     (start-up only: one line on stderr and exit status 1)
     ├── StoreInUse
@@ -37,6 +43,8 @@ ServiceError
 
 from dataclasses import dataclass
 from typing import ClassVar
+
+from service.redaction import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,8 @@ class ServiceError(Exception):
     retry_after_seconds: ClassVar[int | None] = None
 
     def __init__(self, detail: str = "", errors: tuple[FieldError, ...] = ()) -> None:
-        self.detail = detail or self.title()
+        # Whatever repeats it, a server's own words or a URL in it must tell no secret.
+        self.detail = redacted(detail) or self.title()
         self.errors = errors
         super().__init__(self.detail)
 
@@ -98,6 +107,10 @@ class RunNotFound(NotFound):
     """There is no consolidation with this id."""
 
 
+class PathOutsideSources(NotFound):
+    """The path lies outside the configured folders."""
+
+
 class AgentUnknown(NotFound):
     """This agent has never stored a memory."""
 
@@ -112,16 +125,26 @@ class InvalidRequest(Refused):
     """The request does not fit the contract."""
 
 
-class PathOutsideSources(Refused):
-    """The path lies outside the configured folders."""
+class NotText(Refused):
+    """The file is not a text file in UTF-8."""
 
 
-class NoSources(Refused):
+class NotAsThingsStand(ServiceError):
+    """The request is right, but cannot be carried out as things stand here."""
+
+    status = 409
+
+
+class NoSources(NotAsThingsStand):
     """No folder is configured to scan."""
 
 
-class NotText(Refused):
-    """The file is not a text file in UTF-8."""
+class NoResidentIndex(NotAsThingsStand):
+    """No index is held in RAM."""
+
+
+class ToldElsewhere(NotAsThingsStand):
+    """What is said of this memory is told by a file or by other memories."""
 
 
 class AgentNotReadable(ServiceError):
@@ -167,6 +190,13 @@ class StoreUnavailable(Unavailable):
     """The database cannot be reached."""
 
 
+class StoreFull(StoreUnavailable):
+    """The disk of the store is full."""
+
+    status = 507
+    retry_after_seconds = 30
+
+
 class EmbedderUnavailable(Unavailable):
     """The embedding server cannot be reached."""
 
@@ -177,6 +207,10 @@ class EmbedderRefused(ServiceError):
     status = 502
 
 
+class EmbedderForbids(EmbedderRefused):
+    """The embedding server refuses every request: its key, URL or model is wrong."""
+
+
 class VectorsUnfit(ServiceError):
     """The stored vectors do not fit what the service was started with."""
 
@@ -185,6 +219,10 @@ class VectorsUnfit(ServiceError):
 
 class FingerprintMismatch(VectorsUnfit):
     """The stored vectors were made by another embedding model."""
+
+
+class ModelSwapped(FingerprintMismatch):
+    """The embedding server serves another model under the old name."""
 
 
 class VectorFormMismatch(VectorsUnfit):

@@ -5,7 +5,15 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    Strict,
+    StringConstraints,
+    WithJsonSchema,
+)
+from pydantic.fields import FieldInfo
 
 _NUMBER: Final = re.compile(r"\s*+[+-]?[\d.]+\s*")
 
@@ -20,6 +28,16 @@ TrustTier = Literal["trusted", "untrusted", "quarantined"]
 MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_WHOLE_NUMBER: Final = re.compile(r"-?\d++", re.ASCII)
+_JSON_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?", re.ASCII)
+# What str.strip() takes away, one by one: `\s` is another set in each dialect of expressions.
+_BLANK: Final = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+def pattern_of(expression: str) -> FieldInfo:
+    """Tell the description what a validator refuses, whose own words help more than a pattern."""
+    told: FieldInfo = Field(json_schema_extra={"pattern": expression})
+    return told
 
 
 def _encodable(text: str) -> str:
@@ -40,6 +58,30 @@ def _telling(text: str) -> str:
         msg = "is empty; send at least one word"
         raise ValueError(msg)
     return text
+
+
+def _flag(value: object) -> object:
+    """Of texts take `true` and `false` alone, as queries have them; strict bodies take neither."""
+    if isinstance(value, str) and value not in {"true", "false"}:
+        msg = "is not a boolean; write true or false"
+        raise ValueError(msg)
+    return value
+
+
+def _number(value: object) -> object:
+    """Of texts take numbers as JSON writes them, as queries have them; strict bodies take none."""
+    if isinstance(value, str) and not _JSON_NUMBER.fullmatch(value):
+        msg = "is not a number; write it as 0.5"
+        raise ValueError(msg)
+    return value
+
+
+def _whole_number(value: object) -> object:
+    """Take 5.0 for 5, as JSON Schema does; of texts those that queries have."""
+    if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
+        msg = "is not a whole number; write it as 5"
+        raise ValueError(msg)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _written(value: object) -> object:
@@ -68,34 +110,43 @@ def _end_of_day(value: object) -> object:
     return value
 
 
-Text = Annotated[str, AfterValidator(_encodable)]
-Moment = Annotated[datetime, BeforeValidator(_written), AfterValidator(_in_utc)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+# Beside the bounds of a number, and behind them.
+WHOLE: Final = BeforeValidator(_whole_number)
+NUMBER: Final = BeforeValidator(_number)
+Share = Annotated[float, Field(ge=0, le=1), NUMBER]
+
+_DATES: Final = [{"type": "string", "format": form} for form in ("date-time", "date")]
+# JSON has no dates: a strict body holds them as text too.
+_Dated = Annotated[datetime, Strict(strict=False), WithJsonSchema({"anyOf": _DATES})]
+Moment = Annotated[_Dated, BeforeValidator(_written), AfterValidator(_in_utc)]
 EndMoment = Annotated[
-    datetime, BeforeValidator(_end_of_day), BeforeValidator(_written), AfterValidator(_in_utc)
+    _Dated, BeforeValidator(_end_of_day), BeforeValidator(_written), AfterValidator(_in_utc)
 ]
-AgentName = Annotated[
-    str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$"), AfterValidator(_encodable)
-]
-Label = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_encodable)]
+
+_STORABLE: Final = (AfterValidator(_encodable), pattern_of(r"^[^\x00]*$"))
+_TELLING: Final = (
+    AfterValidator(_encodable), AfterValidator(_telling),
+    pattern_of(rf"^[^\x00]*[^\x00{_BLANK}][^\x00]*$"),
+)  # fmt: skip
+Text = Annotated[str, *_STORABLE]
+AgentName = Annotated[str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=200), *_STORABLE]
 Title = Annotated[
-    str, StringConstraints(max_length=MOST_SENT_TITLE_CHARACTERS), AfterValidator(_encodable),
+    str, StringConstraints(max_length=MOST_SENT_TITLE_CHARACTERS), *_STORABLE,
     Field(description="One line that names it. One longer than 200 characters is cut at a word, "
           "and the whole of it put in front of the text; up to 10,000 characters.",
           examples=["Which embedding model we chose, and why"]),
 ]  # fmt: skip
-Reference = Annotated[
-    str, StringConstraints(min_length=1, max_length=500), AfterValidator(_encodable)
-]
+Reference = Annotated[str, StringConstraints(min_length=1, max_length=500), *_STORABLE]
 Question = Annotated[
-    str, StringConstraints(max_length=10_000), AfterValidator(_encodable), AfterValidator(_telling),
+    str, StringConstraints(max_length=10_000), *_TELLING,
     Field(description="The question, in plain words; up to 10,000 characters.",
           examples=["what happened with the RTX 5070 Ti VRAM issue?"]),
 ]  # fmt: skip
 MemoryText = Annotated[
-    str, StringConstraints(max_length=200_000), AfterValidator(_encodable),
-    AfterValidator(_telling),
+    str, StringConstraints(max_length=200_000), *_TELLING,
     Field(description="What to remember; markdown is welcome. Up to 200,000 characters.",
           examples=["JR's code phrase is blue bunny."]),
 ]  # fmt: skip
 Tags = Annotated[list[Label], Field(max_length=100)]
-Share = Annotated[float, Field(ge=0, le=1)]

@@ -12,7 +12,9 @@ from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
-from service.inference.embedder import Embedder, EmbedderAddress
+from service.inference.embedder import Embedder
+from service.inference.fitting import Fitting
+from service.inference.model import EmbedderAddress
 from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import JobRunner
@@ -68,15 +70,16 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             settings.database_namespace,
             settings.database_name,
             settings.database_timeout_seconds,
+            settings.disk_reserve_mb * 1_000_000,
         )
     )
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
+    vectors = Vectors(embedder, Fitting(db, schema, FORM_OF_ENGINE[settings.search_engine]))
     try:
         await db.open(schema)
         if fits_engine:
             await fit_text_index(db, schema, settings.search_engine)
-        vectors = Vectors(db, embedder, schema, FORM_OF_ENGINE[settings.search_engine])
         dictionaries = Dictionaries(settings.index_memory_mb * _DICTIONARY_BYTES_PER_MB)
         residency = _residency(settings, db, dictionaries)
         engine = (
@@ -89,6 +92,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         searcher = Searcher(db, vectors, settings, engine, reranker)
         yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher)
     finally:
+        await vectors.close()
         await embedder.close()
         if reranker:
             await reranker.close()
@@ -135,6 +139,9 @@ def embedder_address(settings: Settings) -> EmbedderAddress:
         settings.embedding_instruction,
         settings.embedding_batch_size,
         settings.embedding_timeout_seconds,
+        settings.embedding_query_seconds,
+        settings.embedding_write_seconds,
+        settings.embedding_check_seconds,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.records import KINDS
+from service.redaction import SECRETS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -77,7 +78,34 @@ class Settings(BaseSettings):
         8, ge=1, le=2048, description="Texts a request; 42 at once exhausted a 12 GB card."
     )
     embedding_timeout_seconds: float = Field(
-        60.0, gt=0, description="Longest wait for one embedding request, in seconds."
+        60.0,
+        gt=0,
+        description="Longest wait for one embedding request of the background, with its retries, "
+        "in seconds.",
+    )
+    embedding_query_seconds: float = Field(
+        4.0,
+        gt=0,
+        description="Longest wait for the vector of a question, in seconds; past it: words and "
+        "graph.",
+    )
+    embedding_write_seconds: float = Field(
+        8.0,
+        gt=0,
+        description="Longest wait of a write for all its vectors, in seconds; past it they are "
+        "made later.",
+    )
+    embedding_check_seconds: float = Field(
+        5.0,
+        gt=0,
+        description="How long a look at the model is good for, in seconds: then a fixed text is "
+        "embedded again.",
+    )
+    disk_reserve_mb: int = Field(
+        16,
+        ge=0,
+        description="Free space on the store's disk, in MB (10^6 bytes), below which nothing is "
+        "written: 507.",
     )
     rerank_url: str | None = Field(
         None,
@@ -177,6 +205,13 @@ class Settings(BaseSettings):
             msg = "must begin with surrealkv://, ws:// or wss://"
             raise ValueError(msg)
         return value
+
+    def model_post_init(self, _: object) -> None:
+        """Let no error, log line or answer of this process tell a key or a password."""
+        for secret in (self.embedding_api_key, self.rerank_api_key, self.database_password):
+            SECRETS.keep(secret.get_secret_value() if secret else None)
+        for url in (self.database_url, self.embedding_url, self.rerank_url):
+            SECRETS.keep_url(url)
 
     @cached_property
     def store_url(self) -> str:

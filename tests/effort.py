@@ -43,7 +43,8 @@ AMOUNTS: Final = {
         "embedding_server/test_fuzz.py", "requests to the real model", 200, 200, 400
     ),
     "requests of an operation": Amount(
-        "acceptance/test_openapi.py", "requests drawn from each operation's description", 12, 4, 30
+        "acceptance/test_openapi.py",
+        "requests drawn from each operation's description, beside its bounds", 12, 1, 60,
     ),
     "files": Amount("acceptance/test_many_files.py", "files in the folder", 1000, 300, 1000),
     "hostile text": Amount(

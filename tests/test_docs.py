@@ -20,7 +20,15 @@ from pydantic_settings import BaseSettings
 from embedding_server.app import create_app as create_embedding_app
 from embedding_server.settings import Settings as EmbeddingSettings
 from service.app import create_app
-from service.errors import CannotStart, NotFound, Refused, ServiceError, Unavailable, VectorsUnfit
+from service.errors import (
+    CannotStart,
+    NotAsThingsStand,
+    NotFound,
+    Refused,
+    ServiceError,
+    Unavailable,
+    VectorsUnfit,
+)
 from service.settings import Settings
 from service.web.problems import problem
 from tests.conftest import Start
@@ -81,7 +89,7 @@ def _errors(of: type[ServiceError]) -> Iterator[type[ServiceError]]:
     """Yield the errors that a request can end with: no families, nothing of the start."""
     for child in of.__subclasses__():
         if child is not CannotStart:
-            is_family = child in {NotFound, Refused, Unavailable, VectorsUnfit}
+            is_family = child in {NotAsThingsStand, NotFound, Refused, Unavailable, VectorsUnfit}
             yield from (() if is_family else (child,))
             yield from _errors(child)
 

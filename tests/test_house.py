@@ -26,7 +26,7 @@ from service.store.queries import GENERATED
 RESERVED = {
     r"surrealdb": r"service\.store\.driver",
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
-    r"(inference\.(embedder|reranker)|client\.\w+|commands\.\w+)",
+    r"(inference\.(asking|embedder|reranker)|client\.\w+|commands\.\w+)",
     r"fastapi": r"service\.(app|web\.\w+|operate\.\w+|\w+\.route)|"
     r"embedding_server\.(app|web\.(api_key|dependencies|error_responses)|routes\.\w+)",
     r"starlette": r"service\.(commands\.\w+|web\.(accepted|layers|problems|parts))|"
@@ -34,7 +34,10 @@ RESERVED = {
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }
-IO = r"(asyncio|fastapi|httpx?|os|shutil|socket|starlette|subprocess|surrealdb|torch|urllib)(\.|$)"
+IO = (
+    r"(asyncio|fastapi|httpx?|os|shutil|socket|starlette|subprocess|surrealdb|torch|"
+    r"urllib\.request)(\.|$)"
+)
 # app keeps background work going after a defect; problems render what nobody has named.
 CATCH_ALL = frozenset(
     {"service.app", "service.web.problems", "embedding_server.web.error_responses"}

@@ -1,8 +1,15 @@
 """The shapes of OpenAI's embeddings API: what comes in, what goes out."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from embedding_server.prompts import InputType
@@ -35,6 +42,11 @@ def _check_unicode(text: str) -> str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(value: object) -> object:
+    """Take 256.0 for 256, as JSON Schema does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_tokens(value: object) -> bool:
@@ -73,6 +85,12 @@ def _check_input(value: object) -> object:
     return value
 
 
+# What _check_input refuses, for the description.
+_TEXT: Final = {"type": "string", "minLength": 1}
+_INPUT: Final = {
+    "anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_INPUTS}]
+}
+
 UnicodeText = Annotated[str, AfterValidator(_check_unicode)]
 
 
@@ -92,8 +110,8 @@ class EmbeddingRequest(BaseModel):
         },
     )
 
-    input: Annotated[str | list[str], BeforeValidator(_check_input)] = Field(
-        description=f"A text or up to {MAX_INPUTS} texts, none of them empty."
+    input: Annotated[str | list[str], BeforeValidator(_check_input), WithJsonSchema(_INPUT)] = (
+        Field(description=f"A text or up to {MAX_INPUTS} texts, none of them empty.")
     )
     model: UnicodeText = Field(
         max_length=MAX_NAME_CHARACTERS,
@@ -102,8 +120,8 @@ class EmbeddingRequest(BaseModel):
     encoding_format: Literal["float", "base64"] | None = Field(
         None, description="base64: little-endian float32 bytes, a third of the size."
     )
-    dimensions: int | None = Field(
-        None, ge=1, strict=True, description="Length of the vectors, if the model can be cut."
+    dimensions: Annotated[int, Field(ge=1, strict=True), BeforeValidator(_whole)] | None = Field(
+        None, description="Length of the vectors, if the model can be cut."
     )
     user: UnicodeText | None = Field(None, description="Accepted and not used.")
     input_type: InputType | None = Field(

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.inference.embedder import EmbeddingModel
+from service.inference.model import EmbeddingModel
 from service.text.words import STOP_WORDS
 
 _WORD: Final = re.compile(r"[^\W_]+")

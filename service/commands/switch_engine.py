@@ -10,7 +10,8 @@ from rich.console import Console
 
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
-from service.inference.vectors import Vectors, stored_form
+from service.inference.fitting import stored_form
+from service.inference.vectors import Vectors
 from service.opening import open_parts, read_schema
 from service.settings import Settings
 from service.store.database import Database, record
@@ -60,7 +61,7 @@ async def switch_store(db: Database, vectors: Vectors, schema: str, console: Con
     facts = await db.meta("embedding")
     if not facts or stored_form(facts) == vectors.form:
         return 0 if has_switched else None
-    await vectors.begin_switch(facts)
+    await vectors.fitting.begin_switch(facts)
     switched = 0
     total = await db.run(COUNT_VECTORS) or 0
     with progress_bar(console, "Switching", total) as show:
@@ -69,7 +70,7 @@ async def switch_store(db: Database, vectors: Vectors, schema: str, console: Con
             show(advance=len(rows))
         if vectors.form == "array":
             show(description="Building the index")
-        await vectors.end_switch(facts)
+        await vectors.fitting.end_switch(facts)
     return switched
 
 

@@ -13,6 +13,7 @@ from rich.logging import RichHandler
 
 from service.client.errors import ClientError
 from service.errors import CannotStart, ServiceError
+from service.redaction import WithoutSecrets, redacted
 from service.settings import Settings
 
 # Answers go to stdout, everything else here.
@@ -38,7 +39,7 @@ def one_line() -> Iterator[None]:
 
 
 def _stop(reason: str) -> NoReturn:
-    console.print(f"graph-memory: {reason}", style="red", soft_wrap=True, markup=False)
+    console.print(redacted(f"graph-memory: {reason}"), style="red", soft_wrap=True, markup=False)
     sys.exit(1)
 
 
@@ -66,6 +67,8 @@ def _log_to_terminal(settings: Settings) -> None:
         handlers=[rich if is_terminal else logging.StreamHandler()],
         force=True,
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(WithoutSecrets())
     # A failed start is told by us.
     logging.getLogger("uvicorn.error").addFilter(
         lambda entry: not entry.getMessage().startswith("Application startup failed")

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
-from service.errors import ConceptNotFound
-from service.field_types import AgentName
+from service.errors import AgentUnknown, ConceptNotFound
+from service.field_types import WHOLE, AgentName
 from service.store.agents import refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
-from service.web.cursors import cursor_number, decode_cursor, encode_cursor
+from service.web.cursors import CursorForm
+from service.web.declared import links, problems
 from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/concepts", tags=["concepts"])
@@ -18,6 +20,9 @@ router = APIRouter(prefix="/concepts", tags=["concepts"])
 LIST = load_query(__package__, "list")
 CONCEPT = load_query(__package__, "concept")
 MERGED_INTO = load_query(__package__, "merged_into")
+# In how many memories the last concept of a page stands, and its id.
+PLACE = CursorForm("c", (int, str))
+ConceptCursor = Annotated[str, Field(max_length=2000), *PLACE.type_rules()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +78,23 @@ class ConceptDetail(ConceptFields):
     narrower: list[str]
 
 
-@router.get("", operation_id="list_concepts")
+@router.get(
+    "", operation_id="list_concepts",
+    responses=problems(AgentUnknown)
+    | links(200, read_concept={"id": "/concepts/0/id"}, list_concepts={"cursor": "/next_cursor"}),
+)  # fmt: skip
 async def get_concepts(
     db: TheDatabase,
     agent: AgentName = "main",
     q: Annotated[str | None, Query(max_length=200, description="Part of a name.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    cursor: Annotated[str | None, Query(max_length=1000)] = None,
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    cursor: ConceptCursor | None = None,
 ) -> ConceptPage:
     """List what an agent's memories talk about."""
     memories, after = None, None
     if cursor:
-        count, slug = decode_cursor(cursor, 2)
-        memories, after = cursor_number(count), record("concept", [agent, str(slug)])
+        memories, slug = PLACE.decode(cursor)
+        after = record("concept", [agent, slug])
     rows = await db.run(
         LIST,
         agent=agent,
@@ -98,10 +107,10 @@ async def get_concepts(
         await refuse_unknown(db, agent)
     page = [ConceptFields(**_fields(row)) for row in rows[:limit]]
     more = len(rows) > limit
-    return ConceptPage(page, encode_cursor(page[-1].memories, page[-1].id) if more else None)
+    return ConceptPage(page, PLACE.encode(page[-1].memories, page[-1].id) if more else None)
 
 
-@router.get("/{id}", operation_id="read_concept")
+@router.get("/{id}", operation_id="read_concept", responses=problems(ConceptNotFound))
 async def get_concept(db: TheDatabase, id: str, agent: AgentName = "main") -> ConceptDetail:  # noqa: A002 - the contract's name
     """Read one concept with the concepts around it.
 

@@ -21,11 +21,13 @@ from service.consolidate.planning import (
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
 from service.consolidate.summary.summaries import Summary
 from service.text.titles import title_of
-from service.web.cursors import cursor_number, decode_cursor, encode_cursor
+from service.web.cursors import CursorForm
 from service.writing.pipeline import Pipeline
 
 # More names at once than these nobody reads; the counts tell of all.
 _MOST_CONCEPTS: Final = 1000
+# A plan, and how many of its groups were shown.
+SHOWN: Final = CursorForm("p", (str, int))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,7 @@ async def consolidate(
     started = time.perf_counter()
     key, start = request.plan, 0
     if request.cursor:
-        plan_id, shown = decode_cursor(request.cursor, 2)
-        key, start = str(plan_id), cursor_number(shown)
+        key, start = SHOWN.decode(request.cursor)
     async with pipeline.consolidating.of(request.target.agent):
         plan = await _plan(pipeline, request.target, key)
         if request.dry_run:
@@ -82,7 +83,7 @@ async def consolidate(
         concepts=[
             OneConcept(group.slug, list(group.others)) for group in plan.concepts[:_MOST_CONCEPTS]
         ],
-        next_cursor=encode_cursor(plan.id or "", end) if has_more else None,
+        next_cursor=SHOWN.encode(plan.id or "", end) if has_more else None,
         warnings=outcome.warnings,
         took_ms=took_ms,
     )

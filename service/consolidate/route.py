@@ -6,27 +6,53 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Self
 
 from fastapi import APIRouter
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.consolidating import SHOWN, Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
-from service.field_types import AgentName, Label, Reference
+from service.errors import (
+    AgentUnknown,
+    ConceptNotFound,
+    MemoryNotFound,
+    PlanNotFound,
+    PlanStale,
+    RunNotFound,
+    WriteConflict,
+)
+from service.field_types import WHOLE, AgentName, Label, Reference
 from service.store.agents import refuse_unknown
-from service.web.fields import Strict, body_example
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import Strict, body_example, ruled
 from service.web.parts import TheDatabase, ThePipeline
 
-router = APIRouter(prefix="/consolidate", tags=["operations"])
+router = APIRouter(prefix="/consolidate", tags=["operations"], route_class=JsonRoute)
 
 _UNDO_BY: Final = ("run", "summary", "concept")
 _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
+# In the description: a field that must not be there, and one that says nothing.
+_ABSENT: Final[dict[str, JsonValue]] = dict.fromkeys(sorted(_BY_PLAN), False)
+_NULL: Final[JsonValue] = {"type": "null"}
 
 
 class ConsolidateRequest(Strict):
     """What to consolidate; a dry run unless said otherwise."""
 
-    model_config = body_example(older_than_days=3, dry_run=True)
+    model_config = ruled(
+        body_example(older_than_days=3, dry_run=True),
+        anyOf=[
+            {"properties": {"plan": _NULL, "cursor": _NULL}},
+            {"properties": {"plan": {"type": "string"}, "cursor": _NULL, **_ABSENT}},
+            {
+                "properties": {
+                    "cursor": {"type": "string"}, "plan": _NULL, "dry_run": {"const": True},
+                    **_ABSENT,
+                }
+            },
+        ],
+    )  # fmt: skip
 
     agent: AgentName = "main"
     scope: Label | None = Field(None, description="Only memories with exactly this scope.")
@@ -39,8 +65,10 @@ class ConsolidateRequest(Strict):
         description="A plan that was shown: carried out exactly as it is, or refused with what "
         "changed since.",
     )
-    limit: int = Field(100, ge=1, le=1000, description="Groups to show, 1 to 1,000.")
-    cursor: Annotated[str, Field(max_length=1000)] | None = Field(
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
+        100, description="Groups to show, 1 to 1,000."
+    )
+    cursor: Annotated[str, Field(max_length=1000), *SHOWN.type_rules()] | None = Field(
         None, description="`next_cursor` of a dry run: its next groups."
     )
 
@@ -65,7 +93,10 @@ class ConsolidateRequest(Strict):
 class UndoRequest(Strict):
     """What to take back: a run, one summary, or the merging of a concept."""
 
-    model_config = body_example(run="5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", pin=False)
+    model_config = ruled(
+        body_example(run="5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", pin=False),
+        oneOf=[{"required": [one], "properties": {one: {"type": "string"}}} for one in _UNDO_BY],
+    )
 
     agent: AgentName = "main"
     run: Reference | None = Field(None, description="`run` of a consolidation.")
@@ -88,7 +119,9 @@ class UndoRequest(Strict):
 _DRY_RUN: Final = ConsolidateRequest()
 
 
-@router.post("", operation_id="consolidate")
+@router.post(
+    "", operation_id="consolidate", responses=problems(AgentUnknown, PlanNotFound, PlanStale)
+)
 async def post_consolidate(
     db: TheDatabase, pipeline: ThePipeline, request: ConsolidateRequest = _DRY_RUN
 ) -> Consolidated:
@@ -101,7 +134,10 @@ async def post_consolidate(
     return await consolidate(pipeline, request.consolidation())
 
 
-@router.post("/undo", operation_id="undo_consolidation")
+@router.post(
+    "/undo", operation_id="undo_consolidation",
+    responses=problems(RunNotFound, MemoryNotFound, ConceptNotFound, WriteConflict),
+)  # fmt: skip
 async def post_undo(pipeline: ThePipeline, request: UndoRequest) -> TakenBack:
     """Take a consolidation back: its memories return as they were, its summaries go.
 

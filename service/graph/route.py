@@ -4,8 +4,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from service.errors import AgentUnknown
 from service.field_types import AgentName
 from service.graph.report import GraphReport, report_on
+from service.web.declared import problems
 from service.web.parts import TheDatabase, TheSettings
 
 router = APIRouter(prefix="/graph", tags=["operations"])
@@ -31,7 +33,10 @@ _EXAMPLE: Final = {
 @router.get(
     "/report",
     operation_id="graph_report",
-    responses={200: {"content": {"application/json": {"example": _EXAMPLE}}}},
+    responses={
+        200: {"content": {"application/json": {"example": _EXAMPLE}}},
+        **problems(AgentUnknown),
+    },
 )
 async def get_report(
     db: TheDatabase, settings: TheSettings, agent: AgentName = "main"

@@ -1,160 +1,175 @@
 """Client of any OpenAI-compatible embedding server."""
 
 import asyncio
-import base64
-import binascii
-import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 
 import httpx
-import numpy as np
-import orjson
 
-from service.errors import EmbedderRefused, EmbedderUnavailable
+from service.errors import (
+    EmbedderForbids,
+    EmbedderRefused,
+    EmbedderUnavailable,
+    ServiceError,
+)
+from service.inference.answers import items_of, read_object, read_vectors
+from service.inference.asking import Answer, AnswerUnusable, Call, ask, client_of
+from service.inference.breaker import Breaker
+from service.inference.model import CANARY, EmbedderAddress, EmbeddingModel, Patience
 from service.records import Vector
-
-log = logging.getLogger(__name__)
-
 
 # What openai-python retries too: time-outs, lost races, busy servers.
 _PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
+# What a server says to every text, so that asking for each by itself is of no use.
+_FORBIDDING: Final = frozenset({401, 403, 404, 405, 407})
 _ATTEMPTS: Final = 4
 _FIRST_WAIT_SECONDS: Final = 0.2
 _LONGEST_WAIT_SECONDS: Final = 5.0
-# After a refused connection the next calls fail at once for this long: a search must not wait
-# for a server that was just found to be away.
-_REST_SECONDS: Final = 1.0
 # A foreign server's limit is unknown; 8,192 tokens of English are about 30,000 characters.
 _MOST_CHARACTERS: Final = 30_000
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderAddress:
-    """Where the embedding server is and what to ask of it."""
-
-    url: str
-    model: str | None = None
-    api_key: str | None = None
-    dimensions: int | None = None
-    instruction: str | None = None
-    batch_size: int = 8
-    timeout_seconds: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingModel:
-    """The model that answers; `speaks_input_type` marks our own server and its extra fields."""
-
-    name: str
-    dimensions: int
-    speaks_input_type: bool
-    instruction: str | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """What must be equal for two vectors to be comparable."""
-        return f"{self.name}/{self.dimensions}/{self.instruction or 'default'}"
+# A number of a vector as decimal text with its comma, and more for what stands around.
+_BYTES_A_NUMBER: Final = 32
+_BYTES_AROUND: Final = 1_000_000
+_MOST_DIMENSIONS: Final = 8192
+_MOST_NAMES_BYTES: Final = 4_000_000
+# Larger answers are read beside the event loop.
+_READ_AT_ONCE_BYTES: Final = 100_000
 
 
 class Embedder:
-    """Embeds texts in batches, with retries; every vector it returns is checked."""
+    """Embeds texts in batches, with retries; every vector it returns is checked.
 
-    def __init__(
-        self, address: EmbedderAddress, transport: httpx.AsyncBaseTransport | None = None
-    ) -> None:
-        headers = {"Authorization": f"Bearer {address.api_key}"} if address.api_key else {}
+    `changes` counts what may mean another model: a new connection, another `model` in an answer.
+    `failed_at` is when a call last gave no vectors, on the monotonic clock.
+    """
+
+    def __init__(self, address: EmbedderAddress, breaker: Breaker | None = None) -> None:
         self.address = address
-        self._client = httpx.AsyncClient(
-            base_url=address.url,
-            headers=headers,
-            timeout=httpx.Timeout(address.timeout_seconds, connect=2.0),
-            transport=transport,
-        )
+        self.breaker = breaker or Breaker()
+        self.changes = 0
+        self._client = client_of(address.api_key)
         self._model: EmbeddingModel | None = None
-        self._is_listed = False
-        self._resting_until = 0.0
+        self._answered: object = None
+        self._connections: list[object] = []
+        self._failure: ServiceError | None = None
+        self.failed_at = -inf
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    async def describe(self) -> EmbeddingModel:
-        """Ask the server for its model and embed one word to learn the vectors' length.
+    async def describe(self) -> tuple[EmbeddingModel, Vector]:
+        """Ask the server for its model and embed the canary; returns both.
 
         Raises EmbedderUnavailable (no answer) or EmbedderRefused (an answer of no use).
         """
-        listed = await self._list_models()
+        until = time.monotonic() + self.address.write_seconds
+        listed = await self._list_models(until)
         wanted = self.address.model
         entry: dict[str, Any] = next((m for m in listed if wanted in {None, m.get("id")}), {})
         name = wanted or entry.get("id")
-        if not name:
+        if not name or not isinstance(name, str):
             msg = (
                 f"The embedding server at {self.address.url} lists no model: "
                 "set MEMORY_EMBEDDING_MODEL."
             )
             raise EmbedderRefused(msg)
-        model = EmbeddingModel(
-            name, 0, entry.get("owned_by") == "graph-memory", self.address.instruction
-        )
-        [vector] = await self._embed_batch(model, ["dimension"], is_query=False, attempts=1)
-        self._is_listed = bool(entry)
-        self._model = EmbeddingModel(
-            name, len(vector), model.speaks_input_type, self.address.instruction
-        )
-        return self._model
+        is_ours = entry.get("owned_by") == "graph-memory"
+        model = EmbeddingModel(name, 0, is_ours, self.address.instruction)
+        [canary] = await self._embed_batch(model, [CANARY], _Asking(until, 1, is_probe=True))
+        self._model = EmbeddingModel(name, len(canary), is_ours, self.address.instruction)
+        return self._model, canary
 
-    async def check(self) -> None:
-        """Raise EmbedderUnavailable or EmbedderRefused unless the server still has the model."""
-        listed = [item.get("id") for item in await self._list_models()]
-        # Some gateways serve names that they do not list.
-        if self._model and self._is_listed and listed and self._model.name not in listed:
-            msg = (
-                f"The embedding server no longer offers {self._model.name}, it offers {listed[0]}: "
-                "start the old model again, or restart this service."
-            )
-            raise EmbedderRefused(msg)
+    async def embed_canary(self, until: float) -> Vector:
+        """Return the vector of the canary: what a probe asks for, who may ask while others rest."""
+        asking = _Asking(until, 1, is_probe=True)
+        [vector] = await self._embed_batch(await self._described(), [CANARY], asking)
+        return vector
 
-    async def _list_models(self) -> list[dict[str, Any]]:
-        """Ask for the server's models; for one that is named, a server without a list will do."""
+    async def embed_query(self, text: str, until: float | None = None) -> Vector:
+        """Return the unit vector of a question, with the model's query instruction.
+
+        Tried once more at most: a search would rather answer without its vector signal.
+        """
+        model = await self._described()
+        until = until or time.monotonic() + self.address.query_seconds
+        [vector] = await self._embed_batch(model, [text], _Asking(until, 2, is_query=True))
+        return vector
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the unit vectors of `texts`, in their order, asked for in small batches."""
+        patience = Patience(self.address.timeout_seconds)
+        vectors, failure = await self.embed_some(texts, patience)
+        if failure is not None:
+            raise failure
+        return vectors
+
+    async def embed_some(
+        self, texts: Sequence[str], patience: Patience
+    ) -> tuple[list[Vector], EmbedderUnavailable | EmbedderRefused | None]:
+        """Return the unit vectors of the first texts that could be had, and why not of all."""
+        end = patience.begin()
+        vectors: list[Vector] = []
         try:
-            return _items(await self._request("GET", "/v1/models", None, attempts=1))
+            model = await self._described()
+            for start in range(0, len(texts), self.address.batch_size):
+                batch = texts[start : start + self.address.batch_size]
+                until = min(end, time.monotonic() + patience.each_seconds)
+                vectors += await self._embed_batch(model, batch, _Asking(until, _ATTEMPTS))
+        except (EmbedderUnavailable, EmbedderRefused) as error:
+            return vectors, error
+        return vectors, None
+
+    async def _described(self) -> EmbeddingModel:
+        return self._model or (await self.describe())[0]
+
+    async def _list_models(self, until: float) -> list[dict[str, Any]]:
+        """Ask for the server's models; for one that is named, a server without a list will do."""
+        call = Call("GET", f"{self.address.url}/v1/models", None, until, _MOST_NAMES_BYTES)
+        try:
+            return items_of(read_object((await self._request(call, 1, is_probe=True)).content))
         except EmbedderRefused:
             if self.address.model is None:
                 raise
             return []
 
-    async def embed_query(self, text: str) -> Vector:
-        """Return the unit vector of a question, with the model's query instruction.
+    async def _embed_batch(
+        self, model: EmbeddingModel, texts: Sequence[str], asking: "_Asking"
+    ) -> list[Vector]:
+        body = self._body(model, texts, is_query=asking.is_query)
+        try:
+            return await self._asked(model, body, asking)
+        except ServiceError:
+            self.failed_at = time.monotonic()
+            raise
 
-        Tried once more at most: a search would rather answer without its vector signal.
-        """
-        [vector] = await self._embed_batch(
-            await self._described(), [text], is_query=True, attempts=2
-        )
-        return vector
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the unit vectors of `texts`, in their order, asked for in small batches."""
-        model = await self._described()
-        vectors: list[Vector] = []
-        for start in range(0, len(texts), self.address.batch_size):
-            batch = texts[start : start + self.address.batch_size]
-            vectors += await self._embed_batch(model, batch, is_query=False, attempts=_ATTEMPTS)
+    async def _asked(
+        self, model: EmbeddingModel, body: dict[str, Any], asking: "_Asking"
+    ) -> list[Vector]:
+        texts = body["input"]
+        numbers = len(texts) * (model.dimensions or _MOST_DIMENSIONS)
+        most_bytes = numbers * _BYTES_A_NUMBER + _BYTES_AROUND
+        call = Call("POST", f"{self.address.url}/v1/embeddings", body, asking.until, most_bytes)
+        answer = await self._request(call, asking.attempts, is_probe=asking.is_probe)
+        if len(answer.content) > _READ_AT_ONCE_BYTES:
+            named, vectors = await asyncio.to_thread(_read, answer, len(texts), model.dimensions)
+        else:
+            named, vectors = _read(answer, len(texts), model.dimensions)
+        self._notice(answer.connection, named)
         return vectors
 
-    async def _described(self) -> EmbeddingModel:
-        return self._model or await self.describe()
-
-    async def _embed_batch(
-        self, model: EmbeddingModel, texts: Sequence[str], *, is_query: bool, attempts: int
-    ) -> list[Vector]:
-        body = self._body(model, texts, is_query=is_query)
-        answer = await self._request("POST", "/v1/embeddings", body, attempts=attempts)
-        data = _in_order(_items(answer), len(texts))
-        return [_checked(_decode(item.get("embedding")), model.dimensions) for item in data]
+    def _notice(self, connection: object, named: object) -> None:
+        """Count what may mean that another model answers; connections are known by identity."""
+        is_new = connection is not None and all(one is not connection for one in self._connections)
+        if is_new:
+            self._connections = [*self._connections[-99:], connection]
+        is_renamed = named is not None and named != self._answered
+        if is_renamed:
+            self._answered = named
+        self.changes += is_new or is_renamed
 
     def _body(
         self, model: EmbeddingModel, texts: Sequence[str], *, is_query: bool
@@ -173,55 +188,65 @@ class Embedder:
         body["input"] = [prefix + text[:_MOST_CHARACTERS] for text in texts]
         return body
 
-    async def _request(
-        self, method: str, path: str, body: dict[str, Any] | None, *, attempts: int
-    ) -> dict[str, Any]:
+    async def _request(self, call: Call, attempts: int, *, is_probe: bool) -> Answer:
         for attempt in range(1, attempts + 1):
             try:
-                return await self._request_once(method, path, body)
+                return await self._request_once(call, is_probe=is_probe)
             except _PassingFailure as failure:
-                if attempt == attempts:
+                wanted = failure.wait_seconds or _FIRST_WAIT_SECONDS * 3 ** (attempt - 1)
+                wait_seconds = min(wanted, _LONGEST_WAIT_SECONDS)
+                if attempt == attempts or time.monotonic() + wait_seconds >= call.until:
                     raise EmbedderUnavailable(failure.detail) from failure
-                wait_seconds = failure.wait_seconds or _FIRST_WAIT_SECONDS * 3 ** (attempt - 1)
-                await asyncio.sleep(min(wait_seconds, _LONGEST_WAIT_SECONDS))
+                await asyncio.sleep(wait_seconds)
         raise AssertionError
 
-    async def _request_once(
-        self, method: str, path: str, body: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        if time.monotonic() < self._resting_until:
-            msg = f"The embedding server at {self.address.url} did not answer a moment ago."
-            raise EmbedderUnavailable(msg)
+    async def _request_once(self, call: Call, *, is_probe: bool) -> Answer:
+        if call.until <= time.monotonic():
+            raise EmbedderUnavailable("There was no time left for the embedding server.")
+        if not self.breaker.admit(is_probe=is_probe):
+            raise EmbedderUnavailable(self._why_left_alone())
+        started = time.monotonic()
         try:
-            response = await self._client.request(
-                method, path, content=orjson.dumps(body) if body else None, headers=_JSON
-            )
-        except httpx.DecodingError as error:
-            msg = "The embedding server's answer cannot be unpacked."
-            raise EmbedderRefused(msg) from error
+            answer = await ask(self._client, call)
+        except AnswerUnusable as error:
+            self.breaker.succeed()
+            raise EmbedderRefused(f"The embedding server's answer {error}.") from error
+        except httpx.InvalidURL as error:
+            raise EmbedderRefused(f"MEMORY_EMBEDDING_URL is no URL ({error}).") from error
+        except TimeoutError as error:
+            waited = time.monotonic() - started
+            raise self._failed(f"did not answer within {waited:.1f} s", is_gone=False) from error
         except httpx.TransportError as error:
-            if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-                self._resting_until = time.monotonic() + _REST_SECONDS
-                detail = f"No embedding server answers at {self.address.url}."
-                raise EmbedderUnavailable(detail) from error
-            raise _PassingFailure(f"The embedding server broke off ({error!r}).") from error
-        return self._read(response)
+            is_gone = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            if not is_gone:
+                # A lost race with a server that closes idle connections is worth another try.
+                raise _PassingFailure(f"The embedding server broke off ({error!r}).") from error
+            raise self._failed("cannot be reached", is_gone=True) from error
+        self.breaker.succeed()
+        return _accepted(answer)
 
-    def _read(self, response: httpx.Response) -> dict[str, Any]:
-        if response.status_code != 200:
-            detail = f"The embedding server answered {refusal_of(response)}"
-            is_final = response.headers.get("x-should-retry") == "false"
-            if is_final or response.status_code not in _PASSING:
-                raise EmbedderRefused(detail)
-            raise _PassingFailure(detail, _seconds(response.headers.get("retry-after")))
-        try:
-            answer = orjson.loads(response.content)
-        except orjson.JSONDecodeError as error:
-            msg = "The embedding server answered something that is not JSON."
-            raise EmbedderRefused(msg) from error
-        if not isinstance(answer, dict):
-            raise EmbedderRefused("The embedding server answered JSON that is not an object.")
-        return answer
+    def _failed(self, what: str, *, is_gone: bool) -> EmbedderUnavailable:
+        self.breaker.fail(is_gone=is_gone)
+        self._failure = EmbedderUnavailable(
+            f"No embedding server answers at {self.address.url}."
+            if is_gone
+            else f"The embedding server at {self.address.url} {what}."
+        )
+        return self._failure
+
+    def _why_left_alone(self) -> str:
+        told = self._failure.detail if self._failure else ""
+        return f"{told} It did not answer a moment ago and is left alone until it does."
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """How one batch is asked for."""
+
+    until: float
+    attempts: int
+    is_query: bool = False
+    is_probe: bool = False
 
 
 class _PassingFailure(Exception):
@@ -233,65 +258,23 @@ class _PassingFailure(Exception):
         super().__init__(detail)
 
 
-_JSON: Final = {"Content-Type": "application/json"}
+def _read(answer: Answer, count: int, dimensions: int) -> tuple[object, list[Vector]]:
+    """Return the model that an answer names, and its vectors."""
+    told = read_object(answer.content)
+    return told.get("model"), read_vectors(told, count, dimensions)
 
 
-def _items(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what an answer lists under `data`."""
-    items = answer.get("data") or []
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise EmbedderRefused("The embedding server's answer has no list of objects in `data`.")
-    return items
-
-
-def _in_order(items: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    """Return one item for each text, by `index`; without any they stand in the texts' order."""
-    if len(items) != count:
-        msg = f"The embedding server returned {len(items)} vectors for {count} texts."
-        raise EmbedderRefused(msg)
-    placed = {
-        index: item
-        for place, item in enumerate(items)
-        if isinstance(index := item.get("index", place), int)
-    }
-    if set(placed) != set(range(count)):
-        raise EmbedderRefused("The embedding server returned vectors whose `index` is wrong.")
-    return [placed[place] for place in range(count)]
-
-
-def _decode(embedding: object) -> Vector:
-    """Read a vector in either encoding: base64 of little-endian float32, or a list."""
-    try:
-        if isinstance(embedding, str):
-            return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
-        with np.errstate(over="ignore"):  # too large for float32: infinity, refused below
-            return np.asarray(embedding, dtype=np.float32)
-    except (binascii.Error, ValueError, TypeError) as error:
-        msg = "The embedding server returned a vector that cannot be read."
-        raise EmbedderRefused(msg) from error
-
-
-def _checked(vector: Vector, dimensions: int) -> Vector:
-    """Return the vector at unit length; refuse a wrong length, NaN, infinity or all zeros."""
-    if vector.ndim != 1 or not len(vector) or (dimensions and len(vector) != dimensions):
-        msg = f"The embedding server returned {vector.shape} numbers, {dimensions} were expected."
-        raise EmbedderRefused(msg)
-    length = float(np.linalg.norm(vector.astype(np.float64)))
-    if not np.isfinite(length) or length == 0.0:
-        msg = "The embedding server returned a vector with NaN, infinity or only zeros."
-        raise EmbedderRefused(msg)
-    return (vector / length).astype(np.float32)
-
-
-def refusal_of(response: httpx.Response) -> str:
-    """Return a refusal's status and what it says in OpenAI's, Cohere's or FastAPI's fields."""
-    try:
-        answer = orjson.loads(response.content)
-        error = answer.get("error") or answer.get("message") or answer["detail"]
-        reason = str(error["message"] if isinstance(error, dict) else error)
-    except (orjson.JSONDecodeError, AttributeError, KeyError):
-        reason = response.text
-    return f"{response.status_code}: {reason[:300]}"
+def _accepted(answer: Answer) -> Answer:
+    """Return a good answer; raises what its status means."""
+    if answer.status == 200:
+        return answer
+    detail = f"The embedding server answered {answer.refusal()}"
+    is_final = answer.headers.get("x-should-retry") == "false"
+    if answer.status in _FORBIDDING:
+        raise EmbedderForbids(detail)
+    if is_final or answer.status not in _PASSING:
+        raise EmbedderRefused(detail)
+    raise _PassingFailure(detail, _seconds(answer.headers.get("retry-after")))
 
 
 def _seconds(header: str | None) -> float | None:

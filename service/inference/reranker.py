@@ -4,7 +4,6 @@ A search goes on without it, so it is asked once, within a time limit, and left 
 after a failure.
 """
 
-import asyncio
 import logging
 import math
 import time
@@ -15,19 +14,25 @@ from typing import Any, Final
 import httpx
 import orjson
 
-from service.inference.embedder import refusal_of
+from service.inference.asking import Answer, AnswerUnusable, Call, ask, client_of
+from service.redaction import redacted
 
 log = logging.getLogger(__name__)
 
 # After a failure it is not asked for this long: searches must not queue up behind a sick server.
 _REST_SECONDS: Final = 30.0
-_JSON: Final = {"Content-Type": "application/json"}
+# An index and a score a document, and whatever a server tells beside them.
+_BYTES_A_DOCUMENT: Final = 20_000
+_BYTES_AROUND: Final = 1_000_000
 # What a server answers that knows another path (404) or other fields (422).
 _ANOTHER_SHAPE: Final = frozenset({404, 422})
 
 
 class RerankFailed(Exception):
     """The rerank server gave no order to use; the text says why. Never an answer's error."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(redacted(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +49,8 @@ class Reranker:
     """Scores documents for a question; every answer is checked before it is believed."""
 
     def __init__(self, address: RerankerAddress) -> None:
-        headers = {"Authorization": f"Bearer {address.api_key}"} if address.api_key else {}
         self.address = address
-        self._client = httpx.AsyncClient(headers=_JSON | headers, timeout=address.timeout_seconds)
+        self._client = client_of(address.api_key)
         self._speaks_tei = False
         self._resting_until = 0.0
         self._failure = ""
@@ -65,8 +69,10 @@ class Reranker:
             msg = f"{self._failure} It is left alone for {_REST_SECONDS:.0f} s."
             raise RerankFailed(msg)
         try:
-            async with asyncio.timeout(self.address.timeout_seconds):
-                return await self._scores(question, documents)
+            until = time.monotonic() + self.address.timeout_seconds
+            return await self._scores(question, documents, until)
+        except AnswerUnusable as error:
+            raise self._failed(f"The rerank server's answer {error}.") from error
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             raise self._failed(f"The rerank server {self._silence(error)}.") from error
         except RerankFailed as error:
@@ -84,15 +90,18 @@ class Reranker:
         log.warning("%s Searches go without it for %.0f s.", reason, _REST_SECONDS)
         return RerankFailed(reason)
 
-    async def _scores(self, question: str, documents: Sequence[str]) -> list[float]:
+    async def _scores(self, question: str, documents: Sequence[str], until: float) -> list[float]:
         """Ask in the shape that was understood last; where it no longer is, in the other one."""
-        first = await self._ask(question, documents, speaks_tei=self._speaks_tei)
-        if first.status_code not in _ANOTHER_SHAPE:
+        call = self._call(question, documents, until, speaks_tei=self._speaks_tei)
+        first = await ask(self._client, call)
+        if first.status not in _ANOTHER_SHAPE:
             return _read(first, len(documents))
-        second = await self._ask(question, documents, speaks_tei=not self._speaks_tei)
-        if second.status_code != 200:
+        other = self._call(question, documents, until, speaks_tei=not self._speaks_tei)
+        second = await ask(self._client, other)
+        if second.status != 200:
             told = " and ".join(
-                f"{refusal_of(answer)} ({answer.url})" for answer in (first, second)
+                f"{answer.refusal()} ({one.url})"
+                for answer, one in ((first, call), (second, other))
             )
             msg = f"The rerank server answered {told}"
             raise RerankFailed(msg)
@@ -100,28 +109,28 @@ class Reranker:
         self._speaks_tei = not self._speaks_tei
         return scores
 
-    async def _ask(
-        self, question: str, documents: Sequence[str], *, speaks_tei: bool
-    ) -> httpx.Response:
+    def _call(
+        self, question: str, documents: Sequence[str], until: float, *, speaks_tei: bool
+    ) -> Call:
         if speaks_tei:
+            path = "/rerank"
             body: dict[str, Any] = {"query": question, "texts": documents, "truncate": True}
-            return await self._post("/rerank", body)
-        # Only the fields that every server takes; all documents are to come back.
-        body = {"query": question, "documents": documents, "top_n": len(documents)}
-        if self.address.model:
-            body["model"] = self.address.model
-        return await self._post("/v1/rerank", body)
-
-    async def _post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        else:
+            # Only the fields that every server takes; all documents are to come back.
+            path = "/v1/rerank"
+            body = {"query": question, "documents": documents, "top_n": len(documents)}
+            if self.address.model:
+                body["model"] = self.address.model
         url = self.address.url
         whole = url if url.endswith("/rerank") else f"{url}{path}"
-        return await self._client.post(whole, content=orjson.dumps(body))
+        most_bytes = len(documents) * _BYTES_A_DOCUMENT + _BYTES_AROUND
+        return Call("POST", whole, body, until, most_bytes)
 
 
-def _read(response: httpx.Response, count: int) -> list[float]:
+def _read(response: Answer, count: int) -> list[float]:
     """Return the scores of an answer in the documents' order."""
-    if response.status_code != 200:
-        msg = f"The rerank server answered {refusal_of(response)}"
+    if response.status != 200:
+        msg = f"The rerank server answered {response.refusal()}"
         raise RerankFailed(msg)
     try:
         answer = orjson.loads(response.content)

@@ -2,94 +2,230 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
 from typing import Any, Final
 
 from service.errors import (
+    EmbedderForbids,
     EmbedderRefused,
     EmbedderUnavailable,
-    FingerprintMismatch,
+    ModelSwapped,
     ServiceError,
-    VectorFormMismatch,
+    StoreUnavailable,
     VectorsUnfit,
 )
-from service.inference.embedder import Embedder, EmbeddingModel
+from service.inference.embedder import Embedder
+from service.inference.fitting import Fitting, check_canary, compare, stored_canary
+from service.inference.model import EmbeddingModel, Patience
 from service.records import Vector
-from service.store.database import BUILDING_PATIENCE, Database
-from service.store.queries import load_query
-from service.store.vector_forms import ENGINE_OF_FORM, MIXED, VectorForm
+from service.store.vector_forms import VectorForm
 
 log = logging.getLogger(__name__)
 
-HAS_VECTORS: Final = load_query(__package__, "has_vectors")
-FORGET_VECTOR_INDEX: Final = load_query(__package__, "forget_vector_index")
+# After a failure, who asks whether all is well again is answered from the last look so long.
+_FAILURE_SECONDS: Final = 1.0
 
 
 class Vectors:
     """Embeds for one store, once the model is known and its fingerprint is the store's.
 
-    `form` is how the search engine needs them stored. `problem` is why vectors cannot be had
-    now; None when all is well.
+    `problem` is why vectors cannot be had
+    now; None when all is well. A name can be kept while the model behind it is swapped: no vector
+    is stored before the canary, embedded after it, is what the store keeps of it.
     """
 
-    def __init__(self, db: Database, embedder: Embedder, schema: str, form: VectorForm) -> None:
-        self.form: Final = form
-        self._db = db
+    def __init__(self, embedder: Embedder, fitting: Fitting) -> None:
+        self.fitting: Final = fitting
+        self.address: Final = embedder.address
         self._embedder = embedder
-        self._schema = schema
-        self._preparing = asyncio.Lock()
+        self._preparing: asyncio.Task[EmbeddingModel] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self.came_back = asyncio.Event()
+        self._looked_at = -inf
+        self._failure: ServiceError | None = None
+        self._canary: Vector | None = None
+        self._checked_at = -inf
+        self._checked_changes = -1
         self.model: EmbeddingModel | None = None
         self.problem: ServiceError | None = EmbedderUnavailable(
             "The embedding server was not asked yet."
         )
 
     @property
+    def form(self) -> VectorForm:
+        """How the search engine needs vectors stored."""
+        return self.fitting.form
+
+    @property
     def fingerprint(self) -> str:
         """The fingerprint that new vectors carry; empty before the model is known."""
         return self.model.fingerprint if self.model else ""
+
+    async def close(self) -> None:
+        """Stop what is under way."""
+        tasks = [task for task in (self._preparing, self._looking) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def prepare(self) -> EmbeddingModel:
         """Learn the model, compare it and the form with the store's, define the vector index.
 
         Raises VectorFormMismatch, FingerprintMismatch, EmbedderUnavailable, EmbedderRefused or
         StoreUnavailable, and keeps that as `problem`. Once it has succeeded it returns at once.
+        Who gives up waiting interrupts nothing.
         """
-        async with self._preparing:
-            if self.model and self.problem is None:
-                return self.model
-            try:
-                facts = await self._db.meta("embedding")
-                form = await self._form_to_be(facts)
-                model = await self._embedder.describe()
-                _compare(facts, model)
-                await self._take(model, form)
-            except ServiceError as error:
-                self.problem = error
-                raise
-            self.model, self.problem = model, None
-            log.info("embedding model %s, %d dimensions", model.name, model.dimensions)
-            return model
+        if self.model and self.problem is None:
+            return self.model
+        if self._preparing is None or self._preparing.done():
+            self._preparing = asyncio.create_task(self._prepare())
+            self._preparing.add_done_callback(_heard)
+        return await asyncio.shield(self._preparing)
+
+    async def _prepare(self) -> EmbeddingModel:
+        try:
+            facts = await self.fitting.facts()
+            form = await self.fitting.form_to_be(facts)
+            changes = self._embedder.changes
+            model, canary = await self._embedder.describe()
+            compare(facts, model, canary)
+            await self.fitting.take(facts, model, form, canary)
+        except ServiceError as error:
+            self.problem = error
+            raise
+        first = stored_canary(facts)
+        self.model, self.problem = model, None
+        self._canary = canary if first is None else first
+        self._checked_at, self._checked_changes = time.monotonic(), changes + 1
+        log.info("embedding model %s, %d dimensions", model.name, model.dimensions)
+        return model
 
     async def reach(self) -> None:
         """Raise EmbedderUnavailable or EmbedderRefused unless the model can be asked."""
         await self._embedder.describe()
 
     async def check(self) -> EmbeddingModel:
-        """Ask the server whether it is there; raises what `prepare` raises."""
-        if self.problem is None and self.model:
-            await self._embedder.check()
-            return self.model
-        return await self.prepare()
+        """Return the model, or raise why its vectors cannot be had: what the last calls gave.
+
+        Embeds the canary when the last look is older than `check_seconds`, or than one second
+        after a failure; whoever asks meanwhile shares that look.
+        """
+        if self._must_look():
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self.look())
+                self._looking.add_done_callback(_heard)
+            await asyncio.shield(self._looking)
+        failure = self._failure or self.problem
+        if failure is not None or self.model is None:
+            raise failure or EmbedderUnavailable()
+        return self.model
+
+    def _must_look(self) -> bool:
+        """Return whether what the last look gave may no longer be true."""
+        age, most_seconds = time.monotonic() - self._looked_at, self.address.check_seconds
+        is_doubtful = bool(self._failure) or self._looked_at < self._embedder.failed_at
+        return age >= (min(_FAILURE_SECONDS, most_seconds) if is_doubtful else most_seconds)
+
+    async def look(self) -> None:
+        """Embed the canary, as a probe, and compare it; raises what that gave, and keeps it."""
+        try:
+            if self.model is None or (self.problem and not isinstance(self.problem, ModelSwapped)):
+                await self.prepare()
+            else:
+                await self._compare_canary(time.monotonic() + self.address.write_seconds)
+        except ServiceError as error:
+            self._failure = error
+            raise
+        finally:
+            self._looked_at = time.monotonic()
+        if self._failure is not None:
+            self._failure = None
+            # Wakes those who wait at this moment.
+            self.came_back.set()
+            self.came_back.clear()
+
+    @property
+    def rest_seconds(self) -> float:
+        """How long the embedding server is left alone after it did not answer; 0 if it is not."""
+        return self._embedder.breaker.rest_seconds
+
+    @property
+    def needs_looking(self) -> bool:
+        """Whether nobody asks for vectors until `look` finds that they can be had again."""
+        if isinstance(self.problem, ModelSwapped):
+            return time.monotonic() - self._looked_at >= self.address.check_seconds
+        return self._embedder.breaker.is_open
+
+    def watch(self) -> None:
+        """Say that `look` is called from time to time, so that nobody else need find out."""
+        self._embedder.breaker.is_watched = True
 
     async def embed_query(self, text: str) -> Vector:
-        """Return a question's vector; raises what `prepare` and the embedder raise."""
+        """Return a question's vector; raises what `prepare` and the embedder raise.
+
+        All of it within `query_seconds`.
+        """
+        seconds = self.address.query_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                # The request ends before, so that the server is told to have hung.
+                return await self._embed_query(text, time.monotonic() + 0.95 * seconds)
+        except TimeoutError as error:
+            msg = f"No vector came within {seconds:g} s (MEMORY_EMBEDDING_QUERY_SECONDS)."
+            raise EmbedderUnavailable(msg) from error
+
+    async def _embed_query(self, text: str, until: float) -> Vector:
         await self._ready()
-        return await self._embedder.embed_query(text)
+        if time.monotonic() - self._checked_at < self.address.check_seconds:
+            vector = await self._embedder.embed_query(text, until)
+            if self._embedder.changes != self._checked_changes:
+                await self._compare_canary(until)
+            return vector
+        # Beside the question, which must not wait for it.
+        checking = asyncio.create_task(self._compare_canary(until))
+        try:
+            vector = await self._embedder.embed_query(text, until)
+            await checking
+        finally:
+            checking.cancel()
+            await asyncio.gather(checking, return_exceptions=True)
+        self._checked_changes = self._embedder.changes
+        return vector
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return the vectors of texts to store; raises what `prepare` and the embedder raise."""
-        await self._ready()
-        return await self._embedder.embed_documents(texts)
+        vectors, failure = await self.embed_some(texts, Patience(self.address.timeout_seconds))
+        if failure is not None:
+            raise failure
+        return vectors
+
+    async def embed_some(
+        self, texts: Sequence[str], patience: Patience
+    ) -> tuple[list[Vector], ServiceError | None]:
+        """Return the vectors of the first texts that could be had in time, and why not of all.
+
+        Of the time for the whole call a quarter is kept for the canary. Raises nothing of the
+        embedder's.
+        """
+        end = patience.begin()
+        try:
+            async with asyncio.timeout(end - time.monotonic() if end < inf else None):
+                await self._ready()
+                first = replace(patience, whole_seconds=0.75 * (end - time.monotonic()))
+                vectors, failure = await self._embedder.embed_some(texts, first)
+                if vectors:
+                    await self._compare_canary(min(end, time.monotonic() + patience.each_seconds))
+        except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit, StoreUnavailable) as error:
+            return [], error
+        except TimeoutError:
+            return [], EmbedderUnavailable(
+                f"No vectors came within {patience.whole_seconds:g} s "
+                "(MEMORY_EMBEDDING_WRITE_SECONDS)."
+            )
+        return vectors, failure
 
     async def embed_each(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return the vectors of texts to store, None for a text that the server refuses.
@@ -98,15 +234,18 @@ class Vectors:
         requests of at most 8 texts, where the batches alone are 8. Raises what `embed_documents`
         raises; EmbedderRefused only if not one text is taken.
         """
-        size = self._embedder.address.batch_size
-        vectors: list[Vector | None] = []
-        refusal: EmbedderRefused | None = None
+        await self._ready()
+        vectors, refusal = list[Vector | None](), None
+        size = self.address.batch_size
         for start in range(0, len(texts), size):
             made, refused = await self._embed_halving(texts[start : start + size])
             vectors += made
             refusal = refusal or refused
-        if refusal is not None and all(vector is None for vector in vectors):
-            raise refusal
+        if all(vector is None for vector in vectors):
+            if refusal is not None:
+                raise refusal
+        else:
+            await self._compare_canary(time.monotonic() + self.address.timeout_seconds)
         return vectors
 
     async def _embed_halving(
@@ -114,7 +253,9 @@ class Vectors:
     ) -> tuple[list[Vector | None], EmbedderRefused | None]:
         """Return a vector or None for each text, and the first refusal if there was one."""
         try:
-            return [*await self.embed_documents(texts)], None
+            return [*await self._embedder.embed_documents(texts)], None
+        except EmbedderForbids:
+            raise
         except EmbedderRefused as error:
             refusal = error
         if len(texts) == 1:
@@ -125,68 +266,35 @@ class Vectors:
         last, _ = await self._embed_halving(texts[half:])
         return first + last, refusal
 
-    async def begin_switch(self, facts: Mapping[str, Any]) -> None:
-        """Mark the store as mixed and forget the index, so that rows of both forms can lie there.
-
-        `facts` is what meta:embedding says. The mark comes first: whatever is interrupted after
-        it, the next start knows.
-        """
-        await self._db.set_meta("embedding", {**facts, "form": MIXED})
-        await self._db.run(FORGET_VECTOR_INDEX)
-
-    async def end_switch(self, facts: Mapping[str, Any]) -> None:
-        """Build the index if the form needs one, and mark the store as wholly of this form."""
-        if self.form == "array":
-            dimensions = facts["dimensions"]
-            await self._db.define_index(self._schema, "vectors", BUILDING_PATIENCE, dimensions)
-        await self._db.set_meta("embedding", {**facts, "form": self.form})
-
     async def _ready(self) -> None:
+        """Raise what keeps vectors from being had; an absent server is asked again."""
+        if isinstance(self.problem, VectorsUnfit):
+            # It stays until someone acts; `look` notices when a swapped model is back.
+            raise self.problem
         if self.problem is not None:
-            # A mismatch stays until someone acts; an absent server is asked again.
-            if isinstance(self.problem, VectorsUnfit):
-                raise self.problem
             await self.prepare()
 
-    async def _form_to_be(self, facts: Mapping[str, Any]) -> str:
-        """Return the form of the store once new vectors join those that it holds."""
-        if stored_form(facts) == self.form or not await self._db.run(HAS_VECTORS):
-            return self.form
-        if self.form == "array":
-            msg = (
-                f"The store holds vectors as bytes, which the engine `{ENGINE_OF_FORM['array']}` "
-                "cannot search: run `graph-memory switch-engine` while the service is stopped."
-            )
-            raise VectorFormMismatch(msg)
-        return MIXED
+    async def _compare_canary(self, until: float) -> None:
+        """Raise ModelSwapped, and keep it as `problem`, unless the canary is as it was.
 
-    async def _take(self, model: EmbeddingModel, form: str) -> None:
-        """Make the store ready for vectors of this model; the mark is there before the vectors."""
-        if self.form == "array":
-            await self._db.define_index(self._schema, "vectors", dimensions=model.dimensions)
-        facts = {"fingerprint": model.fingerprint, "dimensions": model.dimensions, "form": form}
-        await self._db.set_meta("embedding", facts)
-        if self.form == "bytes":
-            await self._db.run(FORGET_VECTOR_INDEX)
-        if form == MIXED:
-            log.info(
-                "the store holds vectors as arrays, which load much slower than bytes: run "
-                "`graph-memory switch-engine` while the service is stopped"
-            )
+        Rounding alone never differs so much; raises what the embedder raises.
+        """
+        changes = self._embedder.changes
+        canary = await self._embedder.embed_canary(until)
+        try:
+            check_canary(canary, self._canary, self.fingerprint)
+        except ModelSwapped as error:
+            if not isinstance(self.problem, ModelSwapped):
+                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+            self.problem = error
+            raise
+        if isinstance(self.problem, ModelSwapped):
+            log.info("the embedding server serves the model of the store again")
+            self.problem = None
+        self._checked_at, self._checked_changes = time.monotonic(), changes
 
 
-def stored_form(facts: Mapping[str, Any]) -> str:
-    """Return the form that meta:embedding tells; stores from before there were two say nothing."""
-    form: str = facts.get("form", "array")
-    return form
-
-
-def _compare(facts: Mapping[str, Any], model: EmbeddingModel) -> None:
-    stored = facts.get("fingerprint")
-    if stored not in {None, model.fingerprint}:
-        msg = (
-            f"The store's vectors were made by {stored}, the embedding server offers "
-            f"{model.fingerprint}. Start the old model again, or run `graph-memory reembed` "
-            "while the service is stopped to have every memory embedded anew."
-        )
-        raise FingerprintMismatch(msg)
+def _heard(task: "asyncio.Task[Any]") -> None:
+    """Take note of a task's failure: whoever waited for it may have given up."""
+    if not task.cancelled():
+        task.exception()

@@ -83,7 +83,7 @@ def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
 
 def has_control_characters(name: str) -> bool:
     """Say whether a name holds what no source's name may: line breaks, escapes and their like."""
-    return any(ord(character) < 32 or ord(character) == 127 for character in name)
+    return any(ord(character) < 32 for character in name)
 
 
 def _walk(start: Path) -> Iterator[Path]:

@@ -10,19 +10,27 @@ from pydantic import AfterValidator, Field
 
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
-from service.errors import SourceTooLarge
-from service.field_types import AgentName, Kind, Label, Moment, Reference, Text
+from service.errors import (
+    JobNotFound,
+    NoSources,
+    PathOutsideSources,
+    SourceTooLarge,
+    WriteConflict,
+)
+from service.field_types import AgentName, Kind, Label, Moment, Reference, Text, pattern_of
 from service.ingest.folders import has_control_characters
 from service.ingest.jobs import JobRunner, counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
+from service.web.bodies import JsonRoute
+from service.web.declared import links, problems
 from service.web.fields import Strict, body_example
 from service.web.parts import ThePipeline, TheSettings, part
 from service.writing.pipeline import sync_documents
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
-router = APIRouter(prefix="/ingest", tags=["ingest"])
+router = APIRouter(prefix="/ingest", tags=["ingest"], route_class=JsonRoute)
 
 TheJobs = Annotated[JobRunner, part(JobRunner)]
 
@@ -44,8 +52,16 @@ def _relative(source: str) -> str:
     return name
 
 
+# A name is neither empty nor one of the folders `.` and `..`; the first says no other root.
+_NAME: Final = r"(?:[^./\\\x00-\x1f]|\.[^./\\\x00-\x1f]|\.\.[^/\\\x00-\x1f])[^/\\\x00-\x1f]*"
+_FIRST_NAME: Final = (
+    r"(?:[^./\\~:A-Za-z\x00-\x1f][^/\\\x00-\x1f]*|[A-Za-z](?:[^:/\\\x00-\x1f][^/\\\x00-\x1f]*)?"
+    r"|:[^/\\\x00-\x1f]*|(?:\.[^./\\\x00-\x1f]|\.\.[^/\\\x00-\x1f])[^/\\\x00-\x1f]*)"
+)
+_NAME_PATTERN: Final = rf"^(?:{_FIRST_NAME}|\.[/\\](?:\.?[/\\])*{_NAME})(?:[/\\](?:{_NAME}|\.?))*$"
+
 SourceName = Annotated[
-    Reference, AfterValidator(_relative),
+    Reference, AfterValidator(_relative), pattern_of(_NAME_PATTERN),
     Field(description="The document's name: a relative path.", examples=["memory/2026-02-13.md"]),
 ]  # fmt: skip
 
@@ -134,7 +150,12 @@ class JobStatus:
     took_ms: float = 0.0
 
 
-@router.post("", operation_id="ingest")
+@router.post(
+    "",
+    operation_id="ingest",
+    responses=problems(SourceTooLarge, WriteConflict)
+    | links(200, read_document={"path": "/source"}),
+)
 async def post_ingest(
     pipeline: ThePipeline, settings: TheSettings, request: IngestRequest
 ) -> Ingested:
@@ -157,8 +178,12 @@ async def post_ingest(
 
 
 @router.post(
-    "/scan", operation_id="scan", response_model=Scanned, responses={202: {"model": JobAccepted}}
-)
+    "/scan", operation_id="scan", response_model=Scanned,
+    responses={
+        202: {"model": JobAccepted, **links(202, read_job={"id": "/job"})[202]},
+        **problems(PathOutsideSources, NoSources),
+    },
+)  # fmt: skip
 async def post_scan(
     jobs: TheJobs,
     request: ScanBody = ScanBody(),  # noqa: B008 - a frozen default
@@ -170,7 +195,7 @@ async def post_scan(
     return accepted(await jobs.submit(request.agent, paths))
 
 
-@router.get("/jobs/{id}", operation_id="read_job")
+@router.get("/jobs/{id}", operation_id="read_job", responses=problems(JobNotFound))
 async def get_job(jobs: TheJobs, id: str) -> JobStatus:  # noqa: A002 - the contract's name
     """Look at a job: its state (queued, running, done or failed) and its counts so far."""
     job = await jobs.read(id)

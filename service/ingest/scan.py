@@ -155,7 +155,8 @@ class _Group:
         """Store the group; when it is refused, each document by itself, so that one is told."""
         documents, self.documents, self.characters = self.documents, [], 0
         try:
-            for synced in await sync_documents(pipeline, documents) if documents else []:
+            done = await sync_documents(pipeline, documents, is_scan=True) if documents else []
+            for synced in done:
                 counts.add(synced)
         except Unavailable:
             raise

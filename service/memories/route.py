@@ -1,12 +1,21 @@
 """The door of /memories."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
+from pydantic import Field, ValidationError
 
+from service.errors import (
+    AgentNotReadable,
+    AgentUnknown,
+    MemoryNotFound,
+    ToldElsewhere,
+    WriteConflict,
+)
 from service.field_types import (
+    WHOLE,
     AgentName,
     Kind,
     MemoryText,
@@ -17,6 +26,7 @@ from service.field_types import (
     TrustTier,
     Type,
 )
+from service.memories.neighbours import neighbours_of, sources_in
 from service.memories.shapes import (
     BatchError,
     BatchStored,
@@ -24,19 +34,21 @@ from service.memories.shapes import (
     HistoryEntry,
     MemoryDetail,
     MemoryPage,
-    Neighbour,
-    SourceMemory,
     Stored,
 )
+from service.memories.source_kinds import SourceKind
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.metadata import CLEARABLE
-from service.records import CONSOLIDATION, DOCUMENT, Filters, Memory
+from service.records import Filters, Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
-from service.text.titles import title_of, title_warnings
-from service.web.cursors import cursor_moment, decode_cursor, encode_cursor
+from service.text.titles import title_warnings
+from service.web.bodies import JsonRoute
+from service.web.cursors import CursorForm
+from service.web.declared import links, problems
 from service.web.fields import (
+    IN_A_QUERY,
     FilterFields,
     MemoryFields,
     Strict,
@@ -47,35 +59,14 @@ from service.web.fields import (
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
 
-router = APIRouter(prefix="/memories", tags=["memories"])
+router = APIRouter(prefix="/memories", tags=["memories"], route_class=JsonRoute)
 
 LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")
+# When the last memory of a page occurred, and its id.
+PLACE = CursorForm("m", (datetime, str))
 
 _TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
-
-# What the service says of its own memories: read from a document, made of others.
-_OWN_KINDS: Final = (CONSOLIDATION, DOCUMENT)
-
-
-def _of_a_writer(source_kind: str) -> str:
-    if source_kind in _OWN_KINDS:
-        msg = (
-            f"is the service's own: any word in lower case but {' and '.join(_OWN_KINDS)} is "
-            "allowed, such as push, chat or tool"
-        )
-        raise ValueError(msg)
-    return source_kind
-
-
-SourceKind = Annotated[
-    str, Field(
-        pattern=r"^[a-z][a-z0-9_-]{0,49}$", json_schema_extra={"not": {"enum": [*_OWN_KINDS]}},
-        description="How it came to be, in a word of your own; `consolidation` and `document` are "
-        "the service's.",
-    ),
-    AfterValidator(_of_a_writer),
-]  # fmt: skip
 
 
 @with_fields()
@@ -116,7 +107,7 @@ class BatchRequest(Strict):
         ]
     )
 
-    memories: list[Annotated[Any, WithJsonSchema({"type": "object"})]] = Field(
+    memories: list[Annotated[StoreRequest | Any, Field(union_mode="left_to_right")]] = Field(
         min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
     )
 
@@ -140,13 +131,23 @@ class ChangeRequest(Strict):
 class ListParameters(FilterFields):
     """The filters of /search, and a page."""
 
-    limit: int = Field(50, ge=1, le=1000, description="Memories a page, 1 to 1,000.")
-    cursor: Annotated[str, Field(max_length=1000)] | None = Field(
+    model_config = IN_A_QUERY
+
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
+        50, description="Memories a page, 1 to 1,000."
+    )
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = Field(
         None, description="`next_cursor` of the page before."
     )
 
 
-@router.post("", status_code=201, operation_id="store_memory")
+_BY_ID: Final = {"id": "/id"}
+
+
+@router.post(
+    "", status_code=201, operation_id="store_memory",
+    responses=links(201, read_memory=_BY_ID, change_memory=_BY_ID, delete_memory=_BY_ID),
+)  # fmt: skip
 async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
     [key], synced = await store(pipeline, [request.pushed()])
@@ -177,7 +178,14 @@ async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStore
     )
 
 
-@router.get("", operation_id="list_memories")
+_FIRST_LISTED: Final = {"id": "/memories/0/id", "agent": "/memories/0/agent"}
+
+
+@router.get(
+    "", operation_id="list_memories",
+    responses=problems(AgentUnknown, AgentNotReadable)
+    | links(200, read_memory=_FIRST_LISTED, list_memories={"cursor": "/next_cursor"}),
+)  # fmt: skip
 async def get_memories(
     db: TheDatabase, parameters: Annotated[ListParameters, Query()]
 ) -> MemoryPage:
@@ -185,8 +193,8 @@ async def get_memories(
     agents = await readable_agents(db, parameters.agent, parameters.read_from)
     before, before_id = None, None
     if parameters.cursor:
-        moment, key = decode_cursor(parameters.cursor, 2)
-        before, before_id = cursor_moment(moment), record("memory", str(key))
+        before, key = PLACE.decode(parameters.cursor)
+        before_id = record("memory", key)
     rows = await db.run(
         LIST, before=before, before_id=before_id, limit=parameters.limit + 1,
         **parameters.filters(agents).params(),
@@ -198,11 +206,11 @@ async def get_memories(
     last = memories[-1] if memories else None
     return MemoryPage(
         [MemoryFields(**memory_fields(memory)) for memory in memories],
-        encode_cursor(last.occurred_at, last.id) if has_more and last else None,
+        PLACE.encode(last.occurred_at, last.id) if has_more and last else None,
     )
 
 
-@router.get("/{id}", operation_id="read_memory")
+@router.get("/{id}", operation_id="read_memory", responses=problems(MemoryNotFound))
 async def get_memory(
     db: TheDatabase,
     id: str,  # noqa: A002 - the contract's name
@@ -234,14 +242,17 @@ async def get_memory(
             ConceptMention(c["id"][1], c["name"], c["memories"])
             for c in sorted(around.get("concepts") or [], key=lambda c: (c["memories"], c["id"]))
         ],
-        before=_neighbours(around.get("before")),
-        after=_neighbours(around.get("after")),
-        derived_from=_sources(around.get("derived_from")),
+        before=neighbours_of(around.get("before")),
+        after=neighbours_of(around.get("after")),
+        derived_from=sources_in(around.get("derived_from")),
         history=sorted(history, key=lambda entry: entry.at),
     )
 
 
-@router.patch("/{id}", operation_id="change_memory")
+@router.patch(
+    "/{id}", operation_id="change_memory",
+    responses=problems(MemoryNotFound, ToldElsewhere, WriteConflict),
+)  # fmt: skip
 async def patch_memory(
     db: TheDatabase,
     pipeline: ThePipeline,
@@ -266,25 +277,14 @@ async def patch_memory(
     return replace(detail, warnings=title_warnings(request.title))
 
 
-@router.delete("/{id}", status_code=204, operation_id="delete_memory")
+@router.delete(
+    "/{id}", status_code=204, operation_id="delete_memory",
+    responses=problems(MemoryNotFound, WriteConflict),
+)  # fmt: skip
 async def delete_memory(pipeline: ThePipeline, id: str, agent: AgentName = "main") -> Response:  # noqa: A002
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)
-
-
-def _neighbours(rows: list[dict[str, Any]] | None) -> list[Neighbour]:
-    return [Neighbour(row["id"], title_of(row["title"], row["content"])) for row in rows or []]
-
-
-def _sources(rows: list[dict[str, Any]] | None) -> list[SourceMemory]:
-    sources = [
-        SourceMemory(
-            row["id"], title_of(row["title"], row["content"]), row["occurred_at"], row["lines"]
-        )
-        for row in rows or []
-    ]
-    return sorted(sources, key=lambda source: (source.lines or [0], source.occurred_at, source.id))
 
 
 def _first_error(error: ValidationError) -> str:

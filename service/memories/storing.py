@@ -9,7 +9,7 @@ from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory
-from service.errors import InvalidRequest, MemoryNotFound
+from service.errors import MemoryNotFound, ToldElsewhere
 from service.links.change import Change
 from service.links.stored import memories_by_id
 from service.metadata import Metadata, metadata_of
@@ -128,20 +128,20 @@ def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
     is_read = memory.source_kind == DOCUMENT and memory.source.uri is not None
     if "text" in fields and is_read:
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
-        raise InvalidRequest(msg)
+        raise ToldElsewhere(msg)
     if is_too_long(fields.get("title") or "") and is_read:
         msg = (
             f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
             f"long title: send at most {MOST_TITLE_CHARACTERS} characters."
         )
-        raise InvalidRequest(msg)
+        raise ToldElsewhere(msg)
     told = sorted(fields.keys() - _OWN_OF_SUMMARY)
     if told and memory.source_kind == CONSOLIDATION:
         msg = (
             f"This summary is made from other memories, which tell its {', '.join(told)}: change "
             "those, or undo it with POST /consolidate/undo."
         )
-        raise InvalidRequest(msg)
+        raise ToldElsewhere(msg)
 
 
 async def remove(pipeline: Pipeline, agent: str, key: str) -> None:

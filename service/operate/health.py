@@ -15,6 +15,7 @@ from service.errors import (
 from service.index.resident.residency import Residency
 from service.index.resident.state import IndexState
 from service.inference.vectors import Vectors
+from service.redaction import redacted
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT
 from service.store.database import Database
@@ -76,6 +77,7 @@ async def get_ready(
     """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
     checks = {
         "database": await _database(db),
+        "disk": _disk(db),
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
         "embedder": await _embedder(vectors),
         "fingerprint": _fingerprint(vectors),
@@ -101,19 +103,32 @@ async def _database(db: Database) -> Check:
         return Check(ok=False, detail=error.detail)
     except TimeoutError:
         return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
-    return Check(ok=True, detail=db.address.url)
+    return Check(ok=True, detail=redacted(db.address.url))
+
+
+def _disk(db: Database) -> Check:
+    try:
+        db.room.check()
+        return Check(ok=True, detail=db.room.told())
+    except ServiceError as error:
+        return Check(ok=False, detail=error.detail)
+    except OSError as error:
+        return Check(ok=False, detail=f"the store's folder cannot be read ({error.strerror})")
 
 
 async def _embedder(vectors: Vectors) -> Check:
-    """Ask the embedding server itself: what it said at start may no longer be true."""
+    """Tell what the last calls gave; a look that embeds for real is at most so many seconds old."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             model = await vectors.check()
     except TimeoutError:
         return Check(ok=False, detail=f"no answer within {PATIENCE_SECONDS} s")
-    except ServiceError as error:
-        is_ours = isinstance(error, EmbedderUnavailable | EmbedderRefused)
-        return Check(ok=not is_ours, detail=error.detail if is_ours else "not asked")
+    except (EmbedderUnavailable, EmbedderRefused) as error:
+        rest = vectors.rest_seconds
+        told = f" Looked at again in {rest:.0f} s." if rest else ""
+        return Check(ok=False, detail=f"{error.detail}{told}")
+    except ServiceError:
+        return Check(ok=True, detail="not asked")
     return Check(ok=True, detail=f"{model.name}, {model.dimensions} dimensions")
 
 

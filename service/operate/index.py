@@ -8,15 +8,17 @@ from typing import Annotated, Final
 from fastapi import APIRouter
 from pydantic import Field
 
-from service.errors import InvalidRequest
+from service.errors import AgentUnknown, NoResidentIndex
 from service.field_types import AgentName
 from service.index.resident.residency import Residency
 from service.index.resident.state import AgentState, IndexState
 from service.store.agents import refuse_unknown
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
 from service.web.fields import Strict, body_example
 from service.web.parts import TheDatabase, part
 
-router = APIRouter(prefix="/index", tags=["operations"])
+router = APIRouter(prefix="/index", tags=["operations"], route_class=JsonRoute)
 
 # None where the database engine answers.
 TheResidency = Annotated[Residency | None, part(Residency)]
@@ -50,7 +52,7 @@ class Rebuilt:
     index: IndexState
 
 
-@router.get("", operation_id="index_state")
+@router.get("", operation_id="index_state", responses=problems(AgentUnknown, NoResidentIndex))
 async def get_index(db: TheDatabase, resident: TheResidency, agent: AgentName = "main") -> Index:
     """Tell what is held in RAM, and compare one agent's with the store by a count of every row."""
     residency = _residency(resident)
@@ -59,7 +61,9 @@ async def get_index(db: TheDatabase, resident: TheResidency, agent: AgentName = 
     return Index(await asyncio.to_thread(residency.state), state)
 
 
-@router.post("/rebuild", operation_id="rebuild_index")
+@router.post(
+    "/rebuild", operation_id="rebuild_index", responses=problems(AgentUnknown, NoResidentIndex)
+)
 async def post_rebuild(
     db: TheDatabase, resident: TheResidency, request: RebuildRequest = _EVERY_AGENT
 ) -> Rebuilt:
@@ -81,5 +85,5 @@ def _residency(resident: Residency | None) -> Residency:
             "MEMORY_SEARCH_ENGINE is `database`: SurrealDB keeps its indexes itself, there is "
             "none in RAM."
         )
-        raise InvalidRequest(msg)
+        raise NoResidentIndex(msg)
     return resident

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter
 
+from service.errors import AgentUnknown
 from service.field_types import AgentName
 from service.store.agents import refuse_unknown
 from service.store.queries import load_query
+from service.web.declared import problems
 from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/stats", tags=["operations"])
@@ -32,7 +34,7 @@ class Stats:
     jobs_waiting: int
 
 
-@router.get("", operation_id="stats")
+@router.get("", operation_id="stats", responses=problems(AgentUnknown))
 async def get_stats(db: TheDatabase, agent: AgentName = "main") -> Stats:
     """Count what an agent remembers. Counts every row: for people and checks, not for polling."""
     row = await db.run(STATS, agent=agent)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field, model_validator
 
-from service.field_types import Label, Question
+from service.errors import AgentNotReadable, AgentUnknown, MemoryNotFound, Unavailable
+from service.field_types import WHOLE, Flag, Label, Question
 from service.memories.shapes import Neighbour
 from service.recall.graph_recall import (
     EDGES,
@@ -26,10 +27,14 @@ from service.search.shapes import HitFields, signal_fields
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
 from service.text.titles import title_of
-from service.web.fields import FilterFields, body_example, memory_fields
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import IN_A_QUERY, FilterFields, body_example, memory_fields, ruled
 from service.web.parts import part
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], route_class=JsonRoute)
+
+_PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, MemoryNotFound, Unavailable)
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 
@@ -40,16 +45,26 @@ class RecallOptions(FilterFields):
     seed_ids: list[Label] = Field(
         [], max_length=20, description="Start from these memories instead of a question."
     )
-    hops: int = Field(2, ge=1, le=4, description="How far to walk, 1 to 4.")
-    limit: int = Field(10, ge=1, le=100, description="Most results to return, 1 to 100.")
-    temporal: bool = Field(True, description="Walk `follows` both ways too.")
+    hops: Annotated[int, Field(ge=1, le=4), WHOLE] = Field(
+        2, description="How far to walk, 1 to 4."
+    )
+    limit: Annotated[int, Field(ge=1, le=100), WHOLE] = Field(
+        10, description="Most results to return, 1 to 100."
+    )
+    temporal: Flag = Field(True, description="Walk `follows` both ways too.")
     edges: list[Edge] = Field(list(EDGES), min_length=1, description="The edges to walk.")
 
 
 class RecallRequest(RecallOptions):
     """A question, or memories to start from."""
 
-    model_config = body_example(query="why did we choose Qwen3", hops=2, limit=10)
+    model_config = ruled(
+        body_example(query="why did we choose Qwen3", hops=2, limit=10),
+        anyOf=[
+            {"required": ["query"], "properties": {"query": {"type": "string"}}},
+            {"required": ["seed_ids"], "properties": {"seed_ids": {"minItems": 1}}},
+        ],
+    )
 
     query: Question | None = None
 
@@ -64,14 +79,15 @@ class RecallRequest(RecallOptions):
 class RecallParameters(RecallOptions):
     """The same as query parameters, for curl and a browser."""
 
-    q: Question | None = None
+    model_config = IN_A_QUERY
 
-    @model_validator(mode="after")
-    def _has_a_start(self) -> "RecallParameters":
-        if self.q is None and not self.seed_ids:
-            msg = "give `q` or `seed_ids`"
-            raise ValueError(msg)
-        return self
+    q: Question | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _needs_no_question(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Take seeds without a question, although no description of parameters can say so."""
+        return {"q": None, **given} if given.get("seed_ids") else given
 
     def request(self) -> RecallRequest:
         """Return the request that a body would have given."""
@@ -142,13 +158,15 @@ class RecallAnswer:
     receipt: Receipt
 
 
-@router.post("/graph-recall", operation_id="graph_recall")
+@router.post("/graph-recall", operation_id="graph_recall", responses=_PROBLEMS)
 async def post_recall(searcher: TheSearcher, request: RecallRequest) -> RecallAnswer:
     """Follow the threads from the best hits: what is connected to this, and how."""
     return await _recall(searcher, request)
 
 
-@router.get("/graph-recall", operation_id="graph_recall_get")
+@router.get(
+    "/graph-recall", operation_id="graph_recall_get", responses=_PROBLEMS,
+)  # fmt: skip
 async def get_recall(
     searcher: TheSearcher, parameters: Annotated[RecallParameters, Query()]
 ) -> RecallAnswer:

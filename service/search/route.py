@@ -1,27 +1,32 @@
 """The door of /search."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from service.field_types import Question
+from service.errors import AgentNotReadable, AgentUnknown, Unavailable
+from service.field_types import NUMBER, WHOLE, Flag, Question, Share
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt
 from service.search.refine.refining import Choices
 from service.search.shapes import HitFields, hit_fields
 from service.store.agents import readable_agents
-from service.web.fields import FilterFields, Strict, body_example
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import IN_A_QUERY, FilterFields, Strict, body_example
 from service.web.parts import part
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], route_class=JsonRoute)
+
+_PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, Unavailable)
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 
-Limit = Annotated[int, Field(ge=1, le=100, description="Most results to return, 1 to 100.")]
-Weight = Annotated[float, Field(ge=0, le=100)]
+Limit = Annotated[int, Field(ge=1, le=100, description="Most results to return, 1 to 100."), WHOLE]
+Weight = Annotated[float, Field(ge=0, le=100), NUMBER]
 
 
 class Weights(Strict):
@@ -46,19 +51,17 @@ class SearchOptions(FilterFields):
         "context, names, times and paths. `rrf`: by weighted reciprocal ranks.",
         examples=["rrf"],
     )
-    rrf_k: int = Field(
-        DEFAULT_RRF_K, ge=1, le=1000, description="The constant of `rrf`: the larger, the flatter."
+    rrf_k: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
+        DEFAULT_RRF_K, description="The constant of `rrf`: the larger, the flatter."
     )
     detail: Literal["full", "index"] = Field(
         "full", description="`index` leaves out the contents; GET /memories/{id} has them."
     )
-    max_tokens: int | None = Field(
-        None, ge=1, le=1_000_000, description="Pack the best results into this token budget."
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = Field(
+        None, description="Pack the best results into this token budget."
     )
-    min_confidence: float = Field(
+    min_confidence: Share = Field(
         0.0,
-        ge=0,
-        le=1,
         description="With less confidence than this the answer is empty, with `abstained: true`. "
         "Confidence is the chance that one of the first five results is an answer.",
         examples=[0.4],
@@ -69,33 +72,29 @@ class SearchOptions(FilterFields):
         "them as `duplicates`.",
         examples=["show"],
     )
-    diversity: float = Field(
+    diversity: Share = Field(
         0.0,
-        ge=0,
-        le=1,
         description="How much the next result must differ from those before it, 0 to 1 (MMR).",
         examples=[0.3],
     )
-    recency: float = Field(
+    recency: Share = Field(
         0.0,
-        ge=0,
-        le=1,
         description="How much younger memories are preferred, 0 to 1; at 1 a score changes by "
         "20 % at most. Counted from `as_of` where given.",
         examples=[0.5],
     )
-    rerank: bool = Field(
+    rerank: Flag = Field(
         True,
         description="Let the rerank server reorder the best results, where one is configured.",
         examples=[False],
     )
-    skip_small_talk: bool = Field(
+    skip_small_talk: Flag = Field(
         False,
         description="Answer nothing to greetings, thanks and the like, without searching: for "
         "hooks that ask with whatever the user typed.",
         examples=[True],
     )
-    explain: bool = Field(
+    explain: Flag = Field(
         False, description="Changes nothing: every hit carries its signals anyway."
     )
 
@@ -111,6 +110,8 @@ class SearchRequest(SearchOptions):
 
 class SearchParameters(SearchOptions):
     """The same as query parameters, for curl and a browser."""
+
+    model_config = IN_A_QUERY
 
     q: Question
     weight_vector: Weight = DEFAULT_WEIGHTS["vector"]
@@ -134,13 +135,13 @@ class SearchAnswer:
     receipt: Receipt
 
 
-@router.post("/search", operation_id="search")
+@router.post("/search", operation_id="search", responses=_PROBLEMS)
 async def post_search(searcher: TheSearcher, request: SearchRequest) -> SearchAnswer:
     """Find the few memories that answer a question, by words, meaning and shared concepts."""
     return await _search(searcher, request)
 
 
-@router.get("/search", operation_id="search_get")
+@router.get("/search", operation_id="search_get", responses=_PROBLEMS)
 async def get_search(
     searcher: TheSearcher, parameters: Annotated[SearchParameters, Query()]
 ) -> SearchAnswer:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from service.errors import StoreNotWritable
+from service.store.disk import full, says_full
 
 # What a killed store must read again when it is opened; many small keys take long.
 _LONGEST_LOG_BYTES: Final = 128_000_000
@@ -13,7 +14,10 @@ _LOG_BYTES_WHEN_IDLE: Final = 32_000_000
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """Where the store is and who we are there."""
+    """Where the store is and who we are there.
+
+    `reserve_bytes`: with less room on its disk, an embedded store takes no more writes.
+    """
 
     url: str
     user: str | None = None
@@ -21,6 +25,7 @@ class StoreAddress:
     namespace: str = "graph_memory"
     name: str = "memory"
     timeout_seconds: float = 30.0
+    reserve_bytes: int = 0
 
     @property
     def folder(self) -> Path | None:
@@ -41,6 +46,11 @@ class StoreAddress:
         """Return whether a flush is worth it while nobody writes."""
         return sum(self._log_sizes()) >= _LOG_BYTES_WHEN_IDLE
 
+    @property
+    def log_bytes(self) -> int:
+        """What lies in the write-ahead log of an embedded store; 0 after a clean end."""
+        return sum(self._log_sizes())
+
     def make_folder(self) -> None:
         """Make the folder of an embedded store; raises StoreNotWritable."""
         folder = self.folder
@@ -52,6 +62,8 @@ class StoreAddress:
             probe.touch()
             probe.unlink()
         except OSError as error:
+            if says_full(str(error)):
+                raise full(folder, error.strerror or "") from error
             msg = (
                 f"The store's folder {folder} cannot be written ({error.strerror}): "
                 "give another MEMORY_DATA_DIR."

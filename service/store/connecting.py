@@ -16,8 +16,22 @@ OPENING_PATIENCE: Final = 20.0
 
 
 async def connect(address: StoreAddress) -> Any:
-    """Return a client of the store, signed in; raises CannotStart or StoreUnavailable."""
+    """Return a client of the store, signed in; raises CannotStart or StoreUnavailable.
+
+    A log that a full disk or a lost machine cut off in the middle of a record is read up to there
+    each time: what is appended would be lost with the next kill, although it was acknowledged
+    (core 3.2.4). So a store with a log is opened, closed, which writes the log out, and opened.
+    """
     address.make_folder()
+    had_log = address.log_bytes > 0
+    client = await _connect(address)
+    if had_log:
+        await disconnect(client)
+        client = await _connect(address)
+    return client
+
+
+async def _connect(address: StoreAddress) -> Any:
     folder = address.folder
     # An embedded store that was killed reads its log again: no reason to give up.
     patience = OPENING_PATIENCE if folder else 1.0

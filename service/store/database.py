@@ -9,13 +9,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from service.errors import (
     QueryFailed,
     ServiceError,
     StaleRead,
+    StoreFull,
     StoreRefused,
     StoreUnavailable,
     WriteConflict,
@@ -25,7 +25,9 @@ from service.store.address import StoreAddress
 from service.store.connecting import OPENING_PATIENCE, connect, disconnect
 from service.store.driver import RecordID, SurrealError
 from service.store.failures import is_anonymous, named_failure
+from service.store.plain import plain
 from service.store.queries import Query, check_params, load_query
+from service.store.room import Room
 from service.store.schema import (
     SCHEMA_VERSION,
     IndexOf,
@@ -37,9 +39,9 @@ from service.store.written_records import WrittenRecords
 
 log = logging.getLogger(__name__)
 
-# 0.01 + 0.02 + … + 0.64 s: the longest wait of a writer before its conflict is reported.
+# 0.01 + 0.02 + … + 0.64 s: a writer's longest wait before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
-# A document is one transaction, however long: a write may take ten times as long as a read.
+# A document is one transaction, however long.
 _WRITE_PATIENCE: Final = 10.0
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
@@ -57,23 +59,6 @@ def record(table: str, key: str | list[Any]) -> RecordID:
     return RecordID(table, key)
 
 
-_ALREADY_PLAIN: Final = frozenset({str, int, float, bool, bytes, datetime, type(None)})
-
-
-def plain(value: Any) -> Any:
-    """Turn what the driver returns into plain values: a record id becomes its key."""
-    if type(value) in _ALREADY_PLAIN:
-        return value
-    if isinstance(value, RecordID):
-        return plain(value.id)
-    # Most of what a row holds is plain already, and a call for each would cost more than the rest.
-    if isinstance(value, dict):
-        return {k: v if type(v) in _ALREADY_PLAIN else plain(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [v if type(v) in _ALREADY_PLAIN else plain(v) for v in value]
-    return value
-
-
 class Database:
     """One connection to a SurrealDB store, embedded or remote, that heals by itself."""
 
@@ -85,6 +70,7 @@ class Database:
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self.room = Room(address)
         self.last_write = time.monotonic()
         self.written = WrittenRecords()
         # The database's own clock at the last look at its feed, in milliseconds since 1970.
@@ -141,7 +127,7 @@ class Database:
             records = self.written.records_in(params)
             tell = self.written.doubt  # given up by a time-out or its caller, it may have happened
             try:
-                answers = await self._execute_again(query.text, params, _WRITE_PATIENCE)
+                answers = await self._write(query.text, params, _WRITE_PATIENCE)
                 tell = self.written.add
             finally:
                 tell(records)
@@ -170,7 +156,13 @@ class Database:
     async def apply(self, statements: str, patience: float = 1) -> None:
         """Run definitions that take no variables; `patience` times the usual wait."""
         async with self._writing:
-            await self._execute_again(statements, {}, patience)
+            await self._write(statements, {}, patience)
+
+    async def recover(self) -> None:
+        """Make the store ready for writes after a full disk; raises StoreFull if it still is."""
+        async with self._writing:
+            await self._make_room()
+            self.room.full = None
 
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         """Return what was committed since a stamp, that one included, and whether there is more."""
@@ -201,6 +193,23 @@ class Database:
         except QueryFailed:
             return {}  # a new store has no tables yet
 
+    async def _write(self, text: str, params: Mapping[str, Any], patience: float) -> list[Any]:
+        """Run what writes; a full disk is named, and kept until a write succeeds."""
+        try:
+            await self._make_room()
+            answers = await self._execute_again(text, params, patience)
+        except (StoreFull, QueryFailed) as error:
+            raise await self.room.failure_of(error) from error
+        self.room.full = None
+        return answers
+
+    async def _make_room(self) -> None:
+        """Raise StoreFull before the engine sees a write without room; reopen a torn store."""
+        if self.room.must_reopen():
+            await self.flush()
+            await self._connected()
+            self.room.reopened()
+
     async def _execute_again(
         self, text: str, params: Mapping[str, Any], patience: float = 1.0
     ) -> list[Any]:
@@ -220,9 +229,8 @@ class Database:
     ) -> list[Any]:
         """Run `text` and return each statement's result; any statement's failure is raised."""
         seconds = self.address.timeout_seconds * patience
-        answer = await self._ask(text, params, seconds)
-        if is_anonymous(answer):
-            # The driver reopened a cut socket by itself, without signing in; nothing ran.
+        # The driver may have reopened a cut socket by itself, without signing in: nothing ran.
+        if is_anonymous(answer := await self._ask(text, params, seconds)):
             await self._drop(self._client)
             answer = await self._ask(text, params, seconds)
         if answer.get("error"):
@@ -241,18 +249,18 @@ class Database:
             async with asyncio.timeout(seconds):
                 answer: dict[str, Any] = await client.query_raw(text, dict(params))
         except TimeoutError as error:
-            msg = f"The database did not answer within {seconds:g} s."
-            raise StoreUnavailable(msg) from error
+            raise StoreUnavailable(f"The database gave no answer in {seconds:g} s.") from error
         except (SurrealError, OSError) as error:
             await self._drop(client)
             raise StoreUnavailable(f"The database connection was lost ({error}).") from error
         except ValueError as error:
             raise QueryFailed(f"The driver cannot read the answer: {error}") from error
+        else:
+            return answer
         finally:
             self._running -= 1
             if not self._running:
                 self._idle.set()
-        return answer
 
     async def _connected(self) -> Any:
         if self._client is None:

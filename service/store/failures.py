@@ -14,6 +14,7 @@ from service.errors import (
     StoreUnavailable,
     WriteConflict,
 )
+from service.store.disk import full, may_be_torn, says_full
 
 _UNFIT_VALUE: Final = re.compile(r"Found .* for field|Couldn't coerce value")
 
@@ -30,6 +31,8 @@ def failure_to_connect(url: str, folder: Path | None, error: Exception) -> Excep
             f"Another process holds the store in {folder}: stop it, or give another "
             "MEMORY_DATA_DIR."
         )
+    if says_full(str(error)):
+        return full(folder, str(error))
     return StoreRefused(f"The store in {folder} cannot be opened ({error}).")
 
 
@@ -48,7 +51,8 @@ def named_failure(failures: list[dict[str, Any]]) -> Exception:
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
     if _UNFIT_VALUE.match(causes[0]):
         return InvalidRequest(f"The store refused a value: {causes[0]}")
-    return QueryFailed(f"The database refused a query: {causes[0]}")
+    hint = "; a commit failed, look at the database's disk" if may_be_torn(causes[0]) else ""
+    return QueryFailed(f"The database refused a query: {causes[0]}{hint}")
 
 
 def is_anonymous(answer: Mapping[str, Any]) -> bool:

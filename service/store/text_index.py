@@ -16,10 +16,13 @@ async def fit_text_index(db: Database, schema: str, engine: str) -> None:
 
     Raises TextIndexMissing where building it would take long.
     """
+    has_index = await db.run(HAS_TEXT_INDEX)
     if engine == "resident":
-        await db.run(FORGET_TEXT_INDEX)
+        # A start that writes nothing succeeds on a full disk too, and what is stored can be read.
+        if has_index:
+            await db.run(FORGET_TEXT_INDEX)
         return
-    if await db.run(HAS_TEXT_INDEX):
+    if has_index:
         return
     if await db.run(HAS_MEMORIES):
         msg = (

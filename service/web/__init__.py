@@ -1,1 +1,1 @@
-"""What every HTTP route shares: fields, problems, cursors, layers, parts."""
+"""What every HTTP route shares: bodies, fields, problems, declarations, cursors, layers, parts."""

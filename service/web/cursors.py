@@ -1,52 +1,77 @@
 """Cursors: opaque marks of where a list goes on."""
 
 import base64
-import binascii
-from datetime import UTC, datetime
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-import orjson
+from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
 
-from service.errors import FieldError, InvalidRequest
+from service.field_types import pattern_of
 
-
-def encode_cursor(*parts: str | int | datetime) -> str:
-    """Return an opaque, URL-safe mark that `decode_cursor` reads back."""
-    return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
-
-
-def decode_cursor(cursor: str, length: int) -> list[str | int]:
-    """Return the parts of a cursor; anything else than one of ours raises InvalidRequest."""
-    try:
-        parts = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (binascii.Error, ValueError):
-        parts = None
-    if not isinstance(parts, list) or len(parts) != length or not all(map(_is_ours, parts)):
-        raise _foreign()
-    return parts
+# The database counts in 64 bits; every number of 18 digits is one of these.
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+# Base64 of any length but one that no bytes have.
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?")
+_WRITTEN: Final = {int: _NUMBER, datetime: _NUMBER, str: _BASE64}
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = (datetime.max.replace(tzinfo=UTC) - _FIRST) // timedelta(microseconds=1)
+_SENTENCE: Final = "is not a cursor of this list; take `next_cursor` of the page before, unchanged"
 
 
-def cursor_moment(part: str | int) -> datetime:
-    """Read a cursor's moment; a broken one raises InvalidRequest."""
-    try:
-        return datetime.fromisoformat(str(part)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise _foreign() from error
+@dataclass(frozen=True, slots=True)
+class CursorForm:
+    """What the cursors of one list hold; `letter` tells those of one list from another's.
+
+    Whatever has the form says a place in the list, and is answered: the description of a cursor
+    tells everything that is refused.
+    """
+
+    letter: str
+    parts: tuple[type, ...]
+
+    @property
+    def pattern(self) -> str:
+        """The expression that cursors of this form match, and nothing else does."""
+        return f"^{self.letter}{'~'.join(_WRITTEN[part].pattern for part in self.parts)}$"
+
+    def type_rules(self) -> tuple[AfterValidator, FieldInfo]:
+        """Return what makes a str a cursor of this form: in the service, and in its description."""
+        return AfterValidator(self._check), pattern_of(self.pattern)
+
+    def encode(self, *parts: str | int | datetime) -> str:
+        """Return the cursor of a place."""
+        return self.letter + "~".join(map(_encode, parts))
+
+    def decode(self, cursor: str) -> list[Any]:
+        """Return the parts of a cursor of this form, each of its type."""
+        texts = cursor.removeprefix(self.letter).split("~")
+        return [_decode(part, text) for part, text in zip(self.parts, texts, strict=True)]
+
+    def _check(self, cursor: str) -> str:
+        texts = cursor.removeprefix(self.letter).split("~")
+        has_form = cursor.startswith(self.letter) and len(texts) == len(self.parts)
+        if has_form and all(
+            _WRITTEN[part].fullmatch(text) for part, text in zip(self.parts, texts, strict=True)
+        ):
+            return cursor
+        raise ValueError(_SENTENCE)
 
 
-def cursor_number(part: str | int) -> int:
-    """Read a cursor's number; a broken one raises InvalidRequest."""
-    if not isinstance(part, int):
-        raise _foreign()
-    return part
+def _encode(part: str | int | datetime) -> str:
+    if isinstance(part, datetime):
+        return str((part - _FIRST) // timedelta(microseconds=1))
+    if isinstance(part, int):
+        return str(part)
+    return base64.urlsafe_b64encode(part.encode()).decode().rstrip("=")
 
 
-def _is_ours(part: object) -> bool:
-    """Say whether a cursor of ours can hold this; the database counts in 64 bits."""
-    return isinstance(part, str) or (isinstance(part, int) and abs(part) < 2**63)
-
-
-def _foreign() -> InvalidRequest:
-    detail = "Take the cursor from `next_cursor` of the page before, unchanged."
-    return InvalidRequest(
-        f"The cursor is not one of ours. {detail}", (FieldError("?cursor", detail),)
-    )
+def _decode(kind: type, text: str) -> str | int | datetime:
+    if kind is datetime:
+        return _FIRST + timedelta(microseconds=min(int(text), _LAST))
+    if kind is int:
+        return int(text)
+    packed = text + "=" * (-len(text) % 4)
+    return base64.urlsafe_b64decode(packed).decode(errors="replace").replace("\0", "\ufffd")

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, make_dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
-from service.field_types import AgentName, EndMoment, Moment, Tags
+from service.field_types import AgentName, EndMoment, Flag, Moment, Tags
 from service.metadata import DEFAULTS, FIELDS, LABEL_FILTERS, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
 from service.text.titles import title_of
@@ -17,14 +17,27 @@ Shape = TypeVar("Shape")
 
 
 class Strict(BaseModel):
-    """A request body: unknown fields are refused, lest a misspelt filter widens an answer."""
+    """A request body: types are JSON's own, and `"off"` is no boolean.
 
-    model_config = ConfigDict(extra="forbid")
+    Unknown fields are refused, lest a misspelt filter widens an answer.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+# Of a model whose values stand in a query: all of them are text, and read as what they are.
+IN_A_QUERY: Final = ConfigDict(strict=False)
 
 
 def body_example(**fields: JsonValue) -> ConfigDict:
     """Return the configuration of a request body that shows this example in /openapi.json."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+def ruled(config: ConfigDict, **rules: JsonValue) -> ConfigDict:
+    """Add what fields must satisfy together, which a validator of the model refuses."""
+    extra: Any = config["json_schema_extra"]
+    return ConfigDict(json_schema_extra={**extra, **rules})
 
 
 def with_fields(*, of_change: bool = False) -> Callable[[type[Model]], type[Model]]:
@@ -89,7 +102,7 @@ class FilterFields(Strict):
     as_of: Moment | None = Field(
         None, description="See memories as they held at this moment (valid_from, valid_until)."
     )
-    include_archived: bool = Field(False, description="Archived memories too.")
+    include_archived: Flag = Field(False, description="Archived memories too.")
 
     def filters(self, agents: tuple[str, ...]) -> Filters:
         """Return the filters for these readable agents."""

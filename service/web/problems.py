@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from service.errors import FieldError, ServiceError
 
@@ -22,47 +23,8 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-
-_TEXT: Final = {"type": "string"}
-_SCHEMA: Final = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "instance", "request_id"],
-    "properties": {
-        "type": _TEXT,
-        "title": _TEXT,
-        "status": {"type": "integer"},
-        "detail": _TEXT,
-        "instance": _TEXT,
-        "request_id": _TEXT,
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["pointer", "detail"],
-                "properties": {"pointer": _TEXT, "detail": _TEXT},
-            },
-        },
-    },
-}
-_EXAMPLE: Final = {
-    "type": "/problems/invalid-request",
-    "title": "The request does not fit the contract",
-    "status": 422,
-    "detail": "/limit: Input should be greater than or equal to 1.",
-    "instance": "/search",
-    "request_id": "5f0c",
-    "errors": [{"pointer": "/limit", "detail": "Input should be greater than or equal to 1."}],
-}
-PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
-    422: {
-        "description": "The request does not fit the contract; `errors` says where.",
-        "content": {MEDIA_TYPE: {"schema": _SCHEMA, "example": _EXAMPLE}},
-    },
-    "default": {
-        "description": "What went wrong, and what to do about it.",
-        "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
-    },
-}
+# Those that HTTP knows, beside any of its own that somebody tries.
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 def install_problems(app: FastAPI) -> None:
@@ -143,13 +105,30 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
-    title = HTTPStatus(error.status_code).phrase
+    title, headers = HTTPStatus(error.status_code).phrase, dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_taken(request))
     advised = _HTTP_ADVICE.get(error.status_code)
     place = {"method": request.method, "path": request.url.path}
     detail = advised.format(**place) if advised else str(error.detail)
-    return _respond(
-        error.status_code, _body(request, error.status_code, title, detail), error.headers
-    )
+    return _respond(error.status_code, _body(request, error.status_code, title, detail), headers)
+
+
+def _taken(request: Request) -> list[str]:
+    """Return the methods that the path takes by any route: each route knows its own alone.
+
+    A path that is described is no id of another: nothing is read at /memories/batch.
+    """
+    if told := request.app.openapi()["paths"].get(request.url.path):
+        return [method.upper() for method in told]
+    routes = request.app.router.routes
+    return [
+        method
+        for method in _METHODS
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes
+        )
+    ]
 
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:

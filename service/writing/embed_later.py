@@ -3,11 +3,18 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from service.drafts.drafts import text_of
-from service.errors import EmbedderRefused, InvalidRequest, Unavailable, VectorsUnfit
+from service.errors import (
+    EmbedderRefused,
+    InvalidRequest,
+    Unavailable,
+    VectorFormMismatch,
+    VectorsUnfit,
+)
 from service.inference.vectors import Vectors
 from service.records import Vector
 from service.store.database import record
@@ -28,6 +35,8 @@ _PAGE: Final = 64
 _PAGES_AT_ONCE: Final = 4
 _FIRST_REST_SECONDS: Final = 0.5
 _LONGEST_REST_SECONDS: Final = 15.0
+# How soon an embedder that was found to be away, or of another model, is looked at again.
+_LOOK_SECONDS: Final = 0.5
 
 
 async def embed_pending(pipeline: Pipeline, agent: str | None = None) -> int:
@@ -80,14 +89,30 @@ async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[tuple[Row, Vecto
     return [(row, vector) for row, vector in pairs if vector is not None]
 
 
+async def keep_looking(vectors: Vectors) -> None:
+    """Look whether an embedder that does not answer, or a swapped model, is back.
+
+    In the background, so that no search and no write pays for finding out.
+    """
+    vectors.watch()
+    while True:
+        await asyncio.sleep(max(_LOOK_SECONDS, vectors.rest_seconds))
+        if not vectors.needs_looking:
+            continue
+        try:
+            await vectors.look()
+        except (Unavailable, EmbedderRefused, VectorsUnfit) as error:
+            log.debug("vectors cannot be had: %s", error.detail)
+
+
 async def keep_embedding(pipeline: Pipeline) -> None:
     """Wait for the embedder, embed what waits, and again whenever something new must wait.
 
-    Each agent's by itself: texts that take long hold up no other agent's. Ends when the vectors
-    of the embedder do not fit the store.
+    Each agent's by itself: texts that take long hold up no other agent's. While another
+    model answers they wait for the old one; ends when the store has another form of vectors.
     """
     embedding = _AgentsEmbedding(pipeline)
-    rest_seconds = _FIRST_REST_SECONDS
+    rest_seconds, told = _FIRST_REST_SECONDS, ""
     try:
         while True:
             try:
@@ -97,11 +122,13 @@ async def keep_embedding(pipeline: Pipeline) -> None:
                 rest_seconds = _FIRST_REST_SECONDS
                 await pipeline.has_pending.wait()
                 continue
-            except VectorsUnfit as error:
+            except VectorFormMismatch as error:
                 log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
                 return
-            except (Unavailable, EmbedderRefused) as error:
-                log.debug("vectors wait: %s", error.detail)
+            except (Unavailable, EmbedderRefused, VectorsUnfit) as error:
+                if error.detail != told:
+                    log.warning("vectors wait: %s", error.detail)
+                told = error.detail
             await asyncio.sleep(rest_seconds)
             rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
     finally:
@@ -141,14 +168,13 @@ class _AgentsEmbedding:
                 while count := await self._embed_page(agent):
                     log.info("embedded %d memories of agent %s that had waited", count, agent)
                     rest_seconds = _FIRST_REST_SECONDS
-            except VectorsUnfit as error:
-                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
-                return
-            except (Unavailable, EmbedderRefused) as error:
+            except (Unavailable, EmbedderRefused, VectorsUnfit) as error:
                 log.debug("vectors of agent %s wait: %s", agent, error.detail)
             else:
                 return
-            await asyncio.sleep(rest_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(rest_seconds):
+                    await self._pipeline.vectors.came_back.wait()
             rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
 
     async def _embed_page(self, agent: str) -> int:

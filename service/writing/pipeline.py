@@ -15,7 +15,7 @@ from typing import Final
 
 from service.drafts.drafts import DocumentText, Draft
 from service.drafts.stored_memory import StoredMemory
-from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
+from service.errors import StaleRead
 from service.index.engine import Engine
 from service.inference.vectors import Vectors
 from service.links import stored
@@ -27,15 +27,18 @@ from service.links.vocabulary import learn_rows, read_dictionary
 from service.records import Vector
 from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
+from service.writing.embed_now import Embedded, embed_now
 from service.writing.tables.linked_change import LinkedChange
 from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
 from service.writing.transaction import write
 from service.writing.turns import Turns
+from service.writing.versions import Versions
 
 log = logging.getLogger(__name__)
 
 # Several services on one database: each try reads anew what the others wrote.
 _READ_ATTEMPTS: Final = 8
+_SUPERSEDED: Final = "A newer version of this document came in meanwhile, and was stored."
 
 # What a change means to another room's tables: returns the change with that in it. Reads only.
 Step = Callable[[Database, Change], Awaitable[Change]]
@@ -45,7 +48,7 @@ Step = Callable[[Database, Change], Awaitable[Change]]
 class Pipeline:
     """What every way in shares: the store, vectors, indexes, dictionaries, steps and turns.
 
-    Turns are an agent's: nobody waits for another agent's embedder.
+    Turns are an agent's. None is held while an embedder is waited for, but that to consolidate.
     """
 
     db: Database
@@ -59,6 +62,9 @@ class Pipeline:
     writing: Turns = field(default_factory=Turns)
     # Documents keep their turn from comparing to writing, so that two versions never mix.
     reading: Turns = field(default_factory=Turns)
+    versions: Versions = field(default_factory=Versions)
+    # Changes that this process wrote: when it is as before, what was read still holds.
+    written: int = 0
     # One consolidation at a time: two would plan the same groups.
     consolidating: Turns = field(default_factory=Turns)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
@@ -85,36 +91,57 @@ class Synced:
     moved: tuple[Merged, ...] = ()
 
 
-async def sync_documents(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[Synced]:
+async def sync_documents(
+    pipeline: Pipeline, documents: Sequence[DocumentText], *, is_scan: bool = False
+) -> list[Synced]:
     """Make the store hold exactly these documents' sections; one transaction for all of them.
 
     All documents belong to one agent. Returns one count for each document, in their order;
-    links and vectors are counted for the whole group, on its first document.
+    links and vectors are counted for the whole group, on its first document. Embedding happens
+    before the agent's turn, so that a hung embedder holds up nobody; of two versions of one
+    document the one that came last stays, whichever is embedded first. `is_scan`: nobody waits, so
+    that the time for vectors is each request's, not the whole call's.
     """
     agent = documents[0].agent
-    async with pipeline.reading.of(agent):
-        diffs = [
-            await diff_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
-            for document in documents
-        ]
-        await leave_out(pipeline.db, agent, diffs)
-        change = Change(
-            agent=agent,
-            drafts=tuple(draft for diff in diffs for draft in diff.writes),
-            gone=tuple(memory for diff in diffs for memory in diff.gone),
-            replaced={
-                d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old
-            },
-            fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
-            documents=tuple(map(_document_row, diffs)),
-        )
-        whole = await commit(pipeline, change)
-    counts = [_synced(diff) for diff in diffs]
+    with pipeline.versions.under_way(agent, [document.uri for document in documents]) as version:
+        written = pipeline.written
+        diffs = await _diffs(pipeline, documents)
+        embedded = await embed_now(pipeline.vectors, _change_of(diffs), is_scan=is_scan)
+        async with pipeline.reading.of(agent):
+            current = [one for one in documents if version.is_newest(one.uri)]
+            if pipeline.written != written or len(current) < len(documents):
+                diffs = await _diffs(pipeline, current)
+            change = _change_of(diffs)
+            whole = await _commit(pipeline, change, embedded) if diffs else Synced()
+            version.is_written([one.uri for one in current])
+    found = {diff.document.uri: _synced(diff) for diff in diffs}
+    counts = [found.get(one.uri, Synced(warnings=(_SUPERSEDED,))) for one in documents]
     counts[0] = replace(
         counts[0], embedded=whole.embedded, concepts_linked=whole.concepts_linked,
         warnings=(*counts[0].warnings, *whole.warnings),
     )  # fmt: skip
     return counts
+
+
+async def _diffs(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[DocumentDiff]:
+    diffs = [
+        await diff_document(pipeline.db, document, pipeline.section_tokens, pipeline.places)
+        for document in documents
+    ]
+    if diffs:
+        await leave_out(pipeline.db, diffs[0].document.agent, diffs)
+    return diffs
+
+
+def _change_of(diffs: Sequence[DocumentDiff]) -> Change:
+    return Change(
+        agent=diffs[0].document.agent if diffs else "",
+        drafts=tuple(draft for diff in diffs for draft in diff.writes),
+        gone=tuple(memory for diff in diffs for memory in diff.gone),
+        replaced={d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old},
+        fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
+        documents=tuple(map(_document_row, diffs)),
+    )
 
 
 def _document_row(diff: DocumentDiff) -> DocumentRow:
@@ -135,14 +162,19 @@ def _synced(diff: DocumentDiff) -> Synced:
 
 async def remove_documents(pipeline: Pipeline, agent: str, uris: Sequence[str]) -> int:
     """Remove documents and all their memories; returns how many memories went."""
-    async with pipeline.reading.of(agent):
-        gone = [
-            memory
-            for uri in uris
-            for memory in (await stored.memories_of_document(pipeline.db, agent, uri)).values()
-        ]
-        change = Change(agent, gone=tuple(gone), gone_documents=tuple(uris), audit="source_removed")
-        await commit(pipeline, change)
+    with pipeline.versions.under_way(agent, uris) as version:
+        async with pipeline.reading.of(agent):
+            going = [uri for uri in uris if version.is_newest(uri)]
+            gone = [
+                memory
+                for uri in going
+                for memory in (await stored.memories_of_document(pipeline.db, agent, uri)).values()
+            ]
+            change = Change(
+                agent, gone=tuple(gone), gone_documents=tuple(going), audit="source_removed"
+            )
+            await commit(pipeline, change)
+            version.is_written(going)
     return len(gone)
 
 
@@ -177,13 +209,19 @@ async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredM
 
 async def commit(pipeline: Pipeline, change: Change) -> Synced:
     """Embed, link and write one change. Without an embedder it is stored, and embedded later."""
-    vectors, warnings = await _embed(pipeline.vectors, change)
+    return await _commit(pipeline, change, await embed_now(pipeline.vectors, change))
+
+
+async def _commit(pipeline: Pipeline, change: Change, embedded: Embedded) -> Synced:
+    """Link and write one change with what was embedded for it before."""
+    mine = {draft.key for draft in change.drafts}
+    vectors = {key: vector for key, vector in embedded.vectors.items() if key in mine}
     written, links = await write_change(pipeline, change, vectors)
     mine = {draft.key for draft in written.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
         embedded=len(vectors),
-        warnings=warnings,
+        warnings=embedded.warnings,
         concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
         replaced=frozenset(written.replaced),
         moved=written.regrouped.moved,
@@ -200,6 +238,7 @@ async def write_change(
     """
     async with pipeline.writing.of(change.agent):
         written, links = await _write_current(pipeline, change, vectors)
+        pipeline.written += 1
     if any(draft.key not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
     return written, links
@@ -255,24 +294,3 @@ async def _compare(db: Database, change: Change) -> Change:
     """Compare a change with the store as it is now: others wrote while this one was embedded."""
     keys = {draft.key for draft in change.drafts} | {memory.id for memory in change.gone}
     return change.compared(await stored.memories_by_id(db, keys))
-
-
-async def _embed(vectors: Vectors, change: Change) -> tuple[dict[str, Vector], tuple[str, ...]]:
-    """Embed the drafts whose text is new; say so when it must wait."""
-    waiting = [
-        draft
-        for draft in change.drafts
-        if draft.key not in change.replaced
-        or not change.replaced[draft.key].is_embedded
-        or change.replaced[draft.key].content_hash != draft.content_hash
-    ]
-    if not waiting:
-        return {}, ()
-    # Texts of like length share a batch: padding is wasted work.
-    waiting.sort(key=lambda draft: (len(draft.text), draft.key))
-    try:
-        made = await vectors.embed_documents([draft.text for draft in waiting])
-    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
-        log.warning("%d memories wait for their vectors: %s", len(waiting), error.detail)
-        return {}, (f"{len(waiting)} memories are stored without vectors yet: {error.detail}",)
-    return {draft.key: vector for draft, vector in zip(waiting, made, strict=True)}, ()

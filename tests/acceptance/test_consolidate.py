@@ -261,7 +261,7 @@ def test_a_summary_is_changed_through_its_sources(client: httpx.Client, agent: s
     [group] = _consolidate(client, agent, dry_run=False)["groups"]
     path = f"/memories/{group['id']}"
     refused = client.patch(path, params={"agent": agent}, json={"text": "x y", "tags": ["a"]})
-    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-request")
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/told-elsewhere")
     assert "tags, text" in refused.json()["detail"]
     pinned = client.patch(path, params={"agent": agent}, json={"pinned": True})
     assert pinned.json()["pinned"]

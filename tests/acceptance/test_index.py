@@ -159,7 +159,7 @@ def test_the_database_engine_has_no_index_and_says_so(start: Start) -> None:
     client = running.client
     client.post("/memories", json={"text": "The blue bunny."})
     for answer in (client.get("/index"), client.post("/index/rebuild", json={"agent": "main"})):
-        assert answer.status_code == 422
+        assert answer.status_code == 409
         assert answer.headers["content-type"] == "application/problem+json"
         assert "MEMORY_SEARCH_ENGINE is `database`" in answer.json()["detail"]
     ready = client.get("/health/ready").json()

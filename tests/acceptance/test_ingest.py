@@ -250,6 +250,6 @@ def test_a_file_with_an_odd_time_or_several_names_fails_no_scan(
 
 def test_a_scan_without_folders_says_what_to_set(client: httpx.Client) -> None:
     answer = client.post("/ingest/scan")
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert "MEMORY_SOURCES" in answer.json()["detail"]
     assert client.get("/ingest/jobs/none").status_code == 404

@@ -170,15 +170,15 @@ async def test_what_is_deleted_while_its_document_is_embedded_stays_deleted(
 ) -> None:
     async with open_store(tmp_path) as world:
         await world.read("a.md", NOTE)
-        embed = world.vectors.embed_documents
+        embed = world.vectors.embed_some
 
-        async def slowly(texts: Any) -> Any:
-            world.vectors.embed_documents = embed  # type: ignore[method-assign]
+        async def slowly(texts: Any, patience: Any) -> Any:
+            world.vectors.embed_some = embed  # type: ignore[method-assign]
             await forget(world, "Quokkaville")
             await forget(world, "Water")
-            return await embed(texts)
+            return await embed(texts, patience)
 
-        world.vectors.embed_documents = slowly  # type: ignore[method-assign]
+        world.vectors.embed_some = slowly  # type: ignore[method-assign]
         # Tags of the whole document: each section comes as another version.
         await world.read("a.md", f"---\ntags: [new]\n---\n{NOTE}\n## New\n\nAir.\n")
         assert await contents(world) == ["Air.", "Stone."]

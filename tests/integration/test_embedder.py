@@ -1,17 +1,22 @@
 """The embedding client against real HTTP servers of every temper."""
 
 import asyncio
+import gzip
 import math
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from service.errors import EmbedderRefused, EmbedderUnavailable
-from service.inference.embedder import Embedder, EmbedderAddress
+from service.errors import EmbedderForbids, EmbedderRefused, EmbedderUnavailable
+from service.inference.breaker import Breaker
+from service.inference.embedder import Embedder
+from service.inference.model import EmbedderAddress
 from service.records import Vector
 from tests.servers.outer_embeddings import (
     Answer,
@@ -21,6 +26,7 @@ from tests.servers.outer_embeddings import (
     vector_of,
 )
 from tests.servers.running import free_port
+from tests.stores.open_store import open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -49,8 +55,10 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @asynccontextmanager
-async def client_of(url: str, **settings: Any) -> AsyncIterator[Embedder]:
-    embedder = Embedder(EmbedderAddress(url, **settings))
+async def client_of(
+    url: str, breaker: Breaker | None = None, **settings: Any
+) -> AsyncIterator[Embedder]:
+    embedder = Embedder(EmbedderAddress(url, **settings), breaker)
     try:
         yield embedder
     finally:
@@ -204,12 +212,10 @@ async def test_a_server_that_stays_busy_is_unavailable(outer: OuterEmbeddings) -
         assert len(outer.requests) == 6
 
 
-async def test_after_a_refused_connection_nobody_is_asked_for_a_moment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("service.inference.embedder._REST_SECONDS", 60)
+async def test_after_a_refused_connection_nobody_is_asked_for_a_moment() -> None:
     port = free_port()
-    async with client_of(f"http://127.0.0.1:{port}") as embedder:
+    resting = Breaker(first_rest_seconds=60)
+    async with client_of(f"http://127.0.0.1:{port}", resting) as embedder:
         with pytest.raises(EmbedderUnavailable, match="No embedding server answers at http"):
             await embedder.embed_query("a")
         with outer_embeddings(port) as outer:
@@ -253,16 +259,11 @@ async def test_our_own_server_is_told_what_is_a_question(outer: OuterEmbeddings)
 
 async def test_the_model_is_the_configured_or_the_first_listed(outer: OuterEmbeddings) -> None:
     async with client_of(outer.url) as embedder:
-        model = await embedder.describe()
+        model, _ = await embedder.describe()
         assert (model.name, model.dimensions) == ("outer-model", 16)
         assert model.fingerprint == "outer-model/16/default"
-        await embedder.check()
-        outer.model = "another-model"
-        with pytest.raises(EmbedderRefused, match="no longer offers outer-model"):
-            await embedder.check()
     async with client_of(outer.url, model="unlisted-model") as embedder:
-        assert (await embedder.describe()).name == "unlisted-model"
-        await embedder.check()
+        assert (await embedder.describe())[0].name == "unlisted-model"
     outer.model = ""
     async with client_of(outer.url) as embedder:
         with pytest.raises(EmbedderRefused, match="set MEMORY_EMBEDDING_MODEL"):
@@ -273,8 +274,66 @@ async def test_a_named_model_needs_no_list_of_models(outer: OuterEmbeddings) -> 
     # Text Embeddings Inference serves no /v1/models.
     outer.lists_models = False
     async with client_of(outer.url, model="outer-model") as embedder:
-        assert (await embedder.describe()).dimensions == outer.dimensions
-        await embedder.check()
+        assert (await embedder.describe())[0].dimensions == outer.dimensions
     async with client_of(outer.url) as embedder:
         with pytest.raises(EmbedderRefused):
             await embedder.describe()
+
+
+def gzipped(size: int) -> bytes:
+    return gzip.compress(bytes(size))
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (Answer(b"[" * 3_000_000), "has more than 1,000,512 bytes"),
+        (Answer(b"{}", announced_bytes=10**12), "has more than 1,000,512 bytes"),
+        (Answer(gzipped(30_000_000), headers={"content-encoding": "gzip"}), "has more than"),
+        (Answer(gzipped(9)[:-4], headers={"content-encoding": "gzip"}), "cannot be unpacked"),
+        (Answer(b"?", headers={"content-encoding": "br"}), "packed by 'br'"),
+        (Answer(b"[" * 900_000), "not JSON"),
+        (Answer(b"", 307, {"location": "/v1/embeddings"}), "answered 307"),
+    ],
+)
+async def test_an_answer_beyond_its_bounds_is_refused(
+    outer: OuterEmbeddings, answer: Answer, complaint: str
+) -> None:
+    async with client_of(outer.url) as embedder:
+        await embedder.describe()
+        outer.next_answers.append(answer)
+        with pytest.raises(EmbedderRefused, match=complaint):
+            await embedder.embed_documents(["a"])
+        # The connection is of no use any more, the next one is.
+        assert is_unit_of((await embedder.embed_documents(["a"]))[0], "a")
+
+
+async def test_an_answer_that_drips_ends_with_its_time(outer: OuterEmbeddings) -> None:
+    async with client_of(outer.url, timeout_seconds=0.4) as embedder:
+        await embedder.describe()
+        good = outer.embeddings(["a"]).body
+        outer.next_answers.append(Answer(good, drips_seconds=0.05))
+        started = time.monotonic()
+        with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.4 s"):
+            await embedder.embed_documents(["a"])
+        assert time.monotonic() - started < 3
+
+
+async def test_a_rest_that_is_longer_than_the_time_left_is_not_taken(
+    outer: OuterEmbeddings, rests: list[float]
+) -> None:
+    async with client_of(outer.url, query_seconds=1.0) as embedder:
+        await embedder.describe()
+        outer.next_answers.append(Answer(b"busy", 429, {"retry-after": "2"}))
+        with pytest.raises(EmbedderUnavailable, match="answered 429: busy"):
+            await embedder.embed_query("a")
+    assert rests == []
+
+
+async def test_a_server_that_refuses_everything_is_not_asked_for_each_text(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.requests.clear()
+        opened.embeddings.next_answers.extend([Answer(b"no", 401)] * 99)
+        with pytest.raises(EmbedderForbids, match="401"):
+            await opened.vectors.embed_each([f"text {n}" for n in range(8)])
+        assert len(opened.embeddings.requests) == 1

@@ -1,6 +1,7 @@
 """The rerank client against real HTTP servers of every temper."""
 
 import asyncio
+import gzip
 import json
 import math
 import time
@@ -218,3 +219,17 @@ async def test_a_search_that_is_given_up_says_nothing_against_the_server(
         with pytest.raises(asyncio.CancelledError):
             await asking
         assert await reranker.score(QUESTION, DOCUMENTS) == SCORES
+
+
+async def test_an_answer_that_drips_or_grows_is_given_up() -> None:
+    answers = (
+        Answer({"results": []}, drips_seconds=0.05),
+        Answer(b" " * 2_000_000),
+        Answer(gzip.compress(bytes(30_000_000)), headers={"content-encoding": "gzip"}),
+    )
+    for answer in answers:
+        with outer_reranker() as outer:
+            outer.next_answers.append(answer)
+            async with client_of(outer.url, timeout_seconds=0.4) as reranker:
+                with pytest.raises(RerankFailed, match=r"within 0\.4 s|has more than"):
+                    await reranker.score("q", ["a"])

@@ -13,7 +13,9 @@ from service.commands import switch_engine as switching
 from service.commands.reembed import FORGET_VECTORS, reembed
 from service.commands.switch_engine import switch_engine, switch_store
 from service.errors import QueryFailed, TextIndexMissing, VectorFormMismatch
-from service.inference.embedder import Embedder, EmbedderAddress
+from service.inference.embedder import Embedder
+from service.inference.fitting import Fitting
+from service.inference.model import EmbedderAddress
 from service.inference.vectors import Vectors
 from service.records import Filters
 from service.settings import Settings
@@ -197,7 +199,7 @@ async def test_an_interrupted_switch_is_finished_by_another(
     monkeypatch.setattr(switching, "_PAGE", 3)
     async with open_store(tmp_path, before) as opened:
         await opened.push(*TEXTS)
-        await opened.vectors.begin_switch(await opened.db.meta("embedding"))
+        await opened.vectors.fitting.begin_switch(await opened.db.meta("embedding"))
         # The second page cannot be read: the switch ends there.
         broken = (await opened.ids())[4]
         kept = await opened.ask(VECTOR, key=broken)
@@ -308,7 +310,7 @@ async def test_vectors_forgotten_come_back_as_bytes(tmp_path: Path) -> None:
     async with open_store(tmp_path, "bytes") as opened:
         await opened.db.run(FORGET_VECTORS)
         embedder = Embedder(EmbedderAddress(opened.embeddings.url))
-        opened.pipeline.vectors = Vectors(opened.db, embedder, SCHEMA, "bytes")
+        opened.pipeline.vectors = Vectors(embedder, Fitting(opened.db, SCHEMA, "bytes"))
         assert await embed_pending(opened.pipeline) == 7
         await embedder.close()
         assert (await marked(opened), await has_index(opened)) == ("bytes", False)

@@ -52,6 +52,7 @@ async def embedded(opened: OpenStore) -> list[bool]:
 async def test_the_first_model_becomes_the_stores(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         facts = await opened.db.meta("embedding")
+        assert len(facts.pop("canary")) == 16 * 4
         assert facts == {"fingerprint": "outer-model/16/default", "dimensions": 16, "form": "array"}
         assert opened.vectors.problem is None
         await opened.push("Words.")
@@ -165,8 +166,8 @@ async def test_refused_texts_among_64_are_found_by_halving(tmp_path: Path) -> No
         opened.embeddings.refused_words = "poison"
         opened.embeddings.requests.clear()
         made = await opened.vectors.embed_each(texts)
-        # Eight batches of eight, and of the one that is refused two halves, thrice.
-        assert len(opened.embeddings.requests) == 8 + 2 * 3
+        # Eight batches of eight, of the one that is refused two halves, thrice; and the canary.
+        assert len(opened.embeddings.requests) == 8 + 2 * 3 + 1
         assert [n for n, vector in enumerate(made) if vector is None] == [13]
         assert [vector.tolist() for vector in (made[12], made[14]) if vector is not None] == [
             vector.tolist() for vector in whole

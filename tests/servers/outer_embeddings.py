@@ -4,15 +4,19 @@ import base64
 import json
 import socket
 import threading
+import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from typing import Any, Protocol
 
 import numpy as np
+
+from service.inference.model import CANARY
 
 # How long a client may take to hang up as well.
 _PATIENCE_SECONDS = 5.0
@@ -35,7 +39,8 @@ class Answer:
     """What to answer: a JSON value, or bytes as they are.
 
     One that `breaks_off` ends in the middle of its body, as when its server dies; `let_go` is set
-    when the client has closed the connection of such a one too.
+    when the client has closed the connection of such a one too. `announced_bytes` is what it lies
+    about its length; one that drips sends a byte, rests so long, and so on.
     """
 
     body: Any
@@ -43,6 +48,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     breaks_off: bool = False
     let_go: threading.Event = field(default_factory=threading.Event)
+    announced_bytes: int | None = None
+    drips_seconds: float = 0.0
 
     def payload(self) -> bytes:
         """Return the body as it goes over the wire."""
@@ -62,7 +69,8 @@ class Outer(Protocol):
 class OuterEmbeddings:
     """What the server is and what it was asked; `next_answers` are given before good ones.
 
-    A request with the word `hangs_on` is answered only once it is `let_go`.
+    A request with the word `hangs_on` is answered only once it is `let_go`; an empty word stands in
+    every request. Another `weights` is another model, whatever its name.
     """
 
     url: str = ""
@@ -75,16 +83,18 @@ class OuterEmbeddings:
     lists_models: bool = True
     before_answering: Callable[[], None] | None = None
     hangs_on: str | None = None
+    weights: str = ""
     is_hanging: threading.Event = field(default_factory=threading.Event)
     let_go: threading.Event = field(default_factory=threading.Event)
 
     def embedded_texts(self) -> list[str]:
-        """Return every text that was to be embedded, in the order they came."""
+        """Return every text that was to be embedded, in the order they came, but the canary."""
         return [
             text
             for asked in self.requests
             if asked.path == "/v1/embeddings"
             for text in asked.body["input"]
+            if text != CANARY
         ]
 
     def answer(self, asked: Asked) -> Answer:
@@ -96,7 +106,7 @@ class OuterEmbeddings:
             return Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
         if self.before_answering:
             self.before_answering()
-        if self.hangs_on and self.hangs_on in " ".join(asked.body["input"]):
+        if self.hangs_on is not None and self.hangs_on in " ".join(asked.body["input"]):
             self.is_hanging.set()
             self.let_go.wait(_PATIENCE_HANGING_SECONDS)
         if self.next_answers:
@@ -105,13 +115,17 @@ class OuterEmbeddings:
             return Answer({"error": {"message": "input too long"}}, 400)
         return self.embeddings(asked.body["input"])
 
+    def vector(self, text: str) -> list[float]:
+        """Return what the model makes of a text."""
+        return vector_of(self.weights + text, self.dimensions)
+
     def embeddings(self, texts: Sequence[str]) -> Answer:
         """Return the good answer for these texts."""
         return Answer(
             {
                 "model": self.model,
                 "data": [
-                    {"index": index, "embedding": encoded(vector_of(text, self.dimensions))}
+                    {"index": index, "embedding": encoded(self.vector(text))}
                     for index, text in enumerate(texts)
                 ],
             }
@@ -177,8 +191,13 @@ def _handler(outer: Outer) -> type[BaseHTTPRequestHandler]:
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
-            self.send_header("content-length", str(len(payload)))
+            announced = len(payload) if answer.announced_bytes is None else answer.announced_bytes
+            self.send_header("content-length", str(announced))
             self.end_headers()
+            if answer.drips_seconds:
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    _drip(self.wfile, payload, answer.drips_seconds)
+                return
             with suppress(BrokenPipeError, ConnectionResetError):  # who asked has gone
                 self.wfile.write(payload[: len(payload) // 2] if answer.breaks_off else payload)
             if answer.breaks_off:
@@ -186,6 +205,12 @@ def _handler(outer: Outer) -> type[BaseHTTPRequestHandler]:
                 _hang_up(self.connection, answer.let_go)
 
     return Handler
+
+
+def _drip(file: BufferedIOBase, payload: bytes, rest_seconds: float) -> None:
+    for value in payload:
+        file.write(bytes([value]))
+        time.sleep(rest_seconds)
 
 
 def _hang_up(connection: socket.socket, let_go: threading.Event) -> None:

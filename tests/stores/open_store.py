@@ -10,7 +10,9 @@ from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
-from service.inference.embedder import Embedder, EmbedderAddress
+from service.inference.embedder import Embedder
+from service.inference.fitting import Fitting
+from service.inference.model import EmbedderAddress
 from service.inference.vectors import Vectors
 from service.links.dictionaries import Dictionaries
 from service.memories.storing import Pushed, store
@@ -47,7 +49,7 @@ class OpenStore:
         self.embeddings = embeddings
         self.db = Database(address or StoreAddress(f"surrealkv://{folder / 'store'}"))
         self.embedder = Embedder(EmbedderAddress(embeddings.url))
-        self.vectors = Vectors(self.db, self.embedder, SCHEMA, form)
+        self.vectors = Vectors(self.embedder, Fitting(self.db, SCHEMA, form))
         self.engine = self._engine(form)
         self.pipeline = open_pipeline(self.db, self.vectors, self.engine, 200, {}, Dictionaries())
 
@@ -68,6 +70,7 @@ class OpenStore:
 
     async def close(self) -> None:
         """Close the connections."""
+        await self.vectors.close()
         await self.embedder.close()
         await self.db.close()
 

@@ -68,10 +68,11 @@ def _schema(schema: Mapping[str, Any]) -> Any:
     """Return a schema in the same form."""
     if "$ref" in schema:
         return _schema(CONTRACT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
-    if "anyOf" in schema:
-        return _choice([_schema(one) for one in schema["anyOf"]])
+    # Beside properties, a choice is what they must satisfy together.
     if "properties" in schema:
         return {name: _schema(field) for name, field in schema["properties"].items()}
+    if "anyOf" in schema:
+        return _choice([_schema(one) for one in schema["anyOf"]])
     if schema.get("type") == "array":
         return ["list", _schema(schema["items"])]
     if schema.get("type") == "object":

@@ -1,0 +1,60 @@
+"""The model that is asked, where it is, and how long it is waited for."""
+
+import time
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+# What tells one model from another of the same name: two scripts, a code, a date, some syntax.
+CANARY: Final = (
+    "A canary for vectors: the quick brown fox jumps over the lazy dog; 빠른 갈색 여우; "
+    "E1102, 1984-06-01."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderAddress:
+    """Where the embedding server is, what to ask of it, and how long to wait.
+
+    `timeout_seconds` is for one request of the background with its retries; a question has
+    `query_seconds` for all there is to do, a write `write_seconds`. What was found out of the model
+    is good for `check_seconds`.
+    """
+
+    url: str
+    model: str | None = None
+    api_key: str | None = None
+    dimensions: int | None = None
+    instruction: str | None = None
+    batch_size: int = 8
+    timeout_seconds: float = 60.0
+    query_seconds: float = 4.0
+    write_seconds: float = 8.0
+    check_seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """The model that answers; `speaks_input_type` marks our own server and its extra fields."""
+
+    name: str
+    dimensions: int
+    speaks_input_type: bool
+    instruction: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be equal for two vectors to be comparable."""
+        return f"{self.name}/{self.dimensions}/{self.instruction or 'default'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for one request with its retries, and for all requests of one call."""
+
+    each_seconds: float
+    whole_seconds: float = inf
+
+    def begin(self) -> float:
+        """Return when the call must be over, on the monotonic clock."""
+        return time.monotonic() + self.whole_seconds

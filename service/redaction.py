@@ -1,0 +1,113 @@
+"""Secrets stay inside: taking keys and passwords out of every text that leaves the process.
+
+Errors (and with them problems, warnings, `/health/ready` and the terminal) pass here when they
+are made, log records when they are written. A server that is asked with a key may answer with it.
+"""
+
+import json
+import logging
+import re
+import traceback
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
+SHOWN: Final = "***"
+# A piece of so many characters is taken out too: servers cut what they repeat. Shorter secrets
+# count as a whole, and only where they stand alone: `root` is also a word.
+_PIECE: Final = 8
+_BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+(?!\*)[\w.~+/=-]{6,}")
+
+
+@dataclass(slots=True)
+class Secrets:
+    """What this process must not tell, in the spellings in which it may come back."""
+
+    pieces: set[str] = field(default_factory=set)
+    short: set[str] = field(default_factory=set)
+
+    def keep(self, secret: str | None) -> None:
+        """Take a key or password out of all texts from now on, plain, escaped and encoded."""
+        for spelling in _spellings(secret) if secret else ():
+            if len(spelling) < _PIECE:
+                self.short.add(spelling)
+            self.pieces |= {
+                spelling[start : start + _PIECE] for start in range(len(spelling) - _PIECE + 1)
+            }
+
+    def keep_url(self, url: str | None) -> None:
+        """Keep the password of a URL, and what an HTTP client makes of both: `Basic …`."""
+        parts = _split(url or "")
+        if parts is None or not parts[1]:
+            return
+        user, password = parts
+        for one in {password, unquote(password)}:
+            self.keep(one)
+        whole = f"{unquote(user)}:{unquote(password)}"
+        self.keep(b64encode(whole.encode()).decode())
+
+    def without(self, text: str) -> str:
+        """Return the text with every secret, and every longer piece of one, replaced."""
+        if not (self.pieces or self.short):
+            return text
+        for secret in self.short:
+            if secret in text:
+                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", SHOWN, text)
+        return self._without_pieces(_BEARER.sub(rf"\1 {SHOWN}", text))
+
+    def _without_pieces(self, text: str) -> str:
+        shown: list[str] = []
+        end = 0  # up to where the text was looked at
+        for start in range(len(text) - _PIECE + 1):
+            if text[start : start + _PIECE] not in self.pieces:
+                continue
+            if start > end or not shown:
+                shown += [text[end:start], SHOWN]
+            end = start + _PIECE
+        return "".join(shown) + text[end:]
+
+
+def _spellings(secret: str) -> set[str]:
+    return {
+        secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1],
+        quote(secret, safe=""), secret.replace("/", "\\/"),
+    }  # fmt: skip
+
+
+def _split(url: str) -> tuple[str, str] | None:
+    """Return user and password as they stand in a URL."""
+    try:
+        place = urlsplit(url).netloc
+    except ValueError:
+        return None
+    user, colon, password = place.rpartition("@")[0].partition(":")
+    return (user, password) if colon else None
+
+
+# One process, one set: an error must not need to know who made the text that it repeats.
+SECRETS: Final = Secrets()
+
+
+def redacted(text: str) -> str:
+    """Return a text as it may leave the process."""
+    return SECRETS.without(text)
+
+
+class WithoutSecrets(logging.Filter):
+    """Takes secrets out of a log record: its message, its values and its traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, as it may be read."""
+        record.msg, record.args = redacted(record.getMessage()), None
+        if record.exc_info and record.exc_info[0]:
+            record.exc_text = redacted("".join(_lines(record)).rstrip())
+            # A handler that draws tracebacks itself would draw the untold one.
+            record.exc_info = None
+        return True
+
+
+def _lines(record: logging.LogRecord) -> Iterator[str]:
+    kind, error, trace = record.exc_info or (None, None, None)
+    yield from traceback.format_exception(kind, error, trace)

@@ -1,0 +1,40 @@
+"""JSON bodies as RFC 8259 has them: in UTF-8, and with every name once."""
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+_MOST_NAME_CHARACTERS = 100
+
+
+class JsonRequest(Request):
+    """A request whose body says each thing once: of two `dry_run`, neither is the one meant."""
+
+    async def json(self) -> Any:
+        """Return the body; raises JSONDecodeError, and UnicodeDecodeError where it is not UTF-8."""
+        return json.loads((await self.body()).decode(), object_pairs_hook=_once)
+
+
+class JsonRoute(APIRoute):
+    """A route whose body is read so."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler that reads the body so."""
+        handle = super().get_route_handler()
+
+        async def handle_json(request: Request) -> Response:
+            return await handle(JsonRequest(request.scope, request.receive))
+
+        return handle_json
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)[:_MOST_NAME_CHARACTERS]
+        raise json.JSONDecodeError(f"{twice!r} stands twice in one object", "", 0)
+    return found

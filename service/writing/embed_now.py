@@ -1,0 +1,50 @@
+"""Embedding what is about to be written, within the time that a write has for it."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from service.inference.model import Patience
+from service.inference.vectors import Vectors
+from service.links.change import Change
+from service.records import Vector
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors by the key of their draft, and what to say of those that there are not."""
+
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) -> Embedded:
+    """Embed the drafts whose text is new, as many as there is time for.
+
+    `is_scan`: nobody waits for the answer, so that each request has the time, not all together.
+    """
+    waiting = [
+        draft
+        for draft in change.drafts
+        if draft.key not in change.replaced
+        or not change.replaced[draft.key].is_embedded
+        or change.replaced[draft.key].content_hash != draft.content_hash
+    ]
+    if not waiting:
+        return Embedded()
+    # Texts of like length share a batch: padding is wasted work.
+    waiting.sort(key=lambda draft: (len(draft.text), draft.key))
+    seconds = vectors.address.write_seconds
+    patience = Patience(seconds, inf if is_scan else seconds)
+    texts = [draft.text for draft in waiting]
+    made, failure = await vectors.embed_some(texts, patience)
+    found = {draft.key: vector for draft, vector in zip(waiting, made, strict=False)}
+    if failure is None:
+        return Embedded(found)
+    left = len(waiting) - len(made)
+    log.warning("%d memories wait for their vectors: %s", left, failure.detail)
+    told = f"{left} memories are stored without vectors yet: {failure.detail}"
+    return Embedded(found, (told,))

@@ -1,0 +1,108 @@
+"""A full disk: named, nothing of a write is kept, and what is acknowledged afterwards stays.
+
+A process may make no file larger than so many bytes (RLIMIT_FSIZE), which the engine meets as it
+meets a full disk: half a record is written. It needs no rights and works on every system.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.store.address import StoreAddress
+from service.store.database import Database
+from service.store.queries import Query
+from tests.servers.outer_embeddings import outer_embeddings
+from tests.servers.running import REPOSITORY, running_service
+from tests.stores.template import lay_store
+
+pytestmark = pytest.mark.anyio
+
+WRITER = """
+import asyncio, os, resource, signal, sys
+from service.errors import ServiceError
+from service.store.address import StoreAddress
+from service.store.database import Database
+from service.store.queries import Query
+
+WRITE = Query("own", '''BEGIN; UPSERT type::record("meta", $id) CONTENT { facts: { text: $text } };
+    UPSERT type::record("meta", $id + "-too") CONTENT { facts: {} }; COMMIT;''',
+    frozenset({"id", "text"}), writes=True)
+
+async def write(db, name, size):
+    try:
+        await db.run(WRITE, id=name, text=os.urandom(size // 2).hex())
+    except ServiceError as error:
+        print(name, error.status, error.detail, flush=True)
+    else:
+        print(name, "stored", flush=True)
+
+async def main():
+    db = Database(StoreAddress(sys.argv[1]))
+    await write(db, "before", 1000)
+    most = db.address.log_bytes + 60_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+    for n in range(3):
+        await write(db, f"large-{n}", 90_000)
+    print("reads", len(await db.meta("before")), flush=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    for n in range(2):
+        await write(db, f"after-{n}", 1000)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+async def test_what_is_acknowledged_after_a_full_disk_survives_a_kill(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    lay_store(store)
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", WRITER, f"surrealkv://{store}"], cwd=REPOSITORY,
+        text=True, capture_output=True, check=False, timeout=60,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    for name in ("large-0", "large-1", "large-2"):
+        assert told[name].startswith("507 ")
+        assert str(store) in told[name]
+        assert "Make room there" in told[name]
+    assert told["before"] == told["after-0"] == told["after-1"] == "stored"
+    db = Database(StoreAddress(f"surrealkv://{store}"))
+    try:
+        names = await db.run(
+            Query("own", "SELECT VALUE record::id(id) FROM meta", frozenset(), writes=False)
+        )
+    finally:
+        await db.close()
+    wanted = {"before", "after-0", "after-1"}
+    assert {name for name in names if isinstance(name, str)} - {"schema", "text_index"} == {
+        *wanted, *(f"{name}-too" for name in wanted)
+    }  # fmt: skip
+
+
+async def test_below_the_reserve_nothing_is_written_and_everything_is_read(tmp_path: Path) -> None:
+    with outer_embeddings() as outer:
+        with running_service(data_dir=tmp_path, embedding_url=outer.url) as service:
+            assert service.client.post("/memories", json={"text": "A pump."}).status_code == 201
+        more_than_there_is = 10**9
+        with running_service(
+            wait=False, data_dir=tmp_path, embedding_url=outer.url,
+            disk_reserve_mb=more_than_there_is,
+        ) as service:  # fmt: skip
+            refused = service.client.post("/memories", json={"text": "Another pump."})
+            assert refused.status_code == 507
+            assert refused.headers["content-type"] == "application/problem+json"
+            assert int(refused.headers["retry-after"]) > 0
+            assert refused.json()["type"] == "/problems/store-full"
+            assert str(tmp_path) in refused.json()["detail"]
+            ready = service.client.get("/health/ready")
+            assert (ready.status_code, ready.json()["status"]) == (503, "degraded")
+            assert "MEMORY_DISK_RESERVE_MB" in ready.json()["checks"]["disk"]["detail"]
+            found = service.client.post("/search", json={"query": "pump"}).json()["results"]
+            assert [hit["content"] for hit in found] == ["A pump."]
