@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
 from service.errors import (
+    AgentNotReadable,
     JobNotFound,
     NoSources,
     PathOutsideSources,
@@ -181,7 +182,7 @@ async def post_ingest(
     "/scan", operation_id="scan", response_model=Scanned,
     responses={
         202: {"model": JobAccepted, **links(202, read_job={"id": "/job"})[202]},
-        **problems(PathOutsideSources, NoSources),
+        **problems(AgentNotReadable, PathOutsideSources, NoSources),
     },
 )  # fmt: skip
 async def post_scan(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from service.drafts.drafts import DocumentText
-from service.errors import InvalidRequest, NoSources, ServiceError, Unavailable
+from service.errors import AgentNotReadable, InvalidRequest, NoSources, ServiceError, Unavailable
 from service.ingest.folders import (
     Folder,
     Found,
@@ -75,7 +75,7 @@ def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = (
     """Check a wish to scan against the configured folders, which belong to one agent.
 
     Whoever asks: a route, the command line, or a job that an earlier process left. Raises
-    NoSources, PathOutsideSources, and InvalidRequest for any other agent: a scan would copy the
+    NoSources, PathOutsideSources, and AgentNotReadable for any other agent: a scan would copy the
     owner's notes to it.
     """
     folders = configured_folders(settings.sources)
@@ -86,7 +86,7 @@ def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = (
             f"The configured folders belong to agent {settings.agent!r} (MEMORY_AGENT), not to "
             f"{agent!r}: leave `agent` out."
         )
-        raise InvalidRequest(msg)
+        raise AgentNotReadable(msg)
     return ScanRequest(tuple(folders), settings.agent, tuple(paths_inside(folders, paths)))
 
 

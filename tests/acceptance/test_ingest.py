@@ -224,7 +224,7 @@ def test_no_agent_gets_the_folders_of_another(start: Start, tmp_path: Path) -> N
     client = start(sources=(tmp_path / "notes",)).client
     for wait in (True, False):
         answer = client.post("/ingest/scan", json={"agent": "bob", "wait": wait})
-        assert answer.status_code == 422
+        assert answer.status_code == 403
         assert "leave `agent` out" in answer.json()["detail"]
     assert client.get("/stats", params={"agent": "bob"}).status_code == 404
     assert client.post("/ingest/scan", json={"agent": "main"}).json()["created"] == 1

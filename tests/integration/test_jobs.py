@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import InvalidRequest, JobNotFound, NoSources, PathOutsideSources, ServiceError
+from service.errors import (
+    AgentNotReadable,
+    JobNotFound,
+    NoSources,
+    PathOutsideSources,
+    ServiceError,
+)
 from service.ingest.jobs import CREATE_JOB, UPDATE_JOB, Job, JobRunner
 from service.settings import Settings
 from service.store.database import record
@@ -111,7 +117,7 @@ async def test_equal_wishes_that_wait_are_one_job(tmp_path: Path) -> None:
 
 async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
-        with pytest.raises(InvalidRequest, match=r"'main' \(MEMORY_AGENT\), not to 'bob'"):
+        with pytest.raises(AgentNotReadable, match=r"'main' \(MEMORY_AGENT\), not to 'bob'"):
             await run.runner.submit("bob")
         assert await jobs(run.opened) == 0
         # What a service of before had taken on ends here as well.
