@@ -16,6 +16,7 @@ from service.graph import route as graph
 from service.hooks import route as hooks
 from service.ingest import route as ingest
 from service.memories import route as memories
+from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
 from service.recall import route as recall
@@ -90,6 +91,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
 async def background(parts: Parts) -> AsyncIterator[None]:
     """Run what goes on beside requests: waiting jobs, waiting vectors, the user's concepts."""
     await _declare(parts)
+    await _silence(parts)
     agents = (parts.settings.agent, DEFAULT_AGENT)
     tasks = [
         *_follow_changes(parts, agents),
@@ -143,6 +145,14 @@ async def _declare(parts: Parts) -> None:
         await declare_concepts(parts.pipeline, parts.settings.concepts_file, parts.settings.agent)
     except (ServiceError, OSError) as error:
         log.error("concepts file: %s", error)  # noqa: TRY400 - the sentence says all there is
+
+
+async def _silence(parts: Parts) -> None:
+    """Unlearn what quarantined memories taught older versions; what fails, the next start does."""
+    try:
+        await silence_quarantined(parts.pipeline)
+    except ServiceError as error:
+        log.error("quarantined memories: %s", error)  # noqa: TRY400 - the sentence says all there is
 
 
 async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:

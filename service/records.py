@@ -19,9 +19,12 @@ KINDS: Final = (
     "summary",
 )  # fmt: skip
 TYPES: Final = ("episodic", "semantic", "procedural")
-# The source_kind of a summary that was made from other memories.
+# The source_kind of a summary that was made from other memories, and of a document's section.
 CONSOLIDATION: Final = "consolidation"
-TRUST_TIERS: Final = ("trusted", "untrusted", "quarantined")
+DOCUMENT: Final = "document"
+# The trust tier of what nobody gets to see who does not ask for it.
+QUARANTINED: Final = "quarantined"
+TRUST_TIERS: Final = ("trusted", "untrusted", QUARANTINED)
 
 
 @dataclass(frozen=True, slots=True)

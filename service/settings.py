@@ -51,6 +51,10 @@ class Settings(BaseSettings):
         (), description="Folders of markdown notes to scan, comma-separated."
     )
     agent: str = Field("main", description="Agent that owns what is scanned from the folders.")
+    read_hard_links: bool = Field(
+        False,
+        description="true reads files with several names too; one may lead out of the folders.",
+    )
     concepts_file: Path | None = Field(
         None, description="concepts.toml: your own names, aliases and relations."
     )

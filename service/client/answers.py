@@ -267,6 +267,14 @@ class ConceptDetail(Concept):
     narrower: list[str]
 
 
+class WithheldLines(TypedDict):
+    """Lines of a document that are shown empty: `reason` is `deleted` or `trust`."""
+
+    from_line: int
+    to_line: int
+    reason: Literal["deleted", "trust"]
+
+
 class DocumentLines(TypedDict):
     """Lines of a document: `from_line` to `to_line` of `total_lines`, counted from 1."""
 
@@ -276,3 +284,4 @@ class DocumentLines(TypedDict):
     to_line: int
     total_lines: int
     updated_at: str
+    withheld: list[WithheldLines]

@@ -83,9 +83,20 @@ class Endpoints:
         return Request("GET", "/memories", params={**choices})
 
     @Endpoint
-    def read_memory(self, id: str, *, agent: str = "main") -> Request[answers.MemoryDetail]:  # noqa: A002
-        """Read one memory with its concepts and what came just before and after it."""
-        return Request("GET", f"/memories/{_part(id)}", params={"agent": agent})
+    def read_memory(
+        self,
+        id: str,  # noqa: A002
+        *,
+        agent: str = "main",
+        trust: Sequence[str] | None = None,
+        include_archived: bool | None = None,
+    ) -> Request[answers.MemoryDetail]:
+        """Read one memory with its concepts and what came just before and after it.
+
+        `trust` and `include_archived` say which of its neighbours are told, as in a search.
+        """
+        params = {"agent": agent, "trust": trust, "include_archived": include_archived}
+        return Request("GET", f"/memories/{_part(id)}", params=params)
 
     @Endpoint
     def change_memory(
@@ -133,10 +144,19 @@ class Endpoints:
 
     @Endpoint
     def read_document(
-        self, path: str, *, from_line: int = 1, lines: int | None = None, agent: str = "main"
+        self,
+        path: str,
+        *,
+        from_line: int = 1,
+        lines: int | None = None,
+        agent: str = "main",
+        trust: Sequence[str] | None = None,
     ) -> Request[answers.DocumentLines]:
-        """Read the text of a document by line range, as it was last ingested."""
-        params = {"path": path, "from": from_line, "lines": lines, "agent": agent}
+        """Read the text of a document by line range, as it was last ingested.
+
+        Without lines of memories that were deleted for good, or are not of the tiers in `trust`.
+        """
+        params = {"path": path, "from": from_line, "lines": lines, "agent": agent, "trust": trust}
         return Request("GET", "/documents", params=params)
 
     @Endpoint

@@ -10,7 +10,6 @@ from service.consolidate.revising import sources_of, without
 from service.errors import ConceptNotFound, MemoryNotFound, RunNotFound
 from service.links import stored
 from service.links.change import Change
-from service.records import CONSOLIDATION
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, write_change
 
@@ -59,9 +58,10 @@ async def undo_concept(pipeline: Pipeline, agent: str, concept: str) -> Undone:
 async def undo_summary(pipeline: Pipeline, agent: str, key: str, *, pin: bool) -> Undone:
     """Take back one summary with all its sources; raises MemoryNotFound."""
     memory = (await stored.memories_by_id(pipeline.db, [key])).get(key)
-    if memory is None or memory.agent != agent or memory.source_kind != CONSOLIDATION:
-        raise MemoryNotFound(f"Agent {agent!r} has no summary with id {key!r}.")
     sources = await sources_of(pipeline.db, [key])
+    # Older versions let a writer call a memory of his own a summary: undone, it would be lost.
+    if memory is None or memory.agent != agent or not sources[key]:
+        raise MemoryNotFound(f"Agent {agent!r} has no summary with id {key!r}.")
     return await _take_back(pipeline, agent, sources, pin=pin)
 
 

@@ -1,32 +1,49 @@
 """The door of /documents."""
 
 import asyncio
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from service.errors import DocumentNotFound
-from service.field_types import WHOLE, AgentName
+from service.field_types import WHOLE, AgentName, TrustTier
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
+from service.text.lines import LineRange, blanked, lines_of, merged
 from service.web.declared import problems
 from service.web.parts import TheDatabase
-
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
 DOCUMENT = load_query(__package__, "document")
 
+_TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldLines:
+    """Lines of a document that are shown empty, so that all others keep their numbers.
+
+    `deleted`: a memory that was deleted for good was read there. `trust`: one that is of none of
+    the trust tiers that were asked for.
+    """
+
+    from_line: int
+    to_line: int
+    reason: Literal["deleted", "trust"]
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentLines:
-    """Lines of a document: `from_line` to `to_line` of `total_lines`, counted from 1."""
+    """Lines of a document: `from_line` to `to_line` of `total_lines`, counted from 1.
+
+    `withheld` tells which lines of the whole document are shown empty, and why.
+    """
 
     path: str
     text: str
@@ -34,6 +51,7 @@ class DocumentLines:
     to_line: int
     total_lines: int
     updated_at: datetime
+    withheld: list[WithheldLines]
 
 
 @router.get("", operation_id="read_document", responses=problems(DocumentNotFound))
@@ -48,24 +66,35 @@ async def get_document(
         Query(description="Unset: to the end."),
     ] = None,
     agent: AgentName = "main",
+    trust: Annotated[
+        list[TrustTier], Query(description="Only what was read into memories of these tiers.")
+    ] = _TRUST,
 ) -> DocumentLines:
-    """Read the text of a document by line range, as it was last ingested."""
+    """Read the text of a document by line range, as it was last ingested.
+
+    Without the lines of memories that were deleted for good or are quarantined: `withheld` says
+    which these are.
+    """
     [owner] = await readable_agents(db, agent, [])
-    row = await db.run(DOCUMENT, id=record("document", [owner, path]))
+    key = record("document", [owner, path])
+    row = await db.run(DOCUMENT, id=key, agent=owner, uri=path, trust=trust)
     if row is None:
         msg = (
             f"No document {path!r} was ingested for agent {agent!r}. "
             "Search hits name theirs in source.uri."
         )
         raise DocumentNotFound(msg)
-    every = await asyncio.to_thread(_lines, row["text"])
+    untrusted = merged(row["untrusted"])
+    every = await asyncio.to_thread(_lines_but, row["text"], untrusted)
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]
     return DocumentLines(
-        path, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"]
-    )
+        path, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"],
+        [
+            *(WithheldLines(first, last, "deleted") for first, last in row["withheld"]),
+            *(WithheldLines(first, last, "trust") for first, last in untrusted),
+        ],
+    )  # fmt: skip
 
 
-def _lines(text: str) -> list[str]:
-    """Split where the chunker does, at CRLF, CR and LF alone: hits name lines counted so."""
-    lines = _LINE_END.split(text)
-    return lines if lines[-1] else lines[:-1]
+def _lines_but(text: str, withheld: Iterable[LineRange]) -> list[str]:
+    return lines_of(blanked(text, withheld))

@@ -10,7 +10,7 @@ from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, 
 from service.metadata import Metadata
 from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
-from service.records import CONSOLIDATION, KINDS, Source
+from service.records import CONSOLIDATION, DOCUMENT, KINDS, QUARANTINED, Source
 from service.text.markdown import Document, Section
 from service.text.words import index_words
 
@@ -18,6 +18,8 @@ from service.text.words import index_words
 # read anew at its next scan.
 RECIPE: Final = "2"
 _MOST_TITLE_CHARACTERS: Final = 200
+_SEPARATOR: Final = "\x1f"
+_HEADING_SEPARATOR: Final = "\x1e"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,15 @@ class Draft(Metadata):
             return concept_of_summary(self.source.ref)
         return subject_of(self.title, self.content)
 
+    @property
+    def teaches(self) -> bool:
+        """Whether names are learned from it and concepts count it.
+
+        A summary only repeats what its sources say; words of what is quarantined are nobody's to
+        see, not even as the name of a concept.
+        """
+        return self.source_kind != CONSOLIDATION and self.trust_tier != QUARANTINED
+
     def row(self) -> dict[str, Any]:
         """Return the columns of table `memory` that a writer sets."""
         columns = {n: getattr(self, n) for n in _COLUMNS}
@@ -67,6 +78,7 @@ class Draft(Metadata):
             "words": index_words(self.text),
             "subject": self.subject,
             "content_hash": self.content_hash,
+            "teaches": self.teaches,
         }
 
 
@@ -104,9 +116,17 @@ class DocumentText:
 
 
 def digest(*parts: str) -> str:
-    """Return a 128-bit hash of the parts as 32 hex digits."""
-    packed = "\x1f".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(packed, digest_size=16).hexdigest()
+    """Return a 128-bit hash of the parts as 32 hex digits; no others have the same.
+
+    Parts that hold the separator are hashed in another way, each with its length, and as another
+    person's (BLAKE2): all other ids are what they were before that was so.
+    """
+    if any(_SEPARATOR in part for part in parts):
+        packed, person = "".join(f"{len(part)}:{part}" for part in parts), b"lengths"
+    else:
+        packed, person = _SEPARATOR.join(parts), b""
+    data = packed.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16, person=person).hexdigest()
 
 
 def text_of(heading_path: Iterable[str], title: str, content: str) -> str:
@@ -144,7 +164,7 @@ def document_drafts(
                 tags=tuple(dict.fromkeys([*parsed.tags, *section.tags])),
                 concepts=tuple(dict.fromkeys([*section.links, *parsed.concepts, *parsed.aliases])),
                 source=Source(document.uri, section.line_start, section.line_end),
-                source_kind="document",
+                source_kind=DOCUMENT,
                 chain=_chain_of(document.uri, kind),
                 position=position,
             )
@@ -180,8 +200,12 @@ class Written(Named, Protocol):
         """The text below the headings."""
 
     @property
-    def source_kind(self) -> str:
-        """How it came in: document, push, …; a summary by consolidation."""
+    def trust_tier(self) -> str:
+        """How far it is trusted."""
+
+    @property
+    def teaches(self) -> bool:
+        """Whether names are learned from it and concepts count it."""
 
 
 def names_in(memory: Named) -> list[Name]:
@@ -202,8 +226,12 @@ def _date_in(heading_path: tuple[str, ...]) -> datetime | None:
 
 
 def _section_key(document: DocumentText, section: Section) -> str:
-    heading = "\x1e".join(section.heading_path)
-    return digest(document.agent, document.uri, heading, str(section.ordinal), str(section.part))
+    path = section.heading_path
+    place = (str(section.ordinal), str(section.part))
+    if any(_HEADING_SEPARATOR in heading for heading in path):
+        # More parts than any other key of a section has.
+        return digest(document.agent, document.uri, "", *path, *place)
+    return digest(document.agent, document.uri, _HEADING_SEPARATOR.join(path), *place)
 
 
 def _chain_of(uri: str, kind: str) -> str:

@@ -16,6 +16,7 @@ class StoredMemory(Memory):
     chain: str | None = None
     position: int
     concepts: tuple[str, ...] = ()
+    teaches: bool = True
 
     @property
     def uri(self) -> str:

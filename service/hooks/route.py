@@ -13,9 +13,8 @@ from fastapi import APIRouter, Request, Response
 
 from service.errors import ServiceError
 from service.ingest.jobs import JobRunner
-from service.settings import Settings
 from service.web.accepted import JobAccepted, accepted
-from service.web.parts import TheSettings, part
+from service.web.parts import part
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +55,7 @@ _ANY_BODY: Final = {
     openapi_extra=_ANY_BODY,
 )
 async def post_session_start(
-    jobs: Annotated[JobRunner, part(JobRunner)], settings: TheSettings, request: Request
+    jobs: Annotated[JobRunner, part(JobRunner)], request: Request
 ) -> Response:
     """Scan the folders because a session begins: 202 at once, with a job that survives a crash.
 
@@ -65,7 +64,8 @@ async def post_session_start(
     """
     body = _read(await request.body())
     try:
-        job = await jobs.submit(_agent(settings, body))
+        # The folders belong to one agent: whoever woke us, its notes are scanned for itself.
+        job = await jobs.submit(None)
     except ServiceError as error:
         log.warning("session-start hook: %s", error.detail)
         return Response(b"{}", 200, media_type="application/json")
@@ -81,14 +81,3 @@ def _read(content: bytes) -> dict[str, Any]:
         log.warning("session-start hook: the body is not JSON (%s); scanning anyway", error)
         return {}
     return body if isinstance(body, dict) else {}
-
-
-def _agent(settings: Settings, body: dict[str, Any]) -> str:
-    """Return the agent whose folders are scanned: the configured one, whoever woke us.
-
-    The folders belong to one agent; a body's `agent_id` must not copy its notes to another.
-    """
-    told = body.get("agent_id")
-    if told is not None and told != settings.agent:
-        log.info("session-start hook of agent %r: scanning for %r", told, settings.agent)
-    return settings.agent

@@ -1,17 +1,16 @@
-"""The configured folders: which files lie in them, under which names, and reading one safely."""
+"""The configured folders: which files lie in them, and under which names."""
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from service.errors import NotText, PathOutsideSources, SourceTooLarge
+from service.errors import PathOutsideSources
 
 SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 _NAME_PROBLEM: Final = "its name is not UTF-8. Rename the file."
+_CONTROL_PROBLEM: Final = "its name holds a control character. Rename the file."
 _SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
 
@@ -53,7 +52,7 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
     """Yield the text files of the folders in the order of their names, or those below `only`.
 
     Hidden folders are passed over; a link that leads out of its folder is yielded as a problem,
-    and so is a name that is not UTF-8. Each file comes once, however often `only` names it.
+    and so is a name that no source can have. Each file comes once, however often `only` names it.
     """
     for folder in folders:
         starts = only or [folder.path]
@@ -62,7 +61,7 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
             name = folder.prefix + path.relative_to(folder.path).as_posix()
             # What a name holds beside UTF-8 is read as lone surrogates; no store takes them.
             uri = name.encode("utf-8", "replace").decode()
-            problem = _link_problem(path, folder.path) if uri == name else _NAME_PROBLEM
+            problem = _name_problem(name, uri) or _link_problem(path, folder.path)
             yield Found(uri, path, str(folder.path), problem)
 
 
@@ -82,44 +81,29 @@ def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
     return inside
 
 
-def read_text(path: Path, max_bytes: int) -> str:
-    """Return a file's text; raises SourceTooLarge, NotText, or OSError."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise NotText("not a file: a folder, a pipe or a device.")
-    if status.st_size > max_bytes:
-        most = f"the largest file taken is {max_bytes:,} (MEMORY_MAX_SOURCE_BYTES)."
-        raise SourceTooLarge(f"{status.st_size:,} bytes; {most}")
-    return decode(path.read_bytes())
-
-
-def decode(data: bytes) -> str:
-    """Return bytes as text; raises NotText for binary data and for anything but UTF-8."""
-    if b"\x00" in data:
-        raise NotText("a binary file: it holds NUL bytes.")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        found = f"byte {data[error.start]:#04x} at position {error.start}"
-        raise NotText(f"not UTF-8: {found}. Save it as UTF-8.") from error
-
-
-def modified_at(path: Path) -> datetime:
-    """Return when a file was last changed."""
-    return datetime.fromtimestamp(path.stat().st_mtime, tz=UTC)
+def has_control_characters(name: str) -> bool:
+    """Say whether a name holds what no source's name may: line breaks, escapes and their like."""
+    return any(ord(character) < 32 for character in name)
 
 
 def _walk(start: Path) -> Iterator[Path]:
-    if start.is_file():
+    if not start.is_dir():
         yield start
         return
-    for folder, subfolders, names in os.walk(start):
+    # From folder to folder by descriptors: one that becomes a link meanwhile is not entered.
+    for folder, subfolders, names, _ in os.fwalk(start):
         subfolders[:] = sorted(
             name for name in subfolders if name[0] != "." and name not in _SKIPPED_FOLDERS
         )
         for name in sorted(names):
             if name[0] != "." and Path(name).suffix.lower() in SUFFIXES:
                 yield Path(folder) / name
+
+
+def _name_problem(name: str, uri: str) -> str | None:
+    if uri != name:
+        return _NAME_PROBLEM
+    return _CONTROL_PROBLEM if has_control_characters(name) else None
 
 
 def _link_problem(path: Path, folder: Path) -> str | None:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
 from service.errors import (
+    AgentNotReadable,
     JobNotFound,
     NoSources,
     PathOutsideSources,
@@ -18,6 +19,7 @@ from service.errors import (
     WriteConflict,
 )
 from service.field_types import AgentName, Kind, Label, Moment, Reference, Text, pattern_of
+from service.ingest.folders import has_control_characters
 from service.ingest.jobs import JobRunner, counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
@@ -41,7 +43,7 @@ def _relative(source: str) -> str:
     if ".." in parts or path.startswith(("/", "~")) or _DRIVE.match(path):
         msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
         raise ValueError(msg)
-    if any(ord(c) < 32 for c in source):
+    if has_control_characters(source):
         msg = "holds a control character; send a plain path"
         raise ValueError(msg)
     name = "/".join(part for part in parts if part not in {"", "."})
@@ -92,7 +94,9 @@ class ScanBody(Strict):
     paths: list[Text] = Field(
         [], max_length=1000, description="Files or folders below the configured ones; none: all."
     )
-    agent: AgentName | None = None
+    agent: AgentName | None = Field(
+        None, description="The owner of the folders (MEMORY_AGENT), who is meant in any case."
+    )
     wait: bool = Field(True, description="false answers at once, with a job to look at.")
 
 
@@ -178,7 +182,7 @@ async def post_ingest(
     "/scan", operation_id="scan", response_model=Scanned,
     responses={
         202: {"model": JobAccepted, **links(202, read_job={"id": "/job"})[202]},
-        **problems(PathOutsideSources, NoSources),
+        **problems(AgentNotReadable, PathOutsideSources, NoSources),
     },
 )  # fmt: skip
 async def post_scan(

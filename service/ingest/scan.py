@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Final
 
 from service.drafts.drafts import DocumentText
-from service.errors import InvalidRequest, NoSources, ServiceError, Unavailable
+from service.errors import AgentNotReadable, InvalidRequest, NoSources, ServiceError, Unavailable
 from service.ingest.folders import (
     Folder,
     Found,
     configured_folders,
     files_in,
-    modified_at,
     paths_inside,
-    read_text,
 )
+from service.ingest.reading import ReadingRules, read_file
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
 from service.writing.pipeline import Pipeline, Synced, remove_documents, sync_documents
+from service.writing.tombstones import store_key, stored_hashes
 
 # One transaction for this much: a commit costs 5–10 ms, but its time grows with the square of its
 # size (docs/decisions/0009).
@@ -72,11 +72,22 @@ class ScanRequest:
 
 
 def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = ()) -> ScanRequest:
-    """Check a wish to scan against the configured folders; raises NoSources, PathOutsideSources."""
+    """Check a wish to scan against the configured folders, which belong to one agent.
+
+    Whoever asks: a route, the command line, or a job that an earlier process left. Raises
+    NoSources, PathOutsideSources, and AgentNotReadable for any other agent: a scan would copy the
+    owner's notes to it.
+    """
     folders = configured_folders(settings.sources)
     if not folders:
         raise NoSources("No folder is configured: set MEMORY_SOURCES to the folders of your notes.")
-    return ScanRequest(tuple(folders), agent or settings.agent, tuple(paths_inside(folders, paths)))
+    if agent is not None and agent != settings.agent:
+        msg = (
+            f"The configured folders belong to agent {settings.agent!r} (MEMORY_AGENT), not to "
+            f"{agent!r}: leave `agent` out."
+        )
+        raise AgentNotReadable(msg)
+    return ScanRequest(tuple(folders), settings.agent, tuple(paths_inside(folders, paths)))
 
 
 async def scan(
@@ -101,14 +112,15 @@ async def scan(
     found = await asyncio.to_thread(lambda: list(files_in(present, request.paths)))
     counts.files = len(found)
     known = await stored.documents(pipeline.db, request.agent)
+    key = await store_key(pipeline.db)
     on_progress(counts)
     changed = _Group()
     for file in found:
         document = await asyncio.to_thread(_read, file, settings, request.agent, counts)
         if document is None:
             counts.done += 1
-        elif (old := known.get(file.uri)) and old.text_hash == await asyncio.to_thread(
-            document.text_hash, pipeline.cutting
+        elif (old := known.get(file.uri)) and old.text_hash in stored_hashes(
+            key, await asyncio.to_thread(document.text_hash, pipeline.cutting)
         ):
             counts.done, counts.unchanged = counts.done + 1, counts.unchanged + old.sections
         else:
@@ -162,10 +174,11 @@ def _read(file: Found, settings: Settings, agent: str, counts: ScanCounts) -> Do
     if file.problem:
         counts.failed.append(Failure(file.uri, file.problem))
         return None
+    rules = ReadingRules(settings.max_source_bytes, settings.read_hard_links)
     try:
-        text = read_text(file.path, settings.max_source_bytes)
+        read = read_file(Path(file.folder), file.path, rules)
         return DocumentText(
-            file.uri, text, agent, folder=file.folder, modified_at=modified_at(file.path)
+            file.uri, read.text, agent, folder=file.folder, modified_at=read.modified_at
         )
     except ServiceError as error:
         counts.failed.append(Failure(file.uri, error.detail))

@@ -8,19 +8,25 @@ from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
 from service.store.queries import Fragment
+from service.text.lines import LineRange
 
 Edge = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document as it is stored."""
+    """A document as it is stored: without the lines that are `withheld`, see writing/tombstones.py.
+
+    `sections` counts its memories; `drafts` are all sections that it was cut into.
+    """
 
     uri: str
     text: str
     text_hash: str
     sections: int
     folder: str | None = None
+    drafts: tuple[Draft, ...] = ()
+    withheld: tuple[LineRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,9 @@ class Change:
     `relink` names stored memories whose links are found anew as the dictionary changed. `archive`
     and `unarchive` name memories that leave the answers, or come back. `fresh` names chains that
     have no memory yet: nothing to query for. `regroup` is worked out in the turn, from what is
-    stored then, and gives `regrouped`. `audit` is why memories are removed. What another room
-    writes besides comes as `fragments`.
+    stored then, and gives `regrouped`. `audit` is why memories are removed; if for good, their
+    `tombstones` stay, and `cut_documents` lose their text. What another room writes besides comes
+    as `fragments`.
     """
 
     agent: str
@@ -69,6 +76,8 @@ class Change:
     fresh: frozenset[str] = frozenset()
     documents: tuple[DocumentRow, ...] = ()
     gone_documents: tuple[str, ...] = ()
+    cut_documents: tuple[DocumentRow, ...] = ()
+    tombstones: tuple[str, ...] = ()
     declared: Declared = NOTHING_DECLARED
     regroup: Regroup | None = None
     regrouped: Regrouped = NOTHING_REGROUPED

@@ -16,7 +16,7 @@ from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, link_change
-from service.records import CONSOLIDATION
+from service.records import QUARANTINED
 from service.store.database import Database
 
 
@@ -63,14 +63,16 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
     texts |= await _touched(db, change, keys - texts.keys())
     after = await asyncio.to_thread(_find_all, dictionary, texts)
-    mentioned = frozenset().union(*after.values())
+    mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
     unheard = {name.slug for name in new} - mentioned
     for slug in unheard:
         dictionary.remove(slug)
+    # One that is silent may have heard it all the same, in place of a shorter name.
+    after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
-    references = await asyncio.to_thread(link_change, before, after, _copies(change, texts))
+    references = await asyncio.to_thread(link_change, before, after, *_silent(change, texts))
     new_concepts = tuple(name for name in new if name.slug in mentioned)
     return Links(
         new_concepts=new_concepts,
@@ -127,16 +129,21 @@ def _brand_new(change: Change) -> set[str]:
     return {d.key for d in change.drafts if d.key not in change.replaced}
 
 
-def _copies(change: Change, texts: Mapping[str, Written]) -> set[str]:
-    """Return the ids of the summaries among the memories that come, change and go."""
-    every = {memory.id: memory.source_kind for memory in change.gone}
-    every |= {key: text.source_kind for key, text in texts.items()}
-    return {key for key, kind in every.items() if kind == CONSOLIDATION}
+def _silent(change: Change, texts: Mapping[str, Written]) -> tuple[set[str], set[str]]:
+    """Return the ids of the memories that no concept counts: before the change and after it."""
+    after = {key: text.teaches for key, text in texts.items()}
+    stored = [*change.gone, *change.replaced.values()]
+    before = after | {memory.id: memory.teaches for memory in stored}
+    return _untold(before), _untold(after)
+
+
+def _untold(teaching: Mapping[str, bool]) -> set[str]:
+    return {key for key, teaches in teaching.items() if not teaches}
 
 
 def _teaching(texts: Mapping[str, Written]) -> dict[str, Written]:
-    """Return the texts that names are learned from: a summary only repeats what its sources say."""
-    return {key: text for key, text in texts.items() if text.source_kind != CONSOLIDATION}
+    """Return the texts that names are learned from."""
+    return {key: text for key, text in texts.items() if text.teaches}
 
 
 def _given_names(dictionary: Dictionary, texts: Iterable[Written]) -> list[Name]:
@@ -195,8 +202,13 @@ def _find_all(dictionary: Dictionary, texts: Mapping[str, Written]) -> dict[str,
 
 
 def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
-    """Return the slugs of the known concepts that a memory gives on purpose or mentions."""
-    given = (dictionary.resolve(name) for name in names_in(memory))
+    """Return the slugs of the known concepts that a memory gives on purpose or mentions.
+
+    What is quarantined gives none: a tag of its own, which stands in no text, would not be found
+    again when it becomes a name.
+    """
+    names = [] if memory.trust_tier == QUARANTINED else names_in(memory)
+    given = (dictionary.resolve(name) for name in names)
     text = text_of(memory.heading_path, memory.title, memory.content)
     return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)
 

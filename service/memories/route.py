@@ -23,8 +23,10 @@ from service.field_types import (
     Reference,
     Tags,
     Title,
+    TrustTier,
     Type,
 )
+from service.memories.neighbours import neighbours_of, sources_in
 from service.memories.shapes import (
     BatchError,
     BatchStored,
@@ -32,17 +34,16 @@ from service.memories.shapes import (
     HistoryEntry,
     MemoryDetail,
     MemoryPage,
-    Neighbour,
-    SourceMemory,
     Stored,
 )
+from service.memories.source_kinds import SourceKind
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.metadata import CLEARABLE
-from service.records import Memory
+from service.records import Filters, Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
-from service.text.titles import title_of, title_warnings
+from service.text.titles import title_warnings
 from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
@@ -65,7 +66,7 @@ SURROUNDINGS = load_query(__package__, "surroundings")
 # When the last memory of a page occurred, and its id.
 PLACE = CursorForm("m", (datetime, str))
 
-SourceKind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,49}$")]
+_TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
 
 
 @with_fields()
@@ -210,10 +211,23 @@ async def get_memories(
 
 
 @router.get("/{id}", operation_id="read_memory", responses=problems(MemoryNotFound))
-async def get_memory(db: TheDatabase, id: str, agent: AgentName = "main") -> MemoryDetail:  # noqa: A002 - the contract's name
-    """Read one memory with its concepts and what came just before and after it."""
+async def get_memory(
+    db: TheDatabase,
+    id: str,  # noqa: A002 - the contract's name
+    agent: AgentName = "main",
+    trust: Annotated[
+        list[TrustTier], Query(description="Only neighbours of these trust tiers.")
+    ] = _TRUST,
+    *,
+    include_archived: Annotated[bool, Query(description="Archived neighbours too.")] = False,
+) -> MemoryDetail:
+    """Read one memory with its concepts and what came just before and after it.
+
+    What came before and after is told as far as a search would find it.
+    """
     memory = await find(db, [agent], id)
-    around = await db.run(SURROUNDINGS, id=record("memory", id)) or {}
+    filters = Filters(agents=(agent,), trust=tuple(trust), include_archived=include_archived)
+    around = await db.run(SURROUNDINGS, id=record("memory", id), **filters.params()) or {}
     history = [HistoryEntry(memory.created_at, "created")]
     if memory.updated_at != memory.created_at:
         history.append(HistoryEntry(memory.updated_at, "updated"))
@@ -228,9 +242,9 @@ async def get_memory(db: TheDatabase, id: str, agent: AgentName = "main") -> Mem
             ConceptMention(c["id"][1], c["name"], c["memories"])
             for c in sorted(around.get("concepts") or [], key=lambda c: (c["memories"], c["id"]))
         ],
-        before=_neighbours(around.get("before")),
-        after=_neighbours(around.get("after")),
-        derived_from=_sources(around.get("derived_from")),
+        before=neighbours_of(around.get("before")),
+        after=neighbours_of(around.get("after")),
+        derived_from=sources_in(around.get("derived_from")),
         history=sorted(history, key=lambda entry: entry.at),
     )
 
@@ -259,7 +273,7 @@ async def patch_memory(
         if value is not None or name == "title" or name in CLEARABLE
     }
     await change_memory(pipeline, memory, changes)
-    detail = await get_memory(db, id, agent)
+    detail = await get_memory(db, id, agent, _TRUST)
     return replace(detail, warnings=title_warnings(request.title))
 
 
@@ -271,20 +285,6 @@ async def delete_memory(pipeline: ThePipeline, id: str, agent: AgentName = "main
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)
-
-
-def _neighbours(rows: list[dict[str, Any]] | None) -> list[Neighbour]:
-    return [Neighbour(row["id"], title_of(row["title"], row["content"])) for row in rows or []]
-
-
-def _sources(rows: list[dict[str, Any]] | None) -> list[SourceMemory]:
-    sources = [
-        SourceMemory(
-            row["id"], title_of(row["title"], row["content"]), row["occurred_at"], row["lines"]
-        )
-        for row in rows or []
-    ]
-    return sorted(sources, key=lambda source: (source.lines or [0], source.occurred_at, source.id))
 
 
 def _first_error(error: ValidationError) -> str:

@@ -13,7 +13,7 @@ from service.errors import MemoryNotFound, ToldElsewhere
 from service.links.change import Change
 from service.links.stored import memories_by_id
 from service.metadata import Metadata, metadata_of
-from service.records import CONSOLIDATION, Memory, Source
+from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
 from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
@@ -104,7 +104,7 @@ async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str
     )
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
-        draft = replace(_draft_of_stored(old), **_values(fields, old.content))
+        draft = replace(draft_of_stored(old), **_values(fields, old.content))
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):
         await commit(pipeline, change)
@@ -124,10 +124,12 @@ def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
 
 
 def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
-    if "text" in fields and memory.source_kind == "document":
+    # Older versions let a writer call a memory of his own so: what was read has a place.
+    is_read = memory.source_kind == DOCUMENT and memory.source.uri is not None
+    if "text" in fields and is_read:
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
         raise ToldElsewhere(msg)
-    if is_too_long(fields.get("title") or "") and memory.source_kind == "document":
+    if is_too_long(fields.get("title") or "") and is_read:
         msg = (
             f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
             f"long title: send at most {MOST_TITLE_CHARACTERS} characters."
@@ -173,6 +175,7 @@ def _key(pushed: Pushed) -> str:
     )  # fmt: skip
 
 
-def _draft_of_stored(old: StoredMemory) -> Draft:
+def draft_of_stored(old: StoredMemory) -> Draft:
+    """Return a stored memory as a draft that changes nothing."""
     same = {f.name for f in fields(Draft)} & {f.name for f in fields(StoredMemory)}
     return Draft(key=old.id, **{name: getattr(old, name) for name in same})

@@ -30,23 +30,24 @@ class LinkChange:
 def link_change(
     before: Mapping[str, frozenset[str]],
     after: Mapping[str, frozenset[str]],
-    copies: Collection[str] = (),
+    silent_before: Collection[str] = (),
+    silent: Collection[str] = (),
 ) -> LinkChange:
     """Compare the concepts of each memory (key → slugs) before and after.
 
-    The memories in `copies` (summaries) have edges, but count for no concept and no pair: they
-    repeat what their sources say, and put concepts side by side that no source did.
+    Memories that are silent, then or now, have edges, but count for no concept and no pair: a
+    summary repeats what its sources say, and what is quarantined has no say.
     """
     old = {(key, slug) for key, slugs in before.items() for slug in slugs}
     new = {(key, slug) for key, slugs in after.items() for slug in slugs}
     counts: Counter[str] = Counter()
     weights: Counter[Pair] = Counter()
     for key, slugs in after.items():
-        if key not in copies:
+        if key not in silent:
             counts.update(slugs)
             weights.update(pairs(slugs))
     for key, slugs in before.items():
-        if key not in copies:
+        if key not in silent_before:
             counts.subtract(slugs)
             weights.subtract(pairs(slugs))
     return LinkChange(

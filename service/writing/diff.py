@@ -1,7 +1,7 @@
 """The difference between what a document says and what the store holds of it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
@@ -22,7 +22,29 @@ class DocumentDiff:
     changed: set[str]
     old: dict[str, StoredMemory]
     gone: list[StoredMemory]
-    sections: int
+    drafts: list[Draft]
+    text_hash: str
+    deleted: int = 0
+
+    @property
+    def sections(self) -> int:
+        """How many memories the document gives."""
+        return len(self.drafts) - self.deleted
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a caller should know of it."""
+        stays = f"{self.document.uri}: {self.deleted} of its sections were deleted for good"
+        told = [f"{stays}, so they are left out."] if self.deleted else []
+        return (*self.parsed.warnings, *told)
+
+    def leave_out(self, keys: Collection[str]) -> None:
+        """Take sections out of what is to be written: they were deleted for good."""
+        left = [draft.key for draft in self.writes if draft.key in keys]
+        self.deleted += len(left)
+        self.writes = [draft for draft in self.writes if draft.key not in keys]
+        self.changed -= set(left)
+        self.gone += [self.old[key] for key in left if key in self.old]
 
     def fresh_chains(self) -> set[str]:
         """Return the document's own chain if the store has nothing of it yet."""
@@ -44,11 +66,13 @@ async def diff_document(
         max_sections=cutting.max_sections,
     )
     old = await stored.memories_of_document(db, document.agent, document.uri)
-    return await asyncio.to_thread(_compare, document, parsed, old, places)
+    text_hash = await asyncio.to_thread(document.text_hash, cutting)
+    return await asyncio.to_thread(_compare, document, text_hash, parsed, old, places)
 
 
 def _compare(
     document: DocumentText,
+    text_hash: str,
     parsed: Document,
     old: dict[str, StoredMemory],
     places: Mapping[str, str],
@@ -61,7 +85,7 @@ def _compare(
     writes = [d for d in drafts if d.key in changed or _moved(d, old[d.key])]
     keys = {draft.key for draft in drafts}
     gone = [memory for key, memory in old.items() if key not in keys]
-    return DocumentDiff(document, parsed, writes, changed, old, gone, len(drafts))
+    return DocumentDiff(document, parsed, writes, changed, old, gone, drafts, text_hash)
 
 
 def _keep(draft: Draft, old: StoredMemory) -> Draft:

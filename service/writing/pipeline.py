@@ -29,6 +29,7 @@ from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
 from service.writing.embed_now import Embedded, embed_now
 from service.writing.tables.linked_change import LinkedChange
+from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
 from service.writing.transaction import write
 from service.writing.turns import Turns
 from service.writing.versions import Versions
@@ -112,13 +113,13 @@ async def sync_documents(
     with pipeline.versions.under_way(agent, [document.uri for document in documents]) as version:
         written = pipeline.written
         diffs = await _diffs(pipeline, documents)
-        planned = await asyncio.to_thread(_change_of, pipeline, diffs)
+        planned = await asyncio.to_thread(_change_of, diffs)
         embedded = await embed_now(pipeline.vectors, planned, is_scan=is_scan)
         async with pipeline.reading.of(agent):
             current = [one for one in documents if version.is_newest(one.uri)]
             if pipeline.written != written or len(current) < len(documents):
                 diffs = await _diffs(pipeline, current)
-            change = await asyncio.to_thread(_change_of, pipeline, diffs)
+            change = await asyncio.to_thread(_change_of, diffs)
             whole = await _commit(pipeline, change, embedded) if diffs else Synced()
             version.is_written([one.uri for one in current])
     found = {diff.document.uri: _synced(diff) for diff in diffs}
@@ -131,28 +132,31 @@ async def sync_documents(
 
 
 async def _diffs(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[DocumentDiff]:
-    return [
+    diffs = [
         await diff_document(pipeline.db, document, pipeline.cutting, pipeline.places)
         for document in documents
     ]
+    if diffs:
+        await leave_out(pipeline.db, diffs[0].document.agent, diffs)
+    return diffs
 
 
-def _change_of(pipeline: Pipeline, diffs: Sequence[DocumentDiff]) -> Change:
+def _change_of(diffs: Sequence[DocumentDiff]) -> Change:
     return Change(
         agent=diffs[0].document.agent if diffs else "",
         drafts=tuple(draft for diff in diffs for draft in diff.writes),
         gone=tuple(memory for diff in diffs for memory in diff.gone),
         replaced={d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old},
         fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
-        documents=tuple(_document_row(diff, pipeline.cutting) for diff in diffs),
+        documents=tuple(map(_document_row, diffs)),
     )
 
 
-def _document_row(diff: DocumentDiff, cutting: Cutting) -> DocumentRow:
+def _document_row(diff: DocumentDiff) -> DocumentRow:
     document = diff.document
     return DocumentRow(
-        document.uri, document.text, document.text_hash(cutting), diff.sections,
-        document.folder,
+        document.uri, document.text, diff.text_hash, diff.sections, document.folder,
+        tuple(diff.drafts),
     )  # fmt: skip
 
 
@@ -160,7 +164,7 @@ def _synced(diff: DocumentDiff) -> Synced:
     created = sum(key not in diff.old for key in diff.changed)
     return Synced(
         created, len(diff.changed) - created, diff.sections - len(diff.changed),
-        len(diff.gone), warnings=diff.parsed.warnings,
+        len(diff.gone), warnings=diff.warnings,
     )  # fmt: skip
 
 
@@ -206,8 +210,9 @@ async def store_drafts(pipeline: Pipeline, drafts: Sequence[Draft]) -> Synced:
 
 
 async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredMemory]) -> None:
-    """Remove memories for good, with their edges and vectors; audited."""
-    await commit(pipeline, Change(agent, gone=tuple(gone), audit="deleted"))
+    """Remove memories for good, with their edges and vectors; audited, and no scan's to restore."""
+    await ensure_key(pipeline.db)
+    await commit(pipeline, Change(agent, gone=tuple(gone), audit=DELETED))
 
 
 async def commit(pipeline: Pipeline, change: Change) -> Synced:
@@ -220,6 +225,7 @@ async def _commit(pipeline: Pipeline, change: Change, embedded: Embedded) -> Syn
     mine = {draft.key for draft in change.drafts}
     vectors = {key: vector for key, vector in embedded.vectors.items() if key in mine}
     written, links = await write_change(pipeline, change, vectors)
+    mine = {draft.key for draft in written.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
         embedded=len(vectors),
@@ -261,7 +267,7 @@ async def _write_once(
     db, agent = pipeline.db, change.agent
     # Until the write has succeeded the dictionary may know too much: read anew if it fails.
     dictionary = await read_dictionary(db, agent, pipeline.dictionaries.take(agent))
-    change = await _compare(db, change)
+    change = await bury(db, await _compare(db, change))
     for step in pipeline.steps:
         change = await step(db, change)
     learn_rows(dictionary, change.declared.concepts)

@@ -54,6 +54,40 @@ def test_the_lines_of_a_hit_are_the_lines_of_its_document(
     assert part["text"].rstrip().endswith("the needle lies here")
 
 
+def test_a_deleted_section_is_served_no_more(client: httpx.Client) -> None:
+    _ingest(client, TEXT, "forgets")
+    page = client.get("/memories", params={"agent": "forgets"}).json()["memories"]
+    [key] = [memory["id"] for memory in page if memory["content"] == "second"]
+    assert client.delete(f"/memories/{key}", params={"agent": "forgets"}).status_code == 204
+    for _ in range(2):
+        whole = _get(client, "forgets").json()
+        assert whole["text"] == "# Title\n\nfirst\n\n\n\n"
+        assert whole["total_lines"] == 7
+        assert whole["withheld"] == [{"from_line": 5, "to_line": 7, "reason": "deleted"}]
+        part = _get(client, "forgets", **{"from": 5}).json()
+        assert (part["text"], part["withheld"]) == ("\n\n", whole["withheld"])
+        # Sent again, the document brings nothing back.
+        _ingest(client, TEXT, "forgets")
+    found = client.post("/search", json={"query": "second", "agent": "forgets"}).json()["results"]
+    assert "second" not in " ".join(hit["content"] for hit in found)
+
+
+def test_what_is_quarantined_is_served_to_those_who_ask_for_it(client: httpx.Client) -> None:
+    _ingest(client, TEXT, "walls")
+    page = client.get("/memories", params={"agent": "walls"}).json()["memories"]
+    [key] = [memory["id"] for memory in page if memory["content"] == "second"]
+    change = {"trust_tier": "quarantined"}
+    client.patch(f"/memories/{key}", params={"agent": "walls"}, json=change).raise_for_status()
+    shown = _get(client, "walls").json()
+    assert "second" not in shown["text"]
+    assert shown["withheld"] == [{"from_line": 5, "to_line": 7, "reason": "trust"}]
+    asked = client.get(
+        "/documents",
+        params={"path": "notes/a.md", "agent": "walls", "trust": ["trusted", "quarantined"]},
+    ).json()
+    assert (asked["text"], asked["withheld"]) == (TEXT.rstrip("\n"), [])
+
+
 @pytest.mark.parametrize("path", ["none.md", "../notes/a.md", "/etc/passwd", "", "notes/a.md'"])
 def test_an_unknown_document_is_a_problem(client: httpx.Client, path: str) -> None:
     _ingest(client, TEXT, "unknown")

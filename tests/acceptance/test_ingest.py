@@ -1,5 +1,6 @@
 """POST /ingest and /ingest/scan: documents become memories, and follow their documents."""
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,36 @@ def test_a_scan_brings_the_store_in_line_with_its_folder(start: Start, tmp_path:
     job = _finish(client, accepted.json()["job"])
     assert (job["state"], job["removed"], job["unchanged"]) == ("done", 1, 4)
     assert accepted.headers["location"] == f"/ingest/jobs/{accepted.json()['job']}"
+
+
+def test_no_agent_gets_the_folders_of_another(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("## Alarm\n\nThe code is 4711.\n", encoding="utf-8")
+    client = start(sources=(tmp_path / "notes",)).client
+    for wait in (True, False):
+        answer = client.post("/ingest/scan", json={"agent": "bob", "wait": wait})
+        assert answer.status_code == 403
+        assert "leave `agent` out" in answer.json()["detail"]
+    assert client.get("/stats", params={"agent": "bob"}).status_code == 404
+    assert client.post("/ingest/scan", json={"agent": "main"}).json()["created"] == 1
+
+
+def test_a_file_with_an_odd_time_or_several_names_fails_no_scan(
+    start: Start, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("ancient", "distant", "plain", "doubled"):
+        (notes / f"{name}.md").write_text(f"## {name}\n\nWords.\n", encoding="utf-8")
+    os.utime(notes / "ancient.md", (0, -70_000_000_000))
+    os.utime(notes / "distant.md", (0, 300_000_000_000))
+    (tmp_path / "elsewhere.md").hardlink_to(notes / "doubled.md")
+    answer = start(sources=(notes,)).client.post("/ingest/scan", json={}).json()
+    assert (answer["files"], answer["created"]) == (4, 3)
+    [failure] = answer["failed"]
+    assert failure["source"] == "doubled.md"
+    assert "2 names (hard links)" in failure["detail"]
+    assert "MEMORY_READ_HARD_LINKS" in failure["detail"]
 
 
 def test_a_scan_without_folders_says_what_to_set(client: httpx.Client) -> None:

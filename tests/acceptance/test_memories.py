@@ -314,3 +314,31 @@ def test_another_agents_memory_is_as_unknown_as_none(client: httpx.Client, agent
     answer = client.post("/graph-recall", json={"seed_ids": [key], **who})
     assert answer.status_code == 404
     assert _read(client, key, "owner")["content"] == "my own secret"
+
+
+@pytest.mark.parametrize("source_kind", ["consolidation", "document"])
+def test_a_writer_cannot_claim_what_the_service_makes(
+    client: httpx.Client, source_kind: str
+) -> None:
+    memory = {"text": "It was me.", "agent": f"claims-{source_kind}", "source_kind": source_kind}
+    answer = client.post("/memories", json=memory)
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == "/source_kind"
+    assert "any word in lower case but consolidation and document" in error["detail"]
+    batch = client.post(
+        "/memories/batch", json={"memories": [memory, {**memory, "source_kind": "me"}]}
+    )
+    assert batch.json()["created"] == 1
+    [error] = batch.json()["errors"]
+    assert (error["index"], "source_kind" in error["detail"]) == (0, True)
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["StoreRequest"]
+    assert schema["properties"]["source_kind"]["not"] == {"enum": ["consolidation", "document"]}
+
+
+def test_no_field_can_make_a_memory_another(client: httpx.Client) -> None:
+    one = _store(client, text="First.", agent="split", title="a\x1fb", kind="note")
+    other = _store(client, text="b\x1fFirst.", agent="split", title="a", kind="note")
+    assert (one["action"], other["action"]) == ("created", "created")
+    assert one["id"] != other["id"]
+    assert _read(client, one["id"], "split")["content"] == "First."

@@ -9,8 +9,8 @@ import pytest
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
-from service.consolidate.undoing import undo_run
-from service.errors import StaleRead
+from service.consolidate.undoing import undo_run, undo_summary
+from service.errors import MemoryNotFound, StaleRead
 from service.memories.storing import Pushed, change_memory, find, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
@@ -142,3 +142,17 @@ async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
             ("revise", 73),
         ]
         assert await world.complaints() == []
+
+
+async def test_what_a_writer_of_before_called_the_services_own_is_treated_as_his(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as world:
+        [claimed] = await world.push("A claim.", source_kind="consolidation")
+        with pytest.raises(MemoryNotFound, match="no summary"):
+            await undo_summary(world.pipeline, "main", claimed, pin=False)
+        assert claimed in await world.ids()
+        [read] = await world.push("Read from nowhere.", source_kind="document")
+        memory = await find(world.db, ["main"], read)
+        await change_memory(world.pipeline, memory, {"text": "His own."})
+        assert (await find(world.db, ["main"], read)).content == "His own."

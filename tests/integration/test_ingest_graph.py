@@ -3,7 +3,8 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Coroutine
+from collections import defaultdict
+from collections.abc import Coroutine, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,12 +19,13 @@ from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.undoing import undo_run
-from service.drafts.drafts import DocumentText
+from service.drafts.drafts import DocumentText, document_drafts
 from service.errors import RunNotFound
 from service.links import stored
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.records import CONSOLIDATION
 from service.store.vector_forms import VectorForm
+from service.text.markdown import parse_markdown
 from service.writing.pipeline import remove_documents, sync_documents
 from tests.effort import amount
 from tests.servers.outer_embeddings import outer_embeddings
@@ -102,6 +104,7 @@ pushes = st.builds(
     kind=st.sampled_from(("note", "observation", "observation")),
     session=st.sampled_from((None, "s1", "s2")),
     source_ref=st.sampled_from((None, None, "r1", "r2", "r3")),
+    trust_tier=st.sampled_from(("trusted", "trusted", "quarantined")),
 )
 changes = st.fixed_dictionaries(
     {},
@@ -114,6 +117,7 @@ changes = st.fixed_dictionaries(
         "importance": st.floats(0, 1),
         "scope": st.sampled_from((None, "harbour")),
         "archived": st.booleans(),
+        "trust_tier": st.sampled_from(("trusted", "untrusted", "quarantined")),
         "pinned": st.booleans(),
     },
 )
@@ -136,6 +140,9 @@ class Soundness(RuleBasedStateMachine):
         self.stored = 0
         self.runs: list[tuple[str, str]] = []
         self.merges = 0
+        # What was deleted for good, as (heading, text), by where a document would bring it from.
+        self.deleted: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+        self.texts: dict[tuple[str, str], str] = {}
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -148,8 +155,41 @@ class Soundness(RuleBasedStateMachine):
           max_size=3, unique_by=lambda one: one[0]), at=moments)  # fmt: skip
     def read_documents(self, agent: str, batch: list[tuple[str, str]], at: datetime) -> None:
         texts = [DocumentText(uri, text, agent, modified_at=at) for uri, text in batch]
+        before = {uri: self.do(self.sections(agent, uri)) for uri, _ in batch}
         self.do(sync_documents(self.world.pipeline, texts))
         self.stored += 1
+        for document in texts:
+            self.restores_nothing(document, before[document.uri])
+
+    @precondition(lambda self: self.texts)
+    @rule(place=st.integers(0, 30), uri=st.sampled_from(URIS))
+    def send_again(self, place: int, uri: str) -> None:
+        """Send a document as it was last sent, under its own or another name."""
+        (agent, own), text = sorted(self.texts.items())[place % len(self.texts)]
+        self.read_documents(agent, [(uri if place % 2 else own, text)], START)
+
+    async def sections(self, agent: str, uri: str) -> dict[str, tuple[str, str]]:
+        """Return (heading, text) of what is stored of a document, by id."""
+        rows = await self.world.ask(
+            "SELECT id, heading_path, content FROM memory WHERE agent = $who AND source.uri = $uri",
+            who=agent, uri=uri,
+        )  # fmt: skip
+        assert isinstance(rows, list)
+        return {row["id"]: _said(row["heading_path"], row["content"]) for row in rows}
+
+    def restores_nothing(self, document: DocumentText, before: dict[str, tuple[str, str]]) -> None:
+        """Compare what came with a document with what was deleted of it, or of one of its text."""
+        agent, uri, text = document.agent, document.uri, document.text
+        self.texts[agent, uri] = text
+        by_name, by_text = self.deleted[agent, "name", uri], self.deleted[agent, "text", text]
+        now = self.do(self.sections(agent, uri))
+        came = {said for key, said in now.items() if before.get(key) != said}
+        assert not came & (by_name | by_text)
+        drafts = document_drafts(document, parse_markdown(text, 200), {})
+        stay = {_said(one.heading_path, one.content) for one in drafts if one.key not in now}
+        stay &= by_name | by_text
+        by_name |= stay
+        by_text |= stay
 
     @rule(agent=agents, uri=st.sampled_from(URIS))
     def drop_document(self, agent: str, uri: str) -> None:
@@ -178,7 +218,12 @@ class Soundness(RuleBasedStateMachine):
     def delete(self, agent: str, place: int) -> None:
         ids = self.do(self.world.ids(agent))
         if ids:
-            self.do(remove(self.world.pipeline, agent, ids[place % len(ids)]))
+            memory = self.do(find(self.world.db, [agent], ids[place % len(ids)]))
+            self.do(remove(self.world.pipeline, agent, memory.id))
+            if uri := memory.source.uri:
+                said = _said(memory.heading_path, memory.content)
+                self.deleted[agent, "name", uri].add(said)
+                self.deleted[agent, "text", self.texts[agent, uri]].add(said)
 
     @rule(agent=agents, text=st.sampled_from(FILES))
     def declare(self, agent: str, text: str) -> None:
@@ -228,6 +273,10 @@ class Soundness(RuleBasedStateMachine):
     @invariant()
     def is_sound(self) -> None:
         assert self.do(self.world.complaints()) == []
+
+
+def _said(heading_path: Sequence[str], content: str) -> tuple[str, str]:
+    return (*heading_path[-1:], "")[0], content.strip()
 
 
 class ResidentSoundness(Soundness):

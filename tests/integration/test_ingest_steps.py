@@ -173,7 +173,9 @@ async def test_a_deleted_section_is_counted_off_its_document(tmp_path: Path) -> 
         await opened.read("log.md", THREE)
         await remove(opened.pipeline, "main", (await opened.ids())[0])
         assert await opened.ask("SELECT VALUE sections FROM document") == [2]
-        assert (await opened.read("log.md", THREE)).created == 1
+        again = await opened.read("log.md", THREE)
+        assert (again.created, again.unchanged) == (0, 2)
+        assert "1 of its sections were deleted for good" in again.warnings[0]
         assert await opened.complaints() == []
 
 

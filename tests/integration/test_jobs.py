@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import JobNotFound, NoSources, PathOutsideSources, ServiceError
+from service.errors import (
+    AgentNotReadable,
+    JobNotFound,
+    NoSources,
+    PathOutsideSources,
+    ServiceError,
+)
 from service.ingest.jobs import CREATE_JOB, UPDATE_JOB, Job, JobRunner
 from service.settings import Settings
 from service.store.database import record
@@ -100,14 +106,28 @@ async def test_a_job_tells_how_far_it_is_and_what_it_did(tmp_path: Path) -> None
 async def test_equal_wishes_that_wait_are_one_job(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         wishes = [run.runner.submit("main") for _ in range(6)]
-        other = await run.runner.submit("scout")
         narrow = await run.runner.submit("main", ("note-001.md",))
         keys = set(await asyncio.gather(*wishes))
         assert len(keys) == 1
-        assert len({*keys, other, narrow}) == await jobs(run.opened) == 3
+        assert len({*keys, narrow}) == await jobs(run.opened) == 2
         run.begin()
-        counts = [(await run.finished(key)).counts["files"] for key in (*keys, other, narrow)]
-        assert counts == [3, 3, 1]
+        counts = [(await run.finished(key)).counts["files"] for key in (*keys, narrow)]
+        assert counts == [3, 1]
+
+
+async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        with pytest.raises(AgentNotReadable, match=r"'main' \(MEMORY_AGENT\), not to 'bob'"):
+            await run.runner.submit("bob")
+        assert await jobs(run.opened) == 0
+        # What a service of before had taken on ends here as well.
+        await run.opened.db.run(
+            CREATE_JOB, id=record("job", "old"), request={"agent": "bob", "paths": []}
+        )
+        run.begin()
+        job = await run.finished("old")
+        assert (job.state, "MEMORY_AGENT" in (job.detail or "")) == ("failed", True)
+        assert await run.opened.ids("bob") == []
 
 
 async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:

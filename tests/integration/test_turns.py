@@ -11,7 +11,6 @@ import pytest
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.ingest.jobs import JobRunner
-from service.ingest.scan import ScanCounts
 from service.settings import Settings
 from service.writing.embed_later import keep_embedding
 from service.writing.turns import Turns
@@ -72,20 +71,26 @@ async def test_a_scan_waits_for_no_other_agent(tmp_path: Path) -> None:
         text = f"# {name}\n\n{'molasses' if name == 'slow' else 'water'}\n"
         (tmp_path / name / "note.md").write_text(text, encoding="utf-8")
     async with hanging(tmp_path) as (opened, embedder):
-        settings = Settings(_env_file=None, sources=(tmp_path / "slow", tmp_path / "quick"))
-        runner = JobRunner(opened.db, opened.pipeline, settings)
-        running = asyncio.create_task(runner.run())
+        runners = {
+            name: JobRunner(
+                opened.db, opened.pipeline,
+                Settings(_env_file=None, agent=name, sources=(tmp_path / name,)),
+            )
+            for name in ("slow", "quick")
+        }  # fmt: skip
+        running = [asyncio.create_task(runner.run(inherits=False)) for runner in runners.values()]
         try:
-            slow = asyncio.create_task(_scan(runner, "slow", tmp_path / "slow"))
+            slow = asyncio.create_task(runners["slow"].run_and_wait(None))
             await until_hanging(embedder)
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                assert (await _scan(runner, "quick", tmp_path / "quick")).created == 1
+                assert (await runners["quick"].run_and_wait(None)).created == 1
             assert not slow.done()
             embedder.let_go.set()
             assert (await slow).created == 1
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
 
 async def test_a_consolidation_waits_for_no_other_agent(tmp_path: Path) -> None:
@@ -129,10 +134,6 @@ async def test_vectors_that_wait_wait_for_no_other_agent(tmp_path: Path) -> None
         finally:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
-
-
-async def _scan(runner: JobRunner, agent: str, folder: Path) -> ScanCounts:
-    return await runner.run_and_wait(agent, (str(folder),))
 
 
 async def _consolidate(opened: OpenStore, agent: str) -> int:

@@ -16,9 +16,10 @@ from service.links.vocabulary import build_dictionary
 from service.names.names import CERTAIN, Name, heading_name
 from service.names.proper_nouns import proper_names
 from service.names.relations import pairs
-from service.records import CONSOLIDATION
+from service.records import CONSOLIDATION, QUARANTINED
 from service.store.database import Database
 from service.store.queries import Query
+from service.text.lines import lines_of
 
 # Each edge table with the tables at its ends.
 EDGES: Final = {
@@ -56,7 +57,8 @@ class CheckedMemory:
     tags: tuple[str, ...]
     concepts: tuple[str, ...]
     content: str
-    source_kind: str
+    trust_tier: str
+    teaches: bool
     uri: str
     chain: str | None
     position: int
@@ -102,7 +104,7 @@ def check(store: Store) -> list[str]:
     for part in (
         _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
         _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
-        _wrong_summaries,
+        _wrong_summaries, _wrong_teachers,
     ):  # fmt: skip
         found += part(store)
     return found
@@ -114,12 +116,13 @@ def frozen(value: Any) -> Any:
 
 
 def _memory(row: dict[str, Any]) -> CheckedMemory:
-    same = ("id", "agent", "title", "content", "source_kind", "position", "occurred_at")
+    same = ("id", "agent", "title", "content", "position", "occurred_at", "trust_tier")
     return CheckedMemory(
         **{name: row[name] for name in same},
         heading_path=tuple(row["heading_path"]),
         tags=tuple(row["tags"]),
         concepts=tuple(row["concepts"]),
+        teaches=row["source_kind"] != CONSOLIDATION and row["trust_tier"] != QUARANTINED,
         uri=(row.get("source") or {}).get("uri") or "",
         chain=row.get("chain"),
         is_embedded=row["is_embedded"],
@@ -155,6 +158,11 @@ def _wrong_documents(store: Store) -> Iterator[str]:
     for key in sorted(sections.keys() | documents.keys()):
         if documents.get(key) != sections[key]:
             yield f"document {key} has {sections[key]} memories and says {documents.get(key)}"
+    for row in store.rows["document"]:
+        lines = [*lines_of(row["text"]), ""]
+        for first, last in row.get("withheld") or []:
+            if any(lines[first - 1 : last]):
+                yield f"document {row['id']} shows lines {first} to {last}, which were deleted"
 
 
 def _wrong_candidates(store: Store) -> Iterator[str]:
@@ -177,11 +185,16 @@ def _wrong_sizes(store: Store) -> Iterator[str]:
     yield from (f"agent {agent} has no dictionary row" for agent in counted)
 
 
+def _wrong_teachers(store: Store) -> Iterator[str]:
+    """Memories that say of themselves that they teach and must not, or the other way round."""
+    for row in store.rows["memory"]:
+        if row.get("teaches") != store.memories[row["id"]].teaches:
+            yield f"memory {row['id']} of tier {row['trust_tier']} says teaches: {row['teaches']}"
+
+
 def _wrong_concepts(store: Store) -> Iterator[str]:
     mentions = Counter(
-        frozen(row["out"])
-        for row in store.rows["references"]
-        if store.memories[row["in"]].source_kind != CONSOLIDATION
+        frozen(row["out"]) for row in store.rows["references"] if store.memories[row["in"]].teaches
     )
     for row in store.rows["concept"]:
         key = frozen(row["id"])
@@ -203,7 +216,7 @@ def _wrong_abbreviations(store: Store) -> Iterator[str]:
     expected = {
         (memory.id, short): name
         for memory in store.memories.values()
-        if memory.source_kind != CONSOLIDATION
+        if memory.teaches
         for short, name in explained(memory).items()
     }
     found = {(row["memory"], row["short"]): row["slug"] for row in store.rows["abbreviation"]}
@@ -280,7 +293,7 @@ def _wrong_weights(store: Store) -> Iterator[str]:
     expected: Counter[Key] = Counter()
     for key, slugs in _references(store).items():
         memory = store.memories.get(key)
-        if memory and memory.source_kind != CONSOLIDATION:
+        if memory and memory.teaches:
             agent = memory.agent
             expected.update((agent, *pair) for pair in pairs(slugs))
     found: dict[Key, int] = {}
@@ -320,7 +333,7 @@ def _wrong_references(store: Store) -> Iterator[str]:
             for slug in sorted(expected ^ found[memory.id]):
                 is_missing = "lacks" if slug in expected else "should not have"
                 yield f"memory {memory.id} of {agent} ({memory.title!r}) {is_missing} {slug}"
-        teaching = [memory for memory in memories if memory.source_kind != CONSOLIDATION]
+        teaching = [memory for memory in memories if memory.teaches]
         yield from _unknown_names(rows, teaching)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from service.links.change import Change
+from service.links.change import Change, DocumentRow
 from service.store.database import record
 from service.store.queries import Fragment, load_query
 from service.writing.tables.linked_change import LinkedChange, fragment
@@ -12,7 +12,7 @@ QUERY: Final = load_query(__package__, "document")
 
 
 def document(linked: LinkedChange) -> Fragment | None:
-    """Write and remove documents; one that loses memories by another way counts fewer."""
+    """Write, cut and remove documents; one that loses memories by another way counts fewer."""
     agent, change = linked.agent, linked.change
     return fragment(
         QUERY,
@@ -20,9 +20,16 @@ def document(linked: LinkedChange) -> Fragment | None:
             {
                 "id": record("document", [agent, d.uri]), "agent": agent, "uri": d.uri,
                 "folder": d.folder, "text": d.text, "text_hash": d.text_hash,
-                "sections": d.sections, "updated_at": linked.now,
+                "sections": d.sections, "updated_at": linked.now, "withheld": _withheld(d),
             }
             for d in change.documents
+        ],
+        cut_documents=[
+            {
+                "id": record("document", [agent, d.uri]), "text": d.text,
+                "text_hash": d.text_hash, "withheld": _withheld(d),
+            }
+            for d in change.cut_documents
         ],
         gone_documents=[record("document", [agent, uri]) for uri in change.gone_documents],
         shrunken=[
@@ -30,6 +37,10 @@ def document(linked: LinkedChange) -> Fragment | None:
             for uri, by in sorted(_shrunken(change).items())
         ],
     )  # fmt: skip
+
+
+def _withheld(document: DocumentRow) -> list[list[int]] | None:
+    return [list(lines) for lines in document.withheld] or None
 
 
 def _shrunken(change: Change) -> Counter[str]:

@@ -14,6 +14,7 @@ QUERY: Final = load_query(__package__, "embedding")
 def embedding(linked: LinkedChange) -> Fragment | None:
     """Remove the vectors of what goes or changed, and write those that were made."""
     change = linked.change
+    coming = {draft.key for draft in change.drafts}
     stale = [memory.id for memory in change.gone]
     stale += [
         d.key for d in change.drafts if d.key in change.replaced and not is_embedded(linked, d)
@@ -27,5 +28,6 @@ def embedding(linked: LinkedChange) -> Fragment | None:
                 "fingerprint": linked.fingerprint,
             }
             for key, vector in linked.vectors.items()
+            if key in coming
         ],
     )  # fmt: skip

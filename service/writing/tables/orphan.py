@@ -10,6 +10,13 @@ QUERY: Final = load_query(__package__, "orphan")
 
 
 def orphan(linked: LinkedChange) -> Fragment | None:
-    """Remove orphaned concepts, once all edges are written: one may lead to them still."""
-    orphans = [record("concept", [linked.agent, slug]) for slug in sorted(linked.links.orphans)]
-    return fragment(QUERY, orphans=orphans)
+    """Remove orphaned concepts, once all edges are written: one may lead to them still.
+
+    Where memories are removed for good or with their file, stored plans that name one go as well.
+    """
+    slugs = sorted(linked.links.orphans)
+    return fragment(
+        QUERY,
+        orphans=[record("concept", [linked.agent, slug]) for slug in slugs],
+        forgotten=[{"agent": linked.agent, "slug": slug} for slug in slugs if linked.change.audit],
+    )

@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.drafts import drafts as module
 from service.drafts.drafts import (
@@ -180,6 +182,43 @@ def test_digests_keep_their_parts_apart() -> None:
     assert re.fullmatch(r"[0-9a-f]{32}", digest("a"))
     assert len({digest("ab"), digest("a", "b"), digest("", "ab"), digest("b", "a")}) == 4
     assert digest("\ud800") != digest("?")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a\x1fb",), ("a", "b")),
+        (("a\x1f", "b"), ("a", "\x1fb")),
+        (("ref", "main", "push\x1fx", "y"), ("ref", "main", "push", "x\x1fy")),
+        (("\x1f", "1:a"), ("\x1f1:a", "")),
+        (("1:\x1f2:ab", "c"), ("\x1f", "ab", "c")),
+    ],
+)
+def test_parts_that_hold_the_separator_are_kept_apart_too(
+    one: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    assert digest(*one) != digest(*other)
+
+
+@given(*[st.lists(st.text("a\x1f", max_size=2), min_size=1, max_size=3)] * 2)
+def test_only_equal_parts_have_equal_digests(one: list[str], other: list[str]) -> None:
+    assert (digest(*one) == digest(*other)) == (one == other)
+
+
+def test_digests_are_those_of_the_stores_there_are() -> None:
+    assert digest("ref", "main", "push", "r-1") == "7a5779ab8bf26a9b7550cf1997959344"
+    sections = [_section("A", "B", ordinal=1), _section()]
+    drafts = document_drafts(_TEXT, Document("GPU", sections=tuple(sections)), {})
+    assert [draft.key for draft in drafts] == [
+        "a1dc0dcb13c99b68950a5ab54cda2f41",
+        "439c7ee20dc5f2dc49168028ff50899f",
+    ]
+
+
+def test_sections_whose_headings_hold_the_separator_have_keys_of_their_own() -> None:
+    paths = [("a\x1eb",), ("a", "b"), ("", "a", "b"), ("a\x1e", "b"), ("a", "\x1eb")]
+    parsed = Document("GPU", sections=tuple(_section(*path) for path in paths))
+    assert len({draft.key for draft in document_drafts(_TEXT, parsed, {})}) == len(paths)
 
 
 def test_the_searched_text_names_each_heading_once() -> None:

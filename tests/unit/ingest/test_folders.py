@@ -2,18 +2,16 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from service.errors import NotText, PathOutsideSources, SourceTooLarge
+from service.errors import PathOutsideSources
 from service.ingest.folders import (
     Found,
     configured_folders,
-    decode,
     files_in,
-    modified_at,
     paths_inside,
-    read_text,
 )
 
 
@@ -149,49 +147,24 @@ def test_a_way_out_is_refused(tmp_path: Path, notes: Path, path: str) -> None:
         paths_inside(configured_folders([notes]), ["a.md", path])
 
 
-def test_a_text_is_read(notes: Path) -> None:
-    (notes / "a.md").write_bytes("\ufeff# Über\r\n서버".encode())
-    assert read_text(notes / "a.md", 100) == "\ufeff# Über\r\n서버"
+@pytest.mark.parametrize("name", ["a\nb.md", "a\x1b[2Jb.md", "tab\there.md"])
+def test_a_name_with_a_control_character_is_told(notes: Path, name: str) -> None:
+    _folder(notes, name)
+    assert _problems(notes) == {name: "its name holds a control character. Rename the file."}
 
 
-def test_a_file_is_taken_up_to_its_largest_size(notes: Path) -> None:
-    (notes / "a.md").write_bytes(b"x" * 1001)
-    assert len(read_text(notes / "a.md", 1001)) == 1001
-    with pytest.raises(SourceTooLarge, match="1,001 bytes"):
-        read_text(notes / "a.md", 1000)
+def test_a_folder_that_becomes_a_link_is_not_entered(
+    tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = _folder(tmp_path / "secret", "key.md")
+    real = os.open
 
+    def swapped(path: str, *rest: Any, **more: Any) -> int:
+        if path == "memory":
+            (notes / "memory").rename(tmp_path / "away")
+            (notes / "memory").symlink_to(secret)
+        return real(path, *rest, **more)
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "NUL"),
-        (b"text " * 10_000 + b"\x00", "NUL"),
-        ("text".encode("utf-16"), "NUL"),
-        (b"caf\xe9", "byte 0xe9 at position 3"),
-        (b"\xed\xa0\x80", "byte 0xed at position 0"),
-        (b"ok \xf0\x9f\x90", "position 3"),
-    ],
-)
-def test_what_is_not_text_says_why(data: bytes, reason: str) -> None:
-    with pytest.raises(NotText, match=reason):
-        decode(data)
-
-
-def test_an_empty_file_is_text() -> None:
-    assert decode(b"") == ""
-
-
-def test_a_pipe_or_device_is_no_file_to_wait_for(notes: Path) -> None:
-    for path in (Path(os.devnull), notes):
-        with pytest.raises(NotText, match="not a file"):
-            read_text(path, 100)
-
-
-def test_a_missing_file_is_the_callers_to_tell(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read_text(tmp_path / "gone.md", 100)
-
-
-def test_when_a_file_was_changed(notes: Path) -> None:
-    os.utime(notes / "a.md", (0, 1_770_973_500))
-    assert modified_at(notes / "a.md").isoformat() == "2026-02-13T09:05:00+00:00"
+    monkeypatch.setattr(os, "open", swapped)
+    assert _uris(notes) == ["a.md"]
+    assert (tmp_path / "away").exists()
