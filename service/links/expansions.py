@@ -9,6 +9,7 @@ from service.names.abbreviations import ABBREVIATED, abbreviations
 from service.names.dictionary import Dictionary
 from service.names.names import Name
 from service.store.database import Database
+from service.threads import read_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,10 @@ async def learn_expansions(
     An abbreviation leads to its long name while all memories that explain it agree; a name that
     the user declares is left as it is. Those `reopened` are looked at in any case.
     """
-    said = {(key, short): name for key, t in texts.items() for short, name in explained(t).items()}
+    said = await read_texts(
+        sum(len(text.content) for text in texts.values()),
+        lambda: {(key, a): name for key, t in texts.items() for a, name in explained(t).items()},
+    )
     # One more voice for what is agreed already changes nothing.
     unsettled = set(reopened)
     for (_, short), name in said.items():

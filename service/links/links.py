@@ -17,6 +17,7 @@ from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, link_change
 from service.records import CONSOLIDATION
 from service.store.database import Database
+from service.threads import read_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     keys = await stored.mentioning(engine, change.agent, expansions.moved)
     keys |= await stored.memories_of(db, change.agent, expansions.left)
     texts |= await _touched(db, change, keys - texts.keys())
-    given = _given_names(dictionary, _teaching(texts).values())
+    given = await read_texts(
+        _characters(texts), _given_names, dictionary, _teaching(texts).values()
+    )
     for name in given:
         dictionary.add(name)
     proper = await _proper_names(db, dictionary, change, _teaching(texts))
@@ -60,7 +63,10 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
     keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
     texts |= await _touched(db, change, keys - texts.keys())
-    after = {key: find_concepts(dictionary, text) for key, text in texts.items()}
+    after = await read_texts(
+        _characters(texts),
+        lambda: {key: find_concepts(dictionary, text) for key, text in texts.items()},
+    )
     mentioned = frozenset().union(*after.values())
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
     unheard = {name.slug for name in new} - mentioned
@@ -125,6 +131,10 @@ def _brand_new(change: Change) -> set[str]:
     return {d.key for d in change.drafts if d.key not in change.replaced}
 
 
+def _characters(texts: Mapping[str, Written]) -> int:
+    return sum(len(text.content) for text in texts.values())
+
+
 def _copies(change: Change, texts: Mapping[str, Written]) -> set[str]:
     """Return the ids of the summaries among the memories that come, change and go."""
     every = {memory.id: memory.source_kind for memory in change.gone}
@@ -157,10 +167,13 @@ async def _proper_names(
     db: Database, dictionary: Dictionary, change: Change, texts: Mapping[str, Written]
 ) -> _Proper:
     """Sort the proper nouns of new texts: certain or used twice → concept; else they wait."""
+    found = await read_texts(
+        _characters(texts), lambda: {key: proper_names(t.content) for key, t in texts.items()}
+    )
     names: dict[str, Name] = {}
     users: dict[str, set[str]] = defaultdict(set)
     for key, text in texts.items():
-        for slug, name in proper_names(text.content).items():
+        for slug, name in found[key].items():
             if slug not in dictionary:
                 names.setdefault(slug, name)
                 users[slug].add(key)

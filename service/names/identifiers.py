@@ -15,7 +15,9 @@ _NUMBERED: Final = re.compile(
     r"-[A-Za-z]{0,3}\d[A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*"
 )
 _SYMBOL: Final = re.compile(r"_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*")
+# Looked for at every colon it takes the square of them: a word is longer than these only by attack.
 _LINE_NUMBER: Final = re.compile(r"(?::\d+)+(?:-\d+)?$")
+_MOST_LINE_NUMBER_CHARACTERS: Final = 40
 _FILE: Final = re.compile(r"(?P<stem>[\w+@~.-]*\w\w)\.(?P<extension>[a-z]\w{0,7})")
 _ROOTED: Final = re.compile(r"(?:~|\.{1,2})?/[\w.@~+-]+(?:/[\w.@~+-]+)+/?")
 _PATH: Final = re.compile(r"(?:~|\.{1,2})?/?(?:[\w.@~+-]+/)*[\w.@~+-]+")
@@ -54,11 +56,18 @@ def identifiers(text: str, spans: Iterable[str] = ()) -> set[str]:
         if bare.isalnum() or "://" in bare or not _has_mark(bare):
             continue
         for piece in [bare] if bare.isascii() else _PLAIN.findall(bare):
-            word = _LINE_NUMBER.sub("", piece.rstrip(_BEHIND))
+            word = _without_line_number(piece.rstrip(_BEHIND))
             if len(word) <= _LONGEST_CHARACTERS and is_identifier(word):
                 names.add(word)
-    words = (_LINE_NUMBER.sub("", span.removesuffix("()")) for span in spans)
+    words = (_without_line_number(span.removesuffix("()")) for span in spans)
     return names | set(filter(_is_code_word, words))
+
+
+def _without_line_number(word: str) -> str:
+    """Leave out where in a file something stands: `app.py:12:3-9`; too long a word stays as it is."""
+    if len(word) > _LONGEST_CHARACTERS + _MOST_LINE_NUMBER_CHARACTERS:
+        return word
+    return _LINE_NUMBER.sub("", word)
 
 
 def is_identifier(word: str) -> bool:

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from service.names.identifiers import is_hash
 from service.names.slugs import key_of, tokens_of
 from service.text.cjk import has_cjk
 from service.text.clocks import CLOCK
+from service.text.word_cache import kept_for_words
 from service.text.words import STOP_WORDS
 
 _LEADING_CLOCK: Final = re.compile(rf"^\W*{CLOCK}(?:\s*[AaPp]\.?[Mm]\b)?\W*")
@@ -98,7 +98,7 @@ def is_capitalised_word(tokens: Sequence[str]) -> bool:
     return len(tokens) == 1 and word[0].isupper() and word[1:].islower() and word.isalpha()
 
 
-@lru_cache(maxsize=65_536)
+@kept_for_words
 def is_code_like(token: str) -> bool:
     """Say whether a token's own letters mark it: GPU, SurrealDB, E1234, but not Rush or 1234."""
     if token.isdigit() or len(token) < 2 or is_hash(token):

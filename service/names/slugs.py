@@ -1,10 +1,10 @@
 """Slugs: the tokens of a name, and the one spelling under which it is looked up."""
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from service.text.cjk import CJK_LETTERS
+from service.text.word_cache import kept_for_words
 from service.text.words import fold
 
 _ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]+")
@@ -41,6 +41,6 @@ def slug_of(name: str) -> str:
 
 
 # The words of one agent come again and again.
-@lru_cache(maxsize=65_536)
+@kept_for_words
 def _key_of_token(token: str) -> str:
     return (token[:-1] if _PLURAL.fullmatch(token) else token).casefold()

@@ -10,8 +10,9 @@ existing stores were made with them.
 """
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from service.text.word_cache import kept_for_words
 
 # With the mark that repeats a letter: 佐々木.
 HAN: Final = "\u3005\u3400-\u9fff"
@@ -71,7 +72,7 @@ def is_hangul(letter: str) -> bool:
     return _HANGUL_LETTER.match(letter) is not None
 
 
-@lru_cache(maxsize=65_536)
+@kept_for_words
 def stems(word: str) -> tuple[str, ...]:
     """Return what a Korean word may be without its particles, the longest first.
 

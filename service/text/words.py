@@ -9,10 +9,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from service.text.cjk import CJK_INDEXED
+from service.text.word_cache import kept_for_words
 
 _CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
 _TOKEN: Final = re.compile(
@@ -21,8 +22,10 @@ _TOKEN: Final = re.compile(
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _VERSION: Final = re.compile(r"[vV]\d")
-_QUOTED: Final = re.compile(r"\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u300c([^\u300d]+)\u300d")
+_QUOTED: Final = re.compile(r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u300c([^\u300c\u300d]+)\u300d")
 _MOST_PHRASES: Final = 5
+# Quotes that hold no words, or the same again, are looked through no further than this.
+_MOST_QUOTES: Final = 50
 _CASE_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")  # GPUs, APIs: the stemmer keeps the s after a u
@@ -73,9 +76,14 @@ def quoted_phrases(text: str) -> list[str]:
 
     A memory holds such a phrase if its indexed words hold these, unstemmed, one after the other.
     """
-    quotes = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
-    phrases = (" ".join(index_words(phrase).split()[:_MOST_QUERY_WORDS]) for phrase in quotes)
-    return [phrase for phrase in dict.fromkeys(phrases) if phrase][:_MOST_PHRASES]
+    phrases: dict[str, None] = {}
+    for match in islice(_QUOTED.finditer(text), _MOST_QUOTES):
+        words = islice(_words("".join(match.groups(""))), _MOST_QUERY_WORDS)
+        phrases.setdefault(" ".join(words))
+        if len(phrases) - ("" in phrases) == _MOST_PHRASES:
+            break
+    phrases.pop("", None)
+    return list(phrases)
 
 
 def _words(text: str) -> Iterator[str]:
@@ -102,7 +110,7 @@ def _bigrams(run: str) -> Iterator[str]:
 
 
 # The same names come again and again, in a log and in its summary.
-@lru_cache(maxsize=65_536)
+@kept_for_words
 def _whole_and_parts(token: str) -> tuple[str, ...]:
     whole = [token, token.rsplit("/", 1)[-1]]
     # Markdown's _emphasis_ and a name such as __init__ look alike: both are found either way.

@@ -73,7 +73,7 @@ _DECISION_LABELS: Final = frozenset(
     )
 )
 _LONGEST_LABEL: Final = 60
-_NO_LETTERS: Final = re.compile(r"\([^)]*\)|[\W\d_]+")
+_NO_LETTERS: Final = re.compile(r"\([^()]*\)|[\W\d_]+")
 _CUE_WORDS: Final = frozenset(
     """always because blocked blocker blockers breakthrough broke broken bug bugs cause caused
     causes crash crashed crashes crashing deadline deploy deployed deploying deployment discovered
@@ -92,7 +92,7 @@ _CJK_CUE: Final = re.compile(
 _MAY_NAME: Final = re.compile(
     r"(?<!^)[A-Z]|[\w~.][-_/:~@][\w]|\w\.\w|[`\"~/_]|[a-z]\d|\d[a-z]|[^\x00-\x7f]"
 )
-_NUMBERED: Final = re.compile(rf"[^\s{CJK_LETTERS}]*\d[^\s{CJK_LETTERS}]*")
+_CHUNK: Final = re.compile(rf"[^\s{CJK_LETTERS}]+")
 _LEADING_MARKS: Final = "`'\"()[]{}<>,;:!?*_|“”‘’=~#"
 _TRAILING_MARKS: Final = _LEADING_MARKS + ".…"
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -204,5 +204,5 @@ def facts(passage: Passage) -> frozenset[str]:
 def _numbers(text: str) -> Iterator[str]:
     folded = unicodedata.normalize("NFKC", text)
     joined = _UNIT.sub("", _THOUSANDS.sub("", folded))
-    for chunk in _NUMBERED.findall(joined):
+    for chunk in filter(_DIGIT.search, _CHUNK.findall(joined)):
         yield chunk.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS).casefold()

@@ -32,9 +32,10 @@ _DONE: Final = re.compile(r"\[[xX]\]\s|[✅☑✔🚀]")
 # Letters, digits, arrows, symbols and emoji; rules, bars and dots say nothing.
 _CONTENT: Final = re.compile(r"[^\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
 # A line that opens an entry of its own, though no blank line parts it from the one above: a time,
-# a day, an emoji, a speaker or label; or one behind a hard line break.
+# a day, an emoji, a speaker or label; or one behind a hard line break. The look ahead ends with the
+# line: past it, lines of U+00A0, which are no blank ones, take the square of their number.
 _ENTRY: Final = re.compile(
-    rf"\n(?=\s*(?:[\[(]?{CLOCK}\b|\d{{4}}-\d{{2}}-\d{{2}}\b|[\u2600-\u27bf\U0001f300-\U0001faff]"
+    rf"\n(?=[^\S\n]*(?:[\[(]?{CLOCK}\b|\d{{4}}-\d{{2}}-\d{{2}}\b|[\u2600-\u27bf\U0001f300-\U0001faff]"
     r"|[*_]{0,2}[^\W\d_][\w.-]{1,20}(?: [\w.-]{1,20})?[*_]{0,2}[:\uff1a][*_]{0,2}\s))"
     r"|(?:  |\\)\n"
 )

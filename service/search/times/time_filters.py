@@ -66,7 +66,15 @@ async def _around_anchor(engine: Engine, text: str, filters: Filters) -> tuple[S
 
 def _bounded(filters: Filters, span: Span, later: timedelta) -> Filters:
     """Return the filters narrowed to a span; both bounds of filters are inclusive."""
-    since, until = span.start, span.end and span.end + later - _INSTANT
+    since, until = span.start, span.end and _last_instant(span.end, later)
     since = max(filter(None, (since, filters.since)), default=None)
     until = min(filter(None, (until, filters.until)), default=None)
     return replace(filters, since=since, until=until)
+
+
+def _last_instant(end: datetime, later: timedelta) -> datetime:
+    """Return the last instant before `end` and so much later; at the calendar's ends these."""
+    try:
+        return end + (later - _INSTANT)
+    except OverflowError:
+        return (datetime.max if later else datetime.min).replace(tzinfo=end.tzinfo)

@@ -192,7 +192,10 @@ def _single(text: str, words: TimeWords, lead: _Lead | None, zone: tzinfo) -> Sp
         return _span(offset[1], "in", text[offset[0] : end], zone)
     period = words.period
     if lead and lead.unit:
-        period = periods.period_around(period[0], cast("Unit", lead.unit))
+        try:
+            period = periods.period_around(period[0], cast("Unit", lead.unit))
+        except NO_SUCH_TIME:
+            return None
     return _span(*_meant(word, period), text[begin:end].strip(), zone)
 
 
