@@ -4,14 +4,17 @@ import ast
 import importlib
 import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from time import thread_time_ns
 from typing import Any, Final
 
 from scripts.house.rooms import Module
-from tests.attack_strings import attacks
+from tests.attack_strings import PUMPS, attacks
 
 # By a law that is linear, twice the text takes twice the time; a quadratic one takes four times.
 MOST_GROWTH: Final = 2.5
@@ -103,11 +106,15 @@ def _ask(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
     return (lambda text: asked("", text)) if method in {"sub", "subn"} else asked
 
 
-def grows(ask: Callable[[str], object], text: Callable[[int], str]) -> str:
+def grows(
+    ask: Callable[[str], object], text: Callable[[int], str], sizes: Sequence[int] = _SIZES
+) -> str:
     """Return by how much `ask` takes longer for twice the text, if that is too much at all sizes."""
     told = []
-    for at, size in enumerate(_SIZES):
+    for at, size in enumerate(sizes):
         once, twice = text(size), text(2 * size)
+        if _took(ask, twice) < _TOO_SHORT_NS:
+            return ""
         growth = _growth(ask, once, twice, repeats=1 if at == 0 else 3)
         if growth <= MOST_GROWTH:
             return ""
@@ -125,7 +132,7 @@ def _growth(ask: Callable[[str], object], once: str, twice: str, repeats: int) -
         if pairs[-1][0] > _FAR_TOO_LONG_NS:
             return math.inf
     short, long = (min(times) for times in zip(*pairs, strict=True))
-    return 0.0 if long < _TOO_SHORT_NS else long / max(short, 1)
+    return long / max(short, 1)
 
 
 def _too_long(ask: Callable[[str], object], text: str) -> str:
@@ -137,3 +144,50 @@ def _took(ask: Callable[[str], object], text: str) -> int:
     begun = thread_time_ns()
     ask(text)
     return thread_time_ns() - begun
+
+
+def parsers(module: Module) -> Iterator[tuple[str, Callable[..., object], list[str]]]:
+    """Yield the public functions that read a text first: name, function, what else they take."""
+    for node in module.tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            arguments = [*node.args.posonlyargs, *node.args.args]
+            annotation = ast.unparse(arguments[0].annotation or ast.Pass()) if arguments else ""
+            if annotation in _TEXTS:
+                needed = arguments[1 : len(arguments) - len(node.args.defaults)]
+                function = getattr(importlib.import_module(module.name), node.name)
+                takes = _TEXTS[annotation]
+                yield (
+                    f"{module.name}.{node.name}",
+                    partial(_use_up, function, takes),
+                    [one.arg for one in needed],
+                )
+
+
+def _use_up(
+    function: Callable[..., object], takes: Callable[[str], object], text: str, *more: object
+) -> None:
+    """Ask, and take all that an iterator gives: what refuses the text has read it too."""
+    with suppress(ValueError, KeyError):
+        given = function(takes(text), *more)
+        if isinstance(given, Iterator):
+            deque(given, maxlen=0)
+
+
+def steepest_text(ask: Callable[[str], object]) -> str | None:
+    """Return the attack under which a parser takes more than its share of time, if any."""
+    for pump, front in product(PUMPS, ("", "---\n")):
+        def text(size: int, pump: str = pump, front: str = front) -> str:
+            return front + pump * (size // len(pump))
+
+        fault = grows(ask, text, _PARSER_SIZES)
+        if fault:
+            return f"{front!r} + {pump!r} * n: {fault}"
+    return None
+
+
+_PARSER_SIZES: Final = (1_000, 4_000, 16_000)
+_TEXTS: Final[Mapping[str, Callable[[str], object]]] = {
+    "str": lambda text: text,
+    "list[str]": lambda text: text.split(),
+    "Sequence[str]": lambda text: text.split("\n"),
+}

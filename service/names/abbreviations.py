@@ -20,7 +20,7 @@ _SHORT: Final = re.compile(r"[A-Z][A-Z0-9][A-Za-z0-9]{0,8}")
 _FIRST_PART: Final = re.compile(r"[^,;]*")
 _SENTENCE_END: Final = re.compile(r"[.!?:;]\s|[\n()|\"“”]")
 _WORD: Final = re.compile(r"\w+")
-_LAST_WORD: Final = re.compile(r"(\w+)[\"”*_`]*\s*$")
+_LAST_WORD: Final = re.compile(r"(?<!\w)(\w++)[\"”*_`]*+\s*+$")
 _FEWEST_WORDS: Final = 2
 _MOST_CHARACTERS: Final = 160
 
