@@ -25,7 +25,7 @@ _CATEGORIES: Final = {
     codes.CATEGORY_NOT_DIGIT: "a ",
 }
 _ANY: Final = "a \n.1A_-\u00a0\uac00"
-_MOST_WITNESSES, _MOST_PUMPS = 6, 60
+_MOST_WITNESSES, _MOST_PUMPS = 4, 30
 
 
 def attacks(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:

@@ -12,10 +12,20 @@ from datetime import UTC, date, datetime
 import pytest
 
 from scripts.house.rooms import Module, read_modules
-from tests.linear import Expression, calls_of_re, expressions, grows, parsers, steepest, steepest_text
+from tests.linear import (
+    Expression,
+    calls_of_re,
+    expressions,
+    grows,
+    parsers,
+    steepest,
+    steepest_text,
+)
 
 MODULES = read_modules()
-WITH_EXPRESSIONS = [module for module in MODULES if "import re\n" in module.text or "table(" in module.text]
+WITH_EXPRESSIONS = [
+    module for module in MODULES if "import re\n" in module.text or "table(" in module.text
+]
 ROOMS_OF_PARSERS = re.compile(
     r"service\.(text|names|drafts|search\.(times|small_talk|refine\.duplicates)"
     r"|consolidate\.summary)\b.*"

@@ -22,7 +22,9 @@ _TOKEN: Final = re.compile(
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _VERSION: Final = re.compile(r"[vV]\d")
-_QUOTED: Final = re.compile(r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u300c([^\u300c\u300d]+)\u300d")
+_QUOTED: Final = re.compile(
+    r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u300c([^\u300c\u300d]+)\u300d"
+)
 _MOST_PHRASES: Final = 5
 # Quotes that hold no words, or the same again, are looked through no further than this.
 _MOST_QUOTES: Final = 50

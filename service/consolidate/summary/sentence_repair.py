@@ -10,9 +10,7 @@ from service.text.sentences import find_sentence_starts
 
 # A text without any match is one sentence, and the splitter, which is slow, need not be asked.
 # From the beginning of each run of marks and never back: "....." takes the square of it otherwise.
-_MAY_END: Final = re.compile(
-    r"(?<![^\w\s])(?>[^\w\s]*?[.!?])[^\w\s]*+\s++\S|[^\x00-\x7f]"
-)
+_MAY_END: Final = re.compile(r"(?<![^\w\s])(?>[^\w\s]*?[.!?])[^\w\s]*+\s++\S|[^\x00-\x7f]")
 # No sentence ends inside an address of the web or a code span.
 _SHIELD: Final = re.compile(r"https?://[!-~]*[^\W_]/?|`[^`\n]*`")
 # Missed ends: the splitter reads the "md." of "README.md. Then" as the abbreviation of a title.

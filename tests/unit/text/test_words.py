@@ -1,7 +1,9 @@
 """Words for the full-text index: what is indexed of a text is what a question can find."""
 
 import re
+import tracemalloc
 import unicodedata
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -167,3 +169,20 @@ def test_any_text_gives_clean_words(text: str) -> None:
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+def test_quotes_without_end_are_looked_through_no_further_than_fifty() -> None:
+    began = thread_time()
+    assert quoted_phrases('"a"' + '"b" ' * 100_000)[:2] == ["a", "b"]
+    assert quoted_phrases("\u201c" * 20_000) == []
+    assert thread_time() - began < 0.3
+    assert quoted_phrases("".join(f'"{n} x" ' for n in range(100))) == [f"{n} x" for n in range(5)]
+
+
+def test_long_words_are_not_kept() -> None:
+    tracemalloc.start()
+    for n in range(100):
+        index_words(f"{n}.".join("ab" for _ in range(5_000)))
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert held < 1_000_000

@@ -1,5 +1,7 @@
 """What a text says piece by piece, for every block that markdown knows and texts that are none."""
 
+from time import thread_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,3 +116,9 @@ def test_paragraphs_are_the_same_without_the_parser(text: str) -> None:
 def test_a_long_text_takes_time_in_proportion() -> None:
     for text in ("- item of five words\n" * 5_000, "  > " * 5_000, "x " * 100_000, "[[`" * 50_000):
         assert len(read_passages(text)) <= 5_000
+
+
+def test_lines_of_other_blanks_take_no_time() -> None:
+    began = thread_time()
+    assert [one.text for one in read_passages("mail\n" + "\u00a0\n" * 9_000)] == ["mail"]
+    assert thread_time() - began < 1

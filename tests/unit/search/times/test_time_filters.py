@@ -97,3 +97,14 @@ def test_what_passes_any_of_the_filters_is_told_once() -> None:
     assert asyncio.run(visible_within(ENGINE, list(MOMENTS), spans)) == set(MOMENTS)
     assert asyncio.run(visible_within(ENGINE, list(MOMENTS), spans[:1])) == {"old"}
     assert asyncio.run(visible_within(ENGINE, list(MOMENTS), [])) == set()
+
+
+@pytest.mark.parametrize("moment", [datetime.min, datetime.max], ids=["first", "last"])
+def test_at_the_ends_of_the_calendar_a_time_is_as_far_as_it_goes(
+    moment: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MOMENTS, "flood", moment.replace(tzinfo=UTC))
+    for text in ("What happened before the flood?", "What happened after the flood?"):
+        assert named(text) is not None
+    for text in ("last week", "yesterday", "the week of December 30", "the last three years"):
+        named(f"What happened {text}?", as_of=moment.replace(tzinfo=UTC))
