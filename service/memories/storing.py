@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from itertools import count
 from typing import Any, Final
 
 from service.drafts.clock import CLOCK
@@ -17,6 +18,7 @@ from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
 from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
+from service.threads import read_texts
 from service.writing.pipeline import Pipeline, Synced, commit, remove_memories, store_drafts
 
 # The engine's time for one transaction grows with the square of its size (docs/decisions/0009).
@@ -70,7 +72,8 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
     Written in transactions of 64, each agent's by itself: should one fail, those before it are
     stored, and sending all of them again is free.
     """
-    drafts = [draft_of(one, position) for position, one in enumerate(pushed)]
+    characters = sum(len(one.text) for one in pushed)
+    drafts = await read_texts(characters, lambda: list(map(draft_of, pushed, count())))
     actions = [""] * len(drafts)
     total = Synced()
     for agent in sorted({draft.agent for draft in drafts}):

@@ -14,7 +14,6 @@ from service.text.words import STOP_WORDS
 
 _LEADING_CLOCK: Final = re.compile(rf"^\W*{CLOCK}(?:\s*[AaPp]\.?[Mm]\b)?\W*")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
-_BRACKET: Final = re.compile(r"\([^()]*\)\s*$")
 LONGEST_TOKENS: Final = 6
 # A title is given on purpose and may be long: "List of mayors of Little Rock, Arkansas".
 LONGEST_TITLE_TOKENS: Final = 12
@@ -74,7 +73,7 @@ def declared_name(name: str, kind: str = "declared") -> Name | None:
 
 def heading_name(heading: str, kind: str = "heading") -> Name | None:
     """Make a name from a title or heading; None when it is a time, a date, `Notes`, a sentence."""
-    bare = _BRACKET.sub("", _LEADING_CLOCK.sub("", heading.replace("`", "")))
+    bare = _without_bracket(_LEADING_CLOCK.sub("", heading.replace("`", "")))
     tokens = tokens_of(bare)
     longest = LONGEST_TITLE_TOKENS if kind == "title" else LONGEST_TOKENS
     if _DATE.search(bare) or not 1 <= len(tokens) <= longest or not names_something(tokens):
@@ -82,6 +81,13 @@ def heading_name(heading: str, kind: str = "heading") -> Name | None:
     if len(tokens) == 1 and _is_short_and_common(tokens[0]):
         return None
     return Name(key_of(tokens), " ".join(bare.split()), kind, is_capitalised_word(tokens))
+
+
+def _without_bracket(heading: str) -> str:
+    """Leave out the bracket that a heading ends with: from the first `(` behind the last `)`."""
+    whole = heading.rstrip()
+    opening = whole.find("(", whole.rfind(")", 0, -1) + 1)
+    return whole[:opening] if whole.endswith(")") and opening >= 0 else heading
 
 
 def names_something(tokens: Sequence[str]) -> bool:

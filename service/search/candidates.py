@@ -8,7 +8,8 @@ from typing import Final
 from service.index.engine import Engine
 from service.records import Filters, Scored
 from service.search.concept_votes import Seed, vote
-from service.text.words import quoted_phrases
+from service.text.words import query_words, quoted_phrases
+from service.threads import read_texts
 
 # More than BM25 gives a note for any few words: one that holds what was quoted comes first.
 _PHRASE_SCORE: Final = 100.0
@@ -22,7 +23,10 @@ async def by_words(
     Each phrase in double quotes that stands in a memory word for word adds 100 to its BM25. With
     them comes, by memory, how many such phrases stand in it.
     """
-    lookups = [engine.by_phrase(phrase, filters, limit) for phrase in quoted_phrases(text)]
+    quoted = await read_texts(len(text), quoted_phrases, text)
+    # It is kept, so that each engine finds it taken apart.
+    await read_texts(len(text), query_words, text)
+    lookups = [engine.by_phrase(phrase, filters, limit) for phrase in quoted]
     ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *lookups)
     scores = {hit.id: hit.score for hit in ranking}
     phrases = Counter(hit.id for holders in held for hit in holders)

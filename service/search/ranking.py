@@ -24,6 +24,7 @@ from service.settings import Settings
 from service.stages import Stages
 from service.store.agents import hub_caps
 from service.store.database import Database
+from service.threads import read_texts
 
 # Of rank fusion: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
 _DIRECT: Final = 20
@@ -127,7 +128,7 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
     stages.counts |= {"vector": len(near), "text": len(text)}
     happened = await _happened(engine, query, moments, vector)
     caps = await caps_of(searcher, filters.agents)
-    question = Question.read(query.text, vector)
+    question = await read_texts(len(query.text), Question.read, query.text, vector)
     candidates = Candidates(question, text, near, caps, phrases, moments, happened)
     hits, certainty = await fuse_by_score(engine, query, candidates, stages)
     return hits, certainty, missing
@@ -154,7 +155,7 @@ async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> An
     )
     stages.counts |= {"vector": len(near), "text": len(text)}
     hits = await _fuse_by_rank(searcher, query, {"vector": near, "text": text}, stages)
-    question = Question.read(query.text, vector)
+    question = await read_texts(len(query.text), Question.read, query.text, vector)
     with stages.measured("context"):
         keys = [hit.id for hit in hits[:_DIRECT]]
         evidence = await searcher.engine.collect_evidence(question, query.filters, keys, 1)

@@ -73,7 +73,7 @@ _DECISION_LABELS: Final = frozenset(
     )
 )
 _LONGEST_LABEL: Final = 60
-_NO_LETTERS: Final = re.compile(r"\([^)]*\)|[\W\d_]+")
+_NO_LETTERS: Final = re.compile(r"\([^()]*\)|[\W\d_]+")
 _CUE_WORDS: Final = frozenset(
     """always because blocked blocker blockers breakthrough broke broken bug bugs cause caused
     causes crash crashed crashes crashing deadline deploy deployed deploying deployment discovered

@@ -17,6 +17,7 @@ from service.search.refine.rerank import blended, clipped, document_of
 from service.stages import Stages
 from service.store.database import Database
 from service.store.fetching import Wanted, fetch_first
+from service.threads import read_texts
 
 # What is reordered is chosen from this many. TEI takes 32 texts in one request.
 _POOL: Final = 30
@@ -78,7 +79,10 @@ class Refiner:
                 keys, memories = await fetch_first(self.db, wanted, self.filters, depth)
             with self.stages.measured("refine"):
                 fetched = self._by_recency([Ranked(memories[key], fused[key]) for key in keys])
-                hits = without_duplicates(fetched) if self._hides_duplicates else fetched
+                hits = fetched
+                if self._hides_duplicates:
+                    characters = sum(len(hit.memory.content) for hit in fetched)
+                    hits = await read_texts(characters // 10, without_duplicates, fetched)
             if len(hits) >= self.limit or len(keys) < depth:
                 self.stages.counts["duplicates"] = len(fetched) - len(hits)
                 return hits, memories
