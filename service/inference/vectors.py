@@ -126,8 +126,9 @@ class Vectors:
     def _must_look(self) -> bool:
         """Return whether what the last look gave may no longer be true."""
         age, most_seconds = time.monotonic() - self._looked_at, self.address.check_seconds
-        is_doubtful = bool(self._failure) or self._looked_at < self._embedder.failed_at
-        return age >= (min(_FAILURE_SECONDS, most_seconds) if is_doubtful else most_seconds)
+        if self._failure:
+            return age >= min(_FAILURE_SECONDS, most_seconds)
+        return age >= most_seconds or self._looked_at < self._embedder.failed_at
 
     async def look(self) -> None:
         """Embed the canary, as a probe, and compare it; raises what that gave, and keeps it."""
@@ -221,10 +222,8 @@ class Vectors:
         except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit, StoreUnavailable) as error:
             return [], error
         except TimeoutError:
-            return [], EmbedderUnavailable(
-                f"No vectors came within {patience.whole_seconds:g} s "
-                "(MEMORY_EMBEDDING_WRITE_SECONDS)."
-            )
+            seconds = f"{patience.whole_seconds:g} s (MEMORY_EMBEDDING_WRITE_SECONDS)"
+            return [], EmbedderUnavailable(f"No vectors came within {seconds}.")
         return vectors, failure
 
     async def embed_each(self, texts: Sequence[str]) -> list[Vector | None]:

@@ -27,6 +27,7 @@ from service.search.shapes import HitFields, signal_fields
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
 from service.text.titles import title_of
+from service.threads import read_texts
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, FilterFields, body_example, memory_fields, ruled
@@ -181,13 +182,18 @@ async def _recall(searcher: Searcher, request: RecallRequest) -> RecallAnswer:
         search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges)
     )
     result = await graph_recall(searcher, query)
+    characters = sum(len(hit.memory.content) for hit in result.hits)
     return RecallAnswer(
         seeds=list(result.seeds),
-        results=[_recalled_fields(hit, request.query or "", result) for hit in result.hits],
+        results=await read_texts(characters // 10, _all_recalled, request.query or "", result),
         chains=[_chain_fields(chain, result.memories) for chain in result.chains],
         concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in result.concepts],
         receipt=result.receipt,
     )
+
+
+def _all_recalled(question: str, result: RecallResult) -> list[RecalledFields]:
+    return [_recalled_fields(hit, question, result) for hit in result.hits]
 
 
 def _recalled_fields(hit: Recalled, question: str, result: RecallResult) -> RecalledFields:

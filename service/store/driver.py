@@ -15,7 +15,10 @@ from surrealdb.data.cbor import tag_decoder
 from surrealdb.errors import NotAllowedError, SurrealError
 from surrealdb.request_message.descriptors import cbor_ws
 
-__all__ = ["AsyncSurreal", "NotAllowedError", "RecordID", "SurrealError", "decode", "encode"]
+__all__ = [
+    "AsyncSurreal", "Encoded", "NotAllowedError", "RecordID", "SurrealError", "decode", "encode",
+    "encode_each",
+]  # fmt: skip
 
 # Tags of SurrealDB's own (surrealdb.data.types.constants).
 _NONE: Final = 6
@@ -48,6 +51,19 @@ def decode(data: bytes) -> Any:
         return cbor2.loads(data, tag_hook=_decode_tag, semantic_decoders=_DECODERS)
     except cbor2.CBORDecodeError as error:
         raise ValueError(str(error.__cause__ or error)) from error
+
+
+class Encoded(bytes):
+    """A value as SurrealDB reads it already, to be put into a message as it is."""
+
+
+def encode_each(values: Mapping[str, Any]) -> dict[str, Encoded]:
+    """Encode values by themselves: in a thread, where they are many."""
+    return {name: Encoded(encode(value)) for name, value in values.items()}
+
+
+def _put(encoder: cbor2.CBOREncoder, value: Encoded) -> None:
+    encoder.write(bytes(value))
 
 
 def _encode_none(encoder: cbor2.CBOREncoder, _: None) -> None:
@@ -93,6 +109,7 @@ _ENCODERS: Final[Mapping[type, Callable[[cbor2.CBOREncoder, Any], Any]]] = {
     type(None): _encode_none,
     int: _encode_int,
     RecordID: _encode_record_id,
+    Encoded: _put,
 }
 _DECODERS: Final = {
     _NONE: lambda _value, _immutable: None,

@@ -52,7 +52,7 @@ class WrittenRecords:
 
     def records_in(self, params: Mapping[str, Any]) -> frozenset[RecordKey]:
         """Return the records that the values of a writing query name; every write names them."""
-        return frozenset(_named(params)) if self._readers else frozenset()
+        return frozenset(_named(dict(params))) if self._readers else frozenset()
 
     def add(self, keys: frozenset[RecordKey]) -> None:
         """Tell the readers of a write."""
@@ -79,9 +79,9 @@ def _named(value: Any) -> Iterable[RecordKey]:
     if isinstance(value, RecordID):
         key = value.id
         yield value.table_name, tuple(key) if isinstance(key, list) else key
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for part in value.values():
-            if isinstance(part, RecordID | Mapping | list):
+            if isinstance(part, (RecordID, dict, list)):
                 yield from _named(part)
     elif isinstance(value, list) and not (value and isinstance(value[0], float)):
         # The numbers of a vector name nothing.

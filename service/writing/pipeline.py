@@ -6,7 +6,6 @@ the state before; sending again is free.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,8 +32,6 @@ from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
 from service.writing.transaction import write
 from service.writing.turns import Turns
 from service.writing.versions import Versions
-
-log = logging.getLogger(__name__)
 
 # Several services on one database: each try reads anew what the others wrote.
 _READ_ATTEMPTS: Final = 8
@@ -68,7 +65,6 @@ class Pipeline:
     # One consolidation at a time: two would plan the same groups.
     consolidating: Turns = field(default_factory=Turns)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
-    # Of one document, and what is left out is warned of.
     max_sections: int = 4000
 
     @property

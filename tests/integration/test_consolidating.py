@@ -51,13 +51,13 @@ async def test_a_memory_that_changes_while_its_summary_is_made_stops_the_group(
 ) -> None:
     async with open_store(tmp_path) as world:
         await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
-        embed = world.vectors.embed_documents
+        embed = world.vectors.embed_each
 
         async def slowly(texts: Any) -> Any:
             await _write(world, meanwhile)
             return await embed(texts)
 
-        world.vectors.embed_documents = slowly  # type: ignore[method-assign]
+        world.vectors.embed_each = slowly  # type: ignore[method-assign]
         with pytest.raises(StaleRead):
             await _run(world)
         kinds = await world.ask("SELECT VALUE kind FROM memory")
@@ -71,7 +71,7 @@ async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_pat
         await _run(world)
         before = await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'")
         await _push(world, ["Osprey-2 is back."], START + timedelta(days=2))
-        embed = world.vectors.embed_documents
+        embed = world.vectors.embed_each
 
         async def slowly(texts: Any) -> Any:
             await _write(
@@ -79,7 +79,7 @@ async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_pat
             )
             return await embed(texts)
 
-        world.vectors.embed_documents = slowly  # type: ignore[method-assign]
+        world.vectors.embed_each = slowly  # type: ignore[method-assign]
         with pytest.raises(StaleRead):
             await _run(world)
         assert await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'") == before
