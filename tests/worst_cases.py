@@ -34,8 +34,9 @@ def worst_cases(pattern: re.Pattern[str], length: int) -> Iterator[str]:
     """Yield texts of about `length` characters that are hard for a pattern."""
     tree = parser.parse(pattern.pattern, pattern.flags)
     whole = example_of(tree)
-    own = dict.fromkeys(pump for pump in pumps_of(tree) if pump)
-    pumps = [*islice(own, _MOST_PUMPS), *COMMON]
+    own = list(islice(dict.fromkeys(pump for pump in pumps_of(tree) if pump), _MOST_PUMPS))
+    # With a letter behind each: "(a(a(a" opens again and again and closes nothing.
+    pumps = [*own, *(f"{pump}a" for pump in own if len(pump) == 1), *COMMON]
     for pump, start, end in product(pumps, ("", whole), _ENDS):
         text = start + pump * (length // len(pump)) + end
         yield text
