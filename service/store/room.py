@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from service.errors import QueryFailed, StoreFull
+from service.errors import QueryFailed, ServiceError, StoreFull, StoreUnavailable
 from service.store.address import StoreAddress
 from service.store.disk import (
     free_bytes,
@@ -42,13 +42,15 @@ class Room:
             raise full(folder, reason)
         return True
 
-    async def failure_of(self, error: StoreFull | QueryFailed) -> StoreFull | QueryFailed:
+    async def failure_of(self, error: StoreFull | QueryFailed) -> ServiceError:
         """Return what a failed write means, and keep that."""
         if isinstance(error, StoreFull):
             self.full = error
             return error
         self.is_torn = self.is_torn or may_be_torn(error.detail)
         self.full = await asyncio.to_thread(self._named, error.detail)
+        if self.full is None and self._address.folder is None and may_be_torn(error.detail):
+            return StoreUnavailable(f"{error.detail}. Nothing of it was stored: send it again.")
         return self.full or error
 
     def reopened(self) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from service.errors import QueryFailed, StoreFull, StoreUnavailable
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.queries import Query
+from service.store.room import Room
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.running import REPOSITORY, running_service
 from tests.stores.template import lay_store
@@ -106,3 +108,19 @@ async def test_below_the_reserve_nothing_is_written_and_everything_is_read(tmp_p
             assert "MEMORY_DISK_RESERVE_MB" in ready.json()["checks"]["disk"]["detail"]
             found = service.client.post("/search", json={"query": "pump"}).json()["results"]
             assert [hit["content"] for hit in found] == ["A pump."]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("The query was not executed due to a failed transaction", StoreUnavailable),
+        ("IO error: No space left on device (os error 28)", StoreFull),
+        ("The index 'by_words' does not exist", QueryFailed),
+    ],
+)
+async def test_a_server_that_cannot_commit_is_no_defect_of_ours(
+    said: str, expected: type[Exception]
+) -> None:
+    """It does not tell that its disk is full: the write may be sent again, and a client is told."""
+    room = Room(StoreAddress("ws://127.0.0.1:1/rpc"))
+    assert type(await room.failure_of(QueryFailed(said))) is expected
