@@ -43,6 +43,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.cjk.is_name_border": {"at": 1},
     "service.text.fences.closes_fence": {"fence": "```"},
     "service.text.titles.fit_title": {"text": "A bunny."},
+    "service.text.lines.blanked": {"ranges": [(1, 9), (20, 30)]},
     "service.names.subjects.subject_of": {"content": "Anna: A bunny."},
     "service.text.titles.title_of": {"content": "A bunny."},
     "service.text.snippets.snippet_of": {"question": "a blue 1 가 bunny"},
