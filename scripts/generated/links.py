@@ -46,14 +46,17 @@ def find_store_links(notes: Notes) -> StoreLinks:
             candidates[first_user[slug]].append((slug, name.name))
         else:
             dictionary.add(name)
-    slugs_of = [
-        tuple(sorted(find_concepts(dictionary, notes.note(number).draft)))
-        for number in track(range(notes.count), "mentions", transient=True)
-    ]
-    counts = Counter(slug for slugs in slugs_of for slug in slugs)
+    counts: Counter[str] = Counter()
     weights: Counter[Pair] = Counter()
-    for slugs in slugs_of:
-        weights.update(pairs(slugs))
+    found: list[list[str]] = []
+    for number in track(range(notes.count), "mentions", transient=True):
+        draft = notes.note(number).draft
+        slugs = sorted(find_concepts(dictionary, draft))
+        found.append(slugs)
+        if draft.teaches:
+            counts.update(slugs)
+            weights.update(pairs(slugs))
+    slugs_of = [tuple(slug for slug in slugs if slug in counts) for slugs in found]
     concepts = [concept_row(AGENT, names[slug]) | {"memories": counts[slug]} for slug in counts]
     return StoreLinks(concepts, slugs_of, weights, candidates)
 
@@ -69,6 +72,8 @@ def _find_names(notes: Notes) -> tuple[dict[str, Name], Counter[str], dict[str, 
     first_user: dict[str, int] = {}
     for number in track(range(notes.count), "names", transient=True):
         draft = notes.note(number).draft
+        if not draft.teaches:
+            continue
         for name in names_in(draft):
             given.setdefault(name.slug, name)
         for slug, name in proper_names(draft.content).items():
