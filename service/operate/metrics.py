@@ -23,6 +23,7 @@ from service.errors import ServiceError
 from service.index.resident.residency import Residency
 from service.store.database import Database
 from service.store.queries import load_query
+from service.text.caching import cached_bytes
 from service.web.bounds import Bounds
 from service.web.parts import TheDatabase, ThePipeline, part
 from service.writing.pipeline import Pipeline
@@ -80,10 +81,8 @@ def _lines(held: Held) -> bytes:
 
 
 def _held_bytes(held: Held) -> Mapping[str, float]:
-    dictionaries = held.pipeline.dictionaries.bytes
-    if held.residency is None:
-        return {"dictionaries": dictionaries}
-    return {"indexes": held.residency.index_bytes(), "dictionaries": dictionaries}
+    kept = {"dictionaries": held.pipeline.dictionaries.bytes, "words": cached_bytes()}
+    return kept | ({"indexes": held.residency.index_bytes()} if held.residency else {})
 
 
 # Name, what it tells, the label if there is one, and how to read it: a number for each value.
