@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from service.errors import InvalidRequest, QueryFailed
+from service.memories.storing import Pushed, store
 from service.store.address import StoreAddress
+from service.store.schema import SCHEMA_VERSION
 from service.text.words import query_words
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealServer
@@ -16,6 +19,14 @@ from tests.stores.open_store import OpenStore, open_store
 pytestmark = pytest.mark.anyio
 
 EDGES = ("references", "related_to", "is_a", "follows", "derived_from", "supersedes")
+SECOND = datetime(2026, 2, 13, 9, tzinfo=UTC)
+MOMENTS = [SECOND + timedelta(milliseconds=part) for part in (0, 500, 1000)]
+AS_IN_VERSION_1 = (
+    "REMOVE INDEX by_moment ON memory", "REMOVE INDEX by_chain_moment ON memory",
+    "REMOVE INDEX by_archived_moment ON memory", "REMOVE FIELD occurred_micros ON memory",
+    "UPDATE memory UNSET occurred_micros", "ALTER TABLE memory CHANGEFEED 7d",
+    "DEFINE INDEX by_time ON memory FIELDS agent, occurred_at",
+)  # fmt: skip
 OUT_OF_MEMORY = ("follows", "derived_from", "supersedes", "references")
 
 
@@ -25,21 +36,21 @@ async def served_store(folder: Path) -> AsyncIterator[OpenStore]:
     known = Credentials()
     with outer_embeddings() as embeddings:
         async with SurrealServer(f"surrealkv://{folder / 'store'}") as server:
-            store = OpenStore(
+            served = OpenStore(
                 folder, embeddings, StoreAddress(server.url, known.user, known.password),
                 form="bytes",
             )  # fmt: skip
             try:
-                await store.open()
-                yield store
+                await served.open()
+                yield served
             finally:
-                await store.close()
+                await served.close()
 
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
-    async with open_store(tmp_path) as store:
-        yield store
+    async with open_store(tmp_path) as own:
+        yield own
 
 
 def ends(table: str) -> tuple[str, str]:
@@ -148,3 +159,21 @@ async def test_a_store_of_a_server_keeps_a_feed_and_loses_it_where_it_is_embedde
         assert "CHANGEFEED" not in str(await embedded.ask("INFO FOR DB"))
     async with served_store(tmp_path) as served:
         assert str(await served.ask("INFO FOR DB")).count("CHANGEFEED 1w") == 9
+
+
+async def test_a_store_of_version_1_is_brought_over(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as old:
+        pushed = [Pushed(f"Note {n}.", session="s", occurred_at=MOMENTS[n]) for n in range(3)]
+        ids, _ = await store(old.pipeline, pushed)
+        for statement in AS_IN_VERSION_1:
+            await old.ask(statement)
+        await old.db.set_meta("schema", {"version": 1})
+        assert await old.ask("SELECT VALUE occurred_micros FROM memory") == [None] * 3
+        assert "CHANGEFEED" in str(await old.ask("INFO FOR DB"))
+    async with open_store(tmp_path, form="bytes") as new:
+        by_moment = "SELECT VALUE id FROM memory WHERE agent = 'main' ORDER BY occurred_micros"
+        assert await new.ask(by_moment) == ids
+        assert "by_time" not in str(await new.ask("INFO FOR TABLE memory"))
+        assert "CHANGEFEED" not in str(await new.ask("INFO FOR DB"))
+        assert (await new.db.meta("schema"))["version"] == SCHEMA_VERSION
+        assert await new.complaints() == []
