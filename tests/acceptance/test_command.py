@@ -124,6 +124,10 @@ def test_a_service_ends_cleanly_and_finds_its_store_again(tmp_path: Path) -> Non
         assert [hit["content"] for hit in found] == ["what lasts"]
 
 
+def _search(client: httpx.Client, query: str) -> Any:
+    return client.post("/search", json={"query": query}).json()
+
+
 def test_without_an_embedder_words_answer_and_vectors_come_later(tmp_path: Path) -> None:
     port = free_port()
     environment = _environment(tmp_path, MEMORY_EMBEDDING_URL=f"http://127.0.0.1:{port}")
@@ -143,9 +147,9 @@ def test_without_an_embedder_words_answer_and_vectors_come_later(tmp_path: Path)
         with embedding_server("hashing-256", port):
             _until(lambda: client.get("/health/ready").status_code == 200)
             _until(lambda: client.get("/stats").json()["without_vector"] == 0)
-            found = client.post("/search", json={"query": "heron"}).json()
-            assert found["results"][0]["signals"].keys() >= {"vector", "text"}
-            assert found["receipt"]["missing_signals"] == []
+            # The index has it a moment after the store.
+            _until(lambda: "vector" in _search(client, "heron")["results"][0]["signals"])
+            assert _search(client, "heron")["receipt"]["missing_signals"] == []
         gone = client.post("/search", json={"query": "heron"}).json()
         assert gone["receipt"]["missing_signals"] == ["vector"]
         assert gone["results"] != []
