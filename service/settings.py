@@ -163,7 +163,7 @@ class Settings(BaseSettings):
     max_source_bytes: int = Field(
         1_000_000,
         ge=1000,
-        description="Largest file or pushed text, in bytes: one transaction, 40 s for 600 kB.",
+        description="Largest file or pushed text, in bytes: one transaction, 5 s for 600 kB.",
     )
     max_document_sections: int = Field(
         4000,
