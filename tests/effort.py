@@ -79,6 +79,8 @@ SOAK_ONLY: Final = (
     "embedding_server/test_command.py::test_a_model_that_cannot_be_loaded",
     "integration/test_crash.py::test_a_consolidation_that_is_killed",
     "integration/test_crash.py::test_a_batch_that_is_killed",
+    "integration/test_clocks.py::test_a_start_with_a_clock_behind_the_last_run_finds_what_it_writes[d",
+    "integration/test_hostile_embedder.py::test_what_drips_comes_to_an_end_once_it_is_well",
 )
 
 
