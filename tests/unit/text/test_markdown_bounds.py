@@ -69,17 +69,18 @@ def test_hostile_text_takes_bounded_time(text: str) -> None:
 
 
 @pytest.mark.soak
-def test_megabytes_take_seconds() -> None:
+def test_a_megabyte_takes_seconds() -> None:
     day = (
         "## 14:30 Work\n\n"
         + "We tried the new driver and it was slow again. " * 8
         + "\n\n- one\n- two\n\n"
     )
-    days = many(5_000_000) // len(day)
+    days = many(1_000_000) // len(day)
     text = "# Log\n\n" + day * days
     started = time.thread_time()
-    document = parse_markdown(text)
+    document = parse_markdown(text, max_sections=days)
     assert time.thread_time() - started < MOST_SECONDS
+    assert document.warnings == ()
     assert len(document.sections) == days
     assert document.sections[-1].ordinal == len(document.sections) - 1
 
