@@ -13,8 +13,8 @@ from service.store.written_records import Reader, RecordKey
 CURRENT_ROWS: Final = load_query(__package__, "current_rows")
 
 _TABLES: Final = ("memory", "concept", "embedding", *EDGE_TABLES)
-# In one query: 2,000 rows are at most some 10 MB.
-_PAGE_RECORDS: Final = 2000
+# In one query: 500 rows are read on the event loop in 10 ms.
+_PAGE_RECORDS: Final = 500
 
 
 class OwnWrites:
