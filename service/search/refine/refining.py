@@ -65,7 +65,10 @@ class Refiner:
         hits, memories = await self._distinct(ranking)
         hits, failure = await self._reranked(hits)
         with self.stages.measured("refine"):
-            return Refined(diversified(hits, self.choices.diversity, self.limit), memories, failure)
+            diversity = self.choices.diversity
+            characters = sum(len(hit.memory.content) for hit in hits) if diversity > 0 else 0
+            hits = await read_texts(characters, diversified, hits, diversity, self.limit)
+            return Refined(hits, memories, failure)
 
     async def _distinct(
         self, ranking: Sequence[Fused]
