@@ -57,8 +57,8 @@ class ChangeFeed:
             fresh = [commit for commit in commits if commit.stamp not in mark.future]
             if fresh:
                 yield fresh
-            else:
-                return
+            elif commits[0].stamp > stamp_after(self._db.clock_ms or 0):
+                return  # nothing new is stamped so far ahead of the clock
 
     async def begin(self) -> None:
         """Begin to read at this moment, where nothing was read yet."""
