@@ -37,6 +37,13 @@ def named_words(rows: Sequence[Row], question: Question, spellings: Spellings) -
     return words
 
 
+def occurred_micros(
+    rows: Sequence[Row], _question: Question, _spellings: Spellings
+) -> NDArray[np.int64]:
+    """Return when each memory happened, in microseconds since 1970."""
+    return np.array([row.get("occurred_micros") or 0 for row in rows], np.int64)
+
+
 def is_turn(rows: Sequence[Row], _question: Question, _spellings: Spellings) -> NDArray[np.bool_]:
     """Return whether each memory belongs to a session."""
     return np.array([row.get("session") is not None for row in rows], np.bool_)
@@ -47,4 +54,5 @@ VALUES: Final[Mapping[str, Value]] = {
     "is_named": is_named,
     "named_words": named_words,
     "is_turn": is_turn,
+    "occurred_micros": occurred_micros,
 }

@@ -40,6 +40,11 @@ def named_words(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np
     return words
 
 
+def occurred_micros(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.int64]:
+    """Return when each memory happened, in microseconds since 1970."""
+    return index.columns.occurred_at[rows]
+
+
 def is_turn(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.bool_]:
     """Return whether each memory belongs to a session."""
     return index.columns.in_session[rows]
@@ -50,4 +55,5 @@ VALUES: Final[Mapping[str, Value]] = {
     "is_named": is_named,
     "named_words": named_words,
     "is_turn": is_turn,
+    "occurred_micros": occurred_micros,
 }

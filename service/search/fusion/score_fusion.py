@@ -46,7 +46,9 @@ class FusionQuery(Protocol):
 async def fuse_by_score(
     engine: Engine, query: FusionQuery, candidates: Candidates, stages: Stages
 ) -> tuple[list[Fused], Certainty | None]:
-    """Return the best memories by score, best first, ties by id; see scoring and graph_paths.
+    """Return the best memories by score, best first; see scoring and graph_paths.
+
+    Of equal ones the newest comes first, then they go by id.
 
     A memory's score is its own or that of the best trail to it, whichever is greater. With them
     comes how sure they are; None without any.
@@ -121,7 +123,9 @@ class _Fusion:
     async def find_trails(self, first: First) -> dict[str, Trail]:
         """Return the best trail to each memory that the best candidates lead to."""
         total = self.scores.total
-        best = sorted(best_first(total), key=lambda key: -sum(first.get(key, {}).values()))[:SEEDS]
+        best = sorted(
+            self.scores.best_first(total), key=lambda key: -sum(first.get(key, {}).values())
+        )[:SEEDS]
         return await best_trails({key: total[key] for key in best}, self._links, self._scores_of)
 
     async def _links(self, keys: Iterable[str]) -> Links:
@@ -150,11 +154,6 @@ class _Fusion:
             for name, share in shares.items():
                 self.scores.add_share(key, name, share * greatest)
                 final[key] += share * greatest
-        ordered = best_first(final)[: self.query.limit + _SPARE]
+        ordered = self.scores.best_first(final)[: self.query.limit + _SPARE]
         why = Explanation(self.scores, better, gained, self.candidates)
         return [Fused(key, final[key], why.signals(key)) for key in ordered]
-
-
-def best_first(scores: Mapping[str, float]) -> list[str]:
-    """Return ids by score, the best first, ties by id."""
-    return sorted(scores, key=lambda key: (-scores[key], key))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.index.evidence import Corpus, Evidence, Question, join
 from service.index.resident.values import VALUES
-from service.search.fusion.scoring import Scale, SignalValues
+from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import REACH
 from service.search.signals.registry import BONUSES, SIGNALS, WEIGHTS, weights_of
 from tests.effort import examples
@@ -139,6 +139,11 @@ def test_equal_memories_have_equal_scores_wherever_they_stand() -> None:
     evidence = chain(counts, [9] * 97, [0.25] * 97, is_chain=False)
     text = SignalValues.of(evidence).by_signal["text"].tolist()
     assert text[5] == text[40] == text[96]
+
+
+def test_the_best_come_first_of_equal_ones_the_newest_then_by_id() -> None:
+    scores = Scores(moments={"a": 5, "b": 7, "c": 1, "d": 7})
+    assert scores.best_first({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}) == ["c", "b", "d", "a"]
 
 
 def test_a_requests_weights_are_factors() -> None:
