@@ -53,7 +53,8 @@ class Bonus:
 
     `applies` says whether a question calls for it at all. `times` is asked about ids and gives
     pairs of an id and how many times the `weight` is added; an id may come twice. What it takes is
-    told in the receipt as `stage`.
+    told in the receipt as `stage`. One that `comes_first` counts in units of the greatest score
+    that any memory has without it: what has it comes before all that has it not.
     """
 
     name: str
@@ -61,3 +62,4 @@ class Bonus:
     stage: str
     applies: Callable[[Candidates], bool]
     times: Callable[[Engine, Candidates, Sequence[str]], Awaitable[Iterable[tuple[str, int]]]]
+    comes_first: bool = False
