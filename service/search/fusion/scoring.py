@@ -64,8 +64,9 @@ class Scale:
         shares: dict[str, Floats] = {}
         for signal in SIGNALS:
             relative = self._relative(signal.name, values.by_signal[signal.name])
-            share = factor * np.float32(weights[signal.name]) * relative
-            shares[signal.name] = share * closeness if signal.needs_neighbours else share
+            placed = closeness * np.float32(signal.in_context)
+            placed += (1 - closeness) * np.float32(signal.alone)
+            shares[signal.name] = factor * placed * np.float32(weights[signal.name]) * relative
         return shares
 
     def _relative(self, name: str, value: Floats) -> Floats:
