@@ -6,7 +6,7 @@
 
 A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall/sets.py says what their
 lines hold), or a folder of markdown notes (scripts/recall/notes.py), of which --files takes a
-part. The natural questions of several folders of notes are told together as well. Every variant is
+part. The natural questions of all folders of notes are told together as well. Every variant is
 asked every question, in turn, ten results each; beside its scores stand its latency and the paired
 bootstrap against the default. While choosing anything, give `--half tune`. Without --url it starts
 an embedding server and a service of its own on a temporary store. --write makes docs/recall.md
@@ -152,7 +152,7 @@ def measure_all(
             done = measure(client, one, asked)
             found.append(tell(set_figures(done)))
             natural += [done] if done.natural else []
-    if len(natural) > 1:
+    if natural:
         found.append(tell(set_figures(pooled(natural))))
     return found
 

@@ -51,10 +51,10 @@ class Asked:
 
 
 def pooled(asked: Sequence[Asked]) -> Asked:
-    """Return the natural questions of several sets of notes, asked in the same ways, as one."""
+    """Return the natural questions of all sets of notes, asked in the same ways, as one set."""
     first = asked[0]
     about = About(
-        "natural questions of all notes", sum(one.about.memories for one in asked),
+        "natural questions", sum(one.about.memories for one in asked),
         first.about.engine, first.about.model, sum(one.about.left_out for one in asked),
     )  # fmt: skip
     questions = [one.questions[place] for one in asked for place in one.natural]

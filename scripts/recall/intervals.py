@@ -32,41 +32,41 @@ class SureScores:
 
 def sure_scores(asked: Asked) -> list[SureScores]:
     """Return the default's scores by category, over all and over the half that is told."""
-    questions, default = asked.questions, asked.answers[DEFAULT]
-    told = {question.half for question in questions if question.is_scored}
-    halves: tuple[Part, ...] = ("all", "report") if len(told) > 1 else tuple(told)
     return [
         SureScores(category, part, DEFAULT, len(places), dict(zip(LABELS, intervals, strict=True)))
-        for category in _categories(questions)
-        for part in halves
-        if (places := _scored(questions, category, part))
-        for intervals in [bootstrap(_rows(questions, default, places))]
+        for category in _categories(asked.questions)
+        for part, places in _parts(asked.questions, category)
+        for intervals in [bootstrap(_rows(asked.questions, asked.answers[DEFAULT], places))]
     ]
 
 
 def leads(asked: Asked) -> list[SureScores]:
-    """Return the default's scores less each variant's by category, over the half that is told.
+    """Return the default's scores less each variant's by category, parts as in `sure_scores`.
 
     All variants of a category share the draws of the bootstrap.
     """
-    questions, answers = asked.questions, asked.answers
-    half, others = told_half(questions), [name for name in answers if name != DEFAULT]
+    questions, others = asked.questions, [name for name in asked.answers if name != DEFAULT]
     found = []
     for category in _categories(questions) if others else []:
-        if places := _scored(questions, category, half):
-            mine = _rows(questions, answers[DEFAULT], places)
-            rows = [mine - _rows(questions, answers[name], places) for name in others]
+        for part, places in _parts(questions, category):
+            mine = _rows(questions, asked.answers[DEFAULT], places)
+            rows = [mine - _rows(questions, asked.answers[name], places) for name in others]
             intervals = iter(bootstrap(np.hstack(rows)))
             for name in others:
                 scores = dict(zip(LABELS, islice(intervals, len(LABELS)), strict=True))
-                found.append(SureScores(category, half, name, len(places), scores))
+                found.append(SureScores(category, part, name, len(places), scores))
     return found
 
 
-def told_half(questions: Sequence[Question]) -> Half:
-    """Return the half that conclusions are drawn from: `report`, if any of it was asked."""
+def _parts(questions: Sequence[Question], category: str) -> list[tuple[Part, list[int]]]:
+    """Return the places of a category's questions: all of them, and those of the told half.
+
+    Conclusions are drawn from `report`; a run of one half has that alone.
+    """
     halves = {question.half for question in questions if question.is_scored}
-    return "report" if "report" in halves else "tune"
+    parts: tuple[Part, ...] = ("all", "report") if len(halves) > 1 else tuple(halves)
+    places = [(part, _scored(questions, category, part)) for part in parts]
+    return [(part, own) for part, own in places if own]
 
 
 def _categories(questions: Sequence[Question]) -> list[str]:

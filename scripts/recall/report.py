@@ -9,6 +9,7 @@ from rich.table import Table
 
 from scripts.recall.answers import DEFAULT
 from scripts.recall.figures import Means, SetFigures
+from scripts.recall.intervals import ALL
 from scripts.recall.scores import KEPT_PERCENT, LABELS, RESAMPLES, Interval
 
 # What the default is compared in; R@1 is hit@1 for a question with one evidence.
@@ -124,17 +125,17 @@ def _sure(figures: SetFigures) -> Sheet:
 
 
 def _leads(figures: SetFigures) -> Sheet:
+    """Return the leads over the half that is told, and of the whole over all questions too."""
     rows = tuple(
         (
-            one.category or "-", one.variant, str(one.questions),
+            one.category or "-", one.half, one.variant, str(one.questions),
             *(_interval(one.scores[name]) for name in _COMPARED),
         )
         for one in figures.leads
+        if one.category == ALL or one.half != "all"
     )  # fmt: skip
-    half = figures.leads[0].half if figures.leads else ""
-    header = ("category", "variant", "questions", *(LABELS[name] for name in _COMPARED))
-    title = f"{figures.name}: default less each variant by category, half {half}"
-    return Sheet(title, header, rows)
+    header = ("category", "half", "variant", "questions", *(LABELS[name] for name in _COMPARED))
+    return Sheet(f"{figures.name}: default less each variant by category", header, rows)
 
 
 def _crossing(figures: SetFigures) -> Sheet:

@@ -18,7 +18,7 @@ from scripts.recall.figures import (
     set_figures,
     variant_figures,
 )
-from scripts.recall.intervals import ALL, leads, sure_scores, told_half
+from scripts.recall.intervals import ALL, leads, sure_scores
 from scripts.recall.report import (
     Sheet,
     figures_as_json,
@@ -94,20 +94,28 @@ def test_scores_have_intervals_by_category_over_all_and_over_the_half_that_is_to
     assert found[ALL, "report"].scores["recall_1"] == Interval(0.0, 0.0, 0.0)
 
 
-def test_leads_are_the_default_s_less_the_variant_s_over_the_half_that_is_told() -> None:
-    # "f", the only one of the half: the default at rank 2, the variant at rank 1.
-    found = leads(asked())
-    assert [(one.category, one.half, one.variant) for one in found] == [
-        ("2 where", "report", "text"), (ALL, "report", "text"),
+def test_leads_are_the_default_s_less_the_variant_s() -> None:
+    found = {(one.category, one.half, one.variant): one.scores for one in leads(asked())}
+    assert list(found) == [
+        ("1 who", "all", "text"), ("2 where", "all", "text"), ("2 where", "report", "text"),
+        (ALL, "all", "text"), (ALL, "report", "text"),
     ]  # fmt: skip
-    assert found[0].scores["mrr"] == Interval(-0.5, -0.5, -0.5)
-    assert found[0].scores["recall_5"] == Interval(0.0, 0.0, 0.0)
+    # "f", the only one of the half: the default at rank 2, the variant at rank 1.
+    assert found[ALL, "report", "text"]["mrr"] == Interval(-0.5, -0.5, -0.5)
+    assert found[ALL, "report", "text"]["recall_5"] == Interval(0.0, 0.0, 0.0)
+    # The other: at rank 1 and not at all.
+    assert found[ALL, "all", "text"]["mrr"] == Interval(0.25, -0.5, 1.0)
 
 
 def test_the_default_alone_leads_nobody() -> None:
     alone = Asked(asked().about, QUESTIONS, {"default": GOOD})
     assert leads(alone) == []
-    assert told_half(QUESTIONS[:1]) == "tune"
+    assert {one.half for one in sure_scores(alone)} == {"all", "report"}
+
+
+def test_a_run_of_one_half_tells_that_half() -> None:
+    tune = Asked(asked().about, QUESTIONS[:1], {"text": OTHER[:1], "default": GOOD[:1]})
+    assert {one.half for one in [*sure_scores(tune), *leads(tune)]} == {"tune"}
 
 
 def test_natural_questions_of_all_notes_are_told_as_one_set() -> None:
@@ -135,7 +143,7 @@ def test_sheets_are_complete_and_rectangular() -> None:
     sheets = sheets_of(figures())
     assert [sheet.title for sheet in sheets] == [
         "lore: variants, 2 questions", "lore: default by category, with intervals",
-        "lore: default less each variant by category, half report",
+        "lore: default less each variant by category",
         "lore: nDCG@10 by category and variant",
         "lore: default by half", "lore: confidence of default",
     ]  # fmt: skip
@@ -144,7 +152,8 @@ def test_sheets_are_complete_and_rectangular() -> None:
         Console(quiet=True).print(sheet.rich())
     assert sheets[3].rows[1] == ("2 where", "1.000", "0.631")
     assert sheets[1].rows[0][:4] == ("1 who", "all", "1", "1.000 [1.000, 1.000]")
-    assert sheets[2].rows[0][:4] == ("2 where", "text", "1", "-1.000 [-1.000, -1.000]")
+    assert sheets[2].rows[0][:5] == ("2 where", "report", "text", "1", "-1.000 [-1.000, -1.000]")
+    assert [row[1] for row in sheets[2].rows] == ["report", "all", "report"]
     assert sheets[0].rows[0][-1] == "-0.500 [-1.000, +0.000]"
 
 
