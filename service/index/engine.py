@@ -24,14 +24,15 @@ class Engine(Protocol):
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold any of the text's words, by BM25.
 
-        Best first, ties by id; empty for a text without words. The filters apply before the limit.
+        Best first, of equal ones the newest, then by id; empty for a text without words. The
+        filters apply before the limit.
         """
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
         """Return memories that hold the words of a phrase one after the other, unstemmed.
 
-        `phrase` is as `words.quoted_phrases` gives it. By BM25 of its words, ties by id; the
-        filters apply before the limit.
+        `phrase` is as `words.quoted_phrases` gives it. By BM25 of its words, ties as in by_text;
+        the filters apply before the limit.
         """
 
     async def by_vector(
@@ -39,7 +40,8 @@ class Engine(Protocol):
     ) -> tuple[list[Scored], int]:
         """Return the memories nearest in meaning, and how many near ones were filtered out.
 
-        By cosine (-1 to 1), best first, ties by id; the filters apply before the limit. The count
+        By cosine (-1 to 1), best first, ties by id or as in by_text, where an engine knows when
+        each happened; the filters apply before the limit. The count
         is of those that this search came across, not of all there are.
         """
 

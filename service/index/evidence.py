@@ -1,6 +1,6 @@
 """Evidence for a question: what engines know of memories, as numbers and not yet as scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from service.names.slugs import key_of, tokens_of
 from service.text.cjk import count_cjk
 from service.text.terms import TERMS
-from service.text.words import query_words
+from service.text.words import index_words, query_words
 
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int32]
+# Slugs, and which of the question's words each is made of, by their place.
+Names = Mapping[str, frozenset[int]]
 
 # No title is longer (service/names/names.py), and a pasted text names everything.
 _LONGEST_NAME_TOKENS: Final = 12
@@ -25,12 +27,12 @@ class Question:
     """A question as engines read it.
 
     No two of its `words` have one stem; `vector` is None where there is none to be had; `names`
-    are the slugs of all its runs of tokens.
+    are the slugs of all its runs of tokens, with the words that each run holds.
     """
 
     words: tuple[str, ...]
     vector: Floats | None
-    names: frozenset[str]
+    names: Names
 
     @property
     def cjk_share(self) -> float:
@@ -42,8 +44,8 @@ class Question:
     def read(cls, text: str, vector: Floats | None) -> "Question":
         """Take a text apart."""
         words = {TERMS[word]: word for word in reversed(query_words(text).split())}
-        tokens = tokens_of(text)[:_MOST_TOKENS]
-        return cls(tuple(reversed(words.values())), vector, frozenset(_runs(tokens)))
+        places = {term: place for place, term in enumerate(reversed(words))}
+        return cls(tuple(reversed(words.values())), vector, _names_in(text, places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +125,31 @@ def _candidates_first(parts: Sequence[Evidence]) -> NDArray[np.intp]:
     return np.argsort(np.concatenate(is_neighbour), kind="stable")
 
 
-def _runs(tokens: list[str]) -> list[str]:
-    """Return the slug of every run of tokens that may be a name."""
+def with_other_spellings(
+    names: Names, concepts: Iterable[Collection[str]]
+) -> dict[str, frozenset[int]]:
+    """Return the names and all other slugs of the concepts they stand for.
+
+    `concepts` gives every slug of each concept that goes by several, and may give others, too.
+    """
+    found = dict(names)
+    for slugs in concepts:
+        words = [names[slug] for slug in slugs if slug in names]
+        if words:
+            found |= dict.fromkeys(slugs, frozenset[int]().union(*words))
+    return found
+
+
+def _names_in(text: str, places: Mapping[int, int]) -> Names:
+    """Return the slug of every run of tokens that may be a name; `places` are those of terms."""
+    tokens = tokens_of(text)[:_MOST_TOKENS]
     keys = [key_of([token]) for token in tokens]
-    return [
-        "_".join(keys[start:end])
+    words = [
+        {places[TERMS[word]] for word in index_words(token).split() if TERMS[word] in places}
+        for token in tokens
+    ]
+    return {
+        "_".join(keys[start:end]): frozenset[int]().union(*words[start:end])
         for start in range(len(keys))
         for end in range(start + 1, min(start + _LONGEST_NAME_TOKENS, len(keys)) + 1)
-    ]
+    }

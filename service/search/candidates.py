@@ -32,7 +32,8 @@ async def by_words(
     phrases = Counter(hit.id for holders in held for hit in holders)
     for hit in (hit for holders in held for hit in holders):
         scores[hit.id] = scores.get(hit.id, hit.score) + _PHRASE_SCORE
-    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    # Of equal ones those that the engine put first.
+    ordered = sorted(scores, key=lambda key: -scores[key])
     return [Scored(key, scores[key]) for key in ordered[:limit]], phrases
 
 

@@ -146,9 +146,10 @@ def test_shares_sum_to_the_score(notes: httpx.Client, query: str) -> None:
 
 
 def test_what_is_quoted_comes_first_and_says_so(notes: httpx.Client) -> None:
-    best = _search(notes, 'the vendor of "flat tyre" invoices')["results"][0]
+    best, *others = _search(notes, 'the vendor of "flat tyre" invoices', limit=50)["results"]
     assert best["content"] == TURNS[5]
-    assert best["signals"]["phrase"]["share"] == 2
+    # It counts as much as all that speaks for another, however much that is.
+    assert best["signals"]["phrase"]["share"] >= max(hit["score"] for hit in others)
 
 
 def test_a_long_question_without_quotes_quotes_nothing(notes: httpx.Client) -> None:

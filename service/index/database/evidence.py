@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.database.values import VALUES, Row
-from service.index.evidence import Corpus, Evidence, Question, RowNumbers
+from service.index.evidence import (
+    Corpus,
+    Evidence,
+    Names,
+    Question,
+    RowNumbers,
+    with_other_spellings,
+)
 from service.records import FEW_MEMORIES, Concept, Filters
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -40,7 +47,7 @@ async def collect_evidence(
     frequencies = await _document_frequencies(db, filters.agents, question.words)
     documents = sum((await sizes(db, filters.agents)).values())
     values = _count(question, rows.values())
-    values |= {name: value([*rows.values()], spellings) for name, value in VALUES.items()}
+    values |= {name: value([*rows.values()], question, spellings) for name, value in VALUES.items()}
     lengths = values["lengths"]
     words = documents * float(lengths.mean()) if len(lengths) else 0.0
     return Evidence(
@@ -103,15 +110,15 @@ def _beside(key: str, concept: Concept, row: Row) -> list[str]:
 
 
 async def _spellings(
-    db: Database, agents: Sequence[str], slugs: frozenset[str]
-) -> dict[str, set[str]]:
-    """Return slugs with all those that stand for the same concepts, by agent."""
-    rows = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(slugs))
-    names = {agent: set(slugs) for agent in agents}
+    db: Database, agents: Sequence[str], names: Names
+) -> dict[str, dict[str, frozenset[int]]]:
+    """Return names with all slugs that stand for the same concepts, by agent."""
+    rows = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(names))
+    concepts: dict[str, list[tuple[str, ...]]] = {agent: [] for agent in agents}
     for (agent, slug), merged in rows:
-        if agent in names:
-            names[agent].update((slug, *merged))
-    return names
+        if agent in concepts:
+            concepts[agent].append((slug, *merged))
+    return {agent: with_other_spellings(names, slugs) for agent, slugs in concepts.items()}
 
 
 async def _read_around(

@@ -1,7 +1,7 @@
 """What the store's rows say of each memory in regard to a question, by name.
 
 A new value is a function here, one of the same name in resident/values.py, and a row in both
-tables. Rows are those of evidence.surql; `spellings` are the slugs that a question names, by agent.
+tables. Rows are those of evidence.surql; `spellings` are the names in a question, by agent.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,23 +10,41 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from service.index.evidence import Names, Question
+
 Row = Mapping[str, Any]
-Spellings = Mapping[str, set[str]]
-Value = Callable[[Sequence[Row], Spellings], NDArray[Any]]
+Spellings = Mapping[str, Names]
+Value = Callable[[Sequence[Row], Question, Spellings], NDArray[Any]]
 
 
-def cosines(rows: Sequence[Row], _spellings: Spellings) -> NDArray[np.float32]:
+def cosines(rows: Sequence[Row], _question: Question, _spellings: Spellings) -> NDArray[np.float32]:
     """Return how near each memory is to the question, -1 to 1; NaN without a vector."""
     found = (row.get("cosine") for row in rows)
     return np.array([np.nan if cosine is None else cosine for cosine in found], np.float32)
 
 
-def is_named(rows: Sequence[Row], spellings: Spellings) -> NDArray[np.bool_]:
+def is_named(rows: Sequence[Row], _question: Question, spellings: Spellings) -> NDArray[np.bool_]:
     """Return whether the question names each memory's subject."""
     return np.array([row.get("subject") in spellings[row["agent"]] for row in rows], np.bool_)
 
 
-def is_turn(rows: Sequence[Row], _spellings: Spellings) -> NDArray[np.bool_]:
+def named_words(rows: Sequence[Row], question: Question, spellings: Spellings) -> NDArray[np.bool_]:
+    """Return which of the question's words name each memory's subject [row, word]."""
+    words = np.zeros((len(rows), len(question.words)), np.bool_)
+    for place, row in enumerate(rows):
+        named = spellings[row["agent"]].get(row.get("subject") or "", frozenset())
+        words[place, list(named)] = True
+    return words
+
+
+def occurred_micros(
+    rows: Sequence[Row], _question: Question, _spellings: Spellings
+) -> NDArray[np.int64]:
+    """Return when each memory happened, in microseconds since 1970."""
+    return np.array([row.get("occurred_micros") or 0 for row in rows], np.int64)
+
+
+def is_turn(rows: Sequence[Row], _question: Question, _spellings: Spellings) -> NDArray[np.bool_]:
     """Return whether each memory belongs to a session."""
     return np.array([row.get("session") is not None for row in rows], np.bool_)
 
@@ -34,5 +52,7 @@ def is_turn(rows: Sequence[Row], _spellings: Spellings) -> NDArray[np.bool_]:
 VALUES: Final[Mapping[str, Value]] = {
     "cosines": cosines,
     "is_named": is_named,
+    "named_words": named_words,
     "is_turn": is_turn,
+    "occurred_micros": occurred_micros,
 }

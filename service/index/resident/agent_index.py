@@ -215,12 +215,12 @@ class AgentIndex:
     # Methods that read.
 
     def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return the memories that hold any of the words, best first (BM25), ties by id."""
+        """Return the memories that hold any of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search(words, self.mask(filters)), limit)
 
     def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return the memories that hold all of the words, best first (BM25), ties by id."""
+        """Return the memories that hold all of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search_all(words, self.mask(filters)), limit)
 
@@ -237,7 +237,7 @@ class AgentIndex:
         return held
 
     def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
-        """Return the memories nearest by cosine, ties by id, and how many were filtered out."""
+        """Return the memories nearest by cosine, and how many were filtered out."""
         with self.lock:
             vectors = self.vectors
             if vectors is None or vectors.dimensions != len(vector):
@@ -261,10 +261,11 @@ class AgentIndex:
         return self.columns.mask(filters, time.time_ns() // 1000)
 
     def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
-        """Return the `limit` best, best first, ties by id."""
+        """Return the `limit` best, best first, of equal ones the newest, then by id."""
         if len(rows) > limit:
             kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
             rows, scores = rows[scores >= kth], scores[scores >= kth]
-        named = zip(rows.tolist(), scores.tolist(), strict=True)
-        ordered = sorted((-score, self.keys[row]) for row, score in named)
-        return [Scored(key, -score) for score, key in ordered[:limit]]
+        moments = self.columns.occurred_at[rows].tolist()
+        named = zip(rows.tolist(), scores.tolist(), moments, strict=True)
+        ordered = sorted((-score, -moment, self.keys[row]) for row, score, moment in named)
+        return [Scored(key, -score) for score, _, key in ordered[:limit]]

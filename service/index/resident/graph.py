@@ -1,12 +1,13 @@
 """The graph of one agent in RAM: numbered memories and concepts, edges between them, both ways."""
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from service.index.evidence import Names, with_other_spellings
 from service.index.resident.facts import CorruptRow
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import FEW_MEMORIES, Concept, Related
@@ -160,12 +161,11 @@ class AgentGraph:
             self._merged[slug] = frozenset(merged)
             self._merged_into |= dict.fromkeys(merged, slug)
 
-    def spellings(self, slugs: Iterable[str]) -> set[str]:
-        """Return slugs with all those that stand for the same concepts."""
-        spellings = set(slugs)
-        for slug in {self._merged_into.get(slug, slug) for slug in spellings}:
-            spellings |= {slug, *self._merged.get(slug, ())}
-        return spellings
+    def spellings(self, names: Names) -> dict[str, frozenset[int]]:
+        """Return names with all slugs that stand for the same concepts."""
+        current = {self._merged_into.get(slug, slug) for slug in names}
+        merged = [(slug, *self._merged[slug]) for slug in current if slug in self._merged]
+        return with_other_spellings(names, merged)
 
     def declare(self, source: int, target: int, *, is_declared: bool) -> None:
         """Note whether a person said that two concepts are related."""

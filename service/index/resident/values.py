@@ -31,6 +31,20 @@ def is_named(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bo
     return np.isin(index.columns.subjects[rows], np.array(names, np.int64))
 
 
+def named_words(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bool_]:
+    """Return which of the question's words name each memory's subject [row, word]."""
+    words = np.zeros((len(rows), len(question.words)), np.bool_)
+    names = {hash(n): places for n, places in index.graph.spellings(question.names).items()}
+    for row in np.flatnonzero(is_named(index, question, rows)):
+        words[row, list(names[int(index.columns.subjects[rows[row]])])] = True
+    return words
+
+
+def occurred_micros(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.int64]:
+    """Return when each memory happened, in microseconds since 1970."""
+    return index.columns.occurred_at[rows]
+
+
 def is_turn(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.bool_]:
     """Return whether each memory belongs to a session."""
     return index.columns.in_session[rows]
@@ -39,5 +53,7 @@ def is_turn(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.bo
 VALUES: Final[Mapping[str, Value]] = {
     "cosines": cosines,
     "is_named": is_named,
+    "named_words": named_words,
     "is_turn": is_turn,
+    "occurred_micros": occurred_micros,
 }

@@ -13,11 +13,17 @@ class Explanation:
     """What each signal says of a memory.
 
     `vector` and `text` tell the rank and the score that the index gave; the others are ranked by
-    their shares. `trails` are those that give a memory a better score than its own.
+    their shares. `trails` are those that give a memory a better score than its own, by `gained`.
     """
 
-    def __init__(self, scores: Scores, trails: Mapping[str, Trail], candidates: Candidates) -> None:
-        self._scores, self._trails = scores, trails
+    def __init__(
+        self,
+        scores: Scores,
+        trails: Mapping[str, Trail],
+        gained: Mapping[str, float],
+        candidates: Candidates,
+    ) -> None:
+        self._scores, self._trails, self._gained = scores, trails, gained
         searched = {"vector": candidates.vector, "text": candidates.text}
         self._searched = {name: self._with_others(name, hits) for name, hits in searched.items()}
         names = {name for shares in scores.shares.values() for name in shares} - searched.keys()
@@ -41,8 +47,7 @@ class Explanation:
 
     def _graph(self, key: str, trail: Trail) -> SignalHit:
         path = (trail.memories[0], *(concept.name for concept in trail.concepts))
-        gained = trail.worth - self._scores.total[key]
-        return SignalHit(self._trail_ranks[key], trail.worth, path, share=gained)
+        return SignalHit(self._trail_ranks[key], trail.worth, path, share=self._gained[key])
 
     def _with_others(self, name: str, hits: Sequence[Scored]) -> dict[str, tuple[int, float]]:
         """Return rank and score of what an index found, and behind it of what else has a share."""

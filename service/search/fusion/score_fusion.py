@@ -1,5 +1,6 @@
 """The default fusion, step by step: candidates, evidence, score, bonuses, paths, order."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -22,6 +23,9 @@ _WITH_NEIGHBOURS: Final = 30
 # What comes out beyond the limit: some of it may be hidden by the store, or say the same.
 _SPARE: Final = 50
 
+# By memory and bonus, how many times the greatest score is added.
+First = Mapping[str, Mapping[str, float]]
+
 
 class FusionQuery(Protocol):
     """What of a search matters here."""
@@ -42,7 +46,9 @@ class FusionQuery(Protocol):
 async def fuse_by_score(
     engine: Engine, query: FusionQuery, candidates: Candidates, stages: Stages
 ) -> tuple[list[Fused], Certainty | None]:
-    """Return the best memories by score, best first, ties by id; see scoring and graph_paths.
+    """Return the best memories by score, best first; see scoring and graph_paths.
+
+    Of equal ones the newest comes first, then they go by id.
 
     A memory's score is its own or that of the best trail to it, whichever is greater. With them
     comes how sure they are; None without any.
@@ -56,14 +62,14 @@ async def fuse_by_score(
         values = fusion.score_candidates(evidence)
     if not fusion.scores.total:
         return [], None
-    await fusion.add_bonuses(stages)
+    first = await fusion.add_bonuses(stages)
     trails: dict[str, Trail] = {}
     if query.weights.get("graph", 0) > 0:
         with stages.measured("graph"):
-            trails = await fusion.find_trails()
+            trails = await fusion.find_trails(first)
     stages.counts["graph"] = len(trails)
     with stages.measured("fuse"):
-        fused = fusion.order(trails)
+        fused = fusion.order(trails, first)
         return fused, certainty_of(values, fused)
 
 
@@ -96,20 +102,30 @@ class _Fusion:
         self.scores.add(values, self.scale.shares(values, self.weights))
         return values
 
-    async def add_bonuses(self, stages: Stages) -> None:
-        """Add what is no matter of the evidence, to the candidates alone."""
+    async def add_bonuses(self, stages: Stages) -> First:
+        """Add what is no matter of the evidence, to the candidates alone.
+
+        Returns how much of each bonus that comes first is due to a memory: paths do not know it.
+        """
         keys = list(self.scores.total)
+        first: defaultdict[str, dict[str, float]] = defaultdict(dict)
         for bonus in BONUSES:
             if not bonus.applies(self.candidates):
                 continue
             with stages.measured(bonus.stage):
                 for key, times in await bonus.times(self.engine, self.candidates, keys):
-                    self.scores.add_share(key, bonus.name, times * bonus.weight)
+                    if bonus.comes_first:
+                        first[key][bonus.name] = times * bonus.weight
+                    else:
+                        self.scores.add_share(key, bonus.name, times * bonus.weight)
+        return first
 
-    async def find_trails(self) -> dict[str, Trail]:
+    async def find_trails(self, first: First) -> dict[str, Trail]:
         """Return the best trail to each memory that the best candidates lead to."""
         total = self.scores.total
-        best = best_first(total)[:SEEDS]
+        best = sorted(
+            self.scores.best_first(total), key=lambda key: -sum(first.get(key, {}).values())
+        )[:SEEDS]
         return await best_trails({key: total[key] for key in best}, self._links, self._scores_of)
 
     async def _links(self, keys: Iterable[str]) -> Links:
@@ -127,16 +143,17 @@ class _Fusion:
             self.scores.add(values, self.scale.shares(values, self.weights))
         return {key: self.scores.total[key] for key in wanted if key in self.scores.total}
 
-    def order(self, trails: Mapping[str, Trail]) -> list[Fused]:
+    def order(self, trails: Mapping[str, Trail], first: First) -> list[Fused]:
         """Return the best of all, each by its own score or that of the trail to it, and why."""
         total = self.scores.total
         better = {key: trail for key, trail in trails.items() if trail.worth > total[key]}
+        gained = {key: trail.worth - total[key] for key, trail in better.items()}
         final = total | {key: trail.worth for key, trail in better.items()}
-        ordered = best_first(final)[: self.query.limit + _SPARE]
-        why = Explanation(self.scores, better, self.candidates)
+        greatest = max(1.0, *final.values())
+        for key, shares in first.items():
+            for name, share in shares.items():
+                self.scores.add_share(key, name, share * greatest)
+                final[key] += share * greatest
+        ordered = self.scores.best_first(final)[: self.query.limit + _SPARE]
+        why = Explanation(self.scores, better, gained, self.candidates)
         return [Fused(key, final[key], why.signals(key)) for key in ordered]
-
-
-def best_first(scores: Mapping[str, float]) -> list[str]:
-    """Return ids by score, the best first, ties by id."""
-    return sorted(scores, key=lambda key: (-scores[key], key))

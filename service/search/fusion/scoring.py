@@ -64,8 +64,9 @@ class Scale:
         shares: dict[str, Floats] = {}
         for signal in SIGNALS:
             relative = self._relative(signal.name, values.by_signal[signal.name])
-            share = factor * np.float32(weights[signal.name]) * relative
-            shares[signal.name] = share * closeness if signal.needs_neighbours else share
+            placed = closeness * np.float32(signal.in_context)
+            placed += (1 - closeness) * np.float32(signal.alone)
+            shares[signal.name] = factor * placed * np.float32(weights[signal.name]) * relative
         return shares
 
     def _relative(self, name: str, value: Floats) -> Floats:
@@ -78,11 +79,15 @@ class Scale:
 
 @dataclass(slots=True)
 class Scores:
-    """Scores of memories by id, the shares they are the sum of, and the signals' own values."""
+    """Scores of memories by id, the shares they are the sum of, and the signals' own values.
+
+    `moments` are when they happened, in microseconds since 1970.
+    """
 
     total: dict[str, float] = field(default_factory=dict)
     shares: dict[str, dict[str, float]] = field(default_factory=dict)
     values: dict[str, dict[str, float]] = field(default_factory=dict)
+    moments: dict[str, int] = field(default_factory=dict)
 
     def add(self, values: SignalValues, shares: Mapping[str, Floats]) -> None:
         """Add memories with the shares of their scores."""
@@ -90,11 +95,17 @@ class Scores:
         self.shares |= zip(keys, _rows(shares), strict=True)
         self.values |= zip(keys, _rows(values.by_signal), strict=True)
         self.total |= {key: math.fsum(self.shares[key].values()) for key in keys}
+        moments = values.features.evidence.values["occurred_micros"][: len(keys)]
+        self.moments |= zip(keys, moments.tolist(), strict=True)
 
     def add_share(self, key: str, name: str, share: float) -> None:
         """Add to one memory's score, under a signal's name."""
         self.total[key] += share
         self.shares[key][name] = self.shares[key].get(name, 0.0) + share
+
+    def best_first(self, scores: Mapping[str, float]) -> list[str]:
+        """Return the ids of scores, the best first, of equal ones the newest, then by id."""
+        return sorted(scores, key=lambda key: (-scores[key], -self.moments[key], key))
 
 
 def _rows(columns: Mapping[str, Floats]) -> list[dict[str, float]]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.index.evidence import Evidence, Floats, RowNumbers
 from service.search.signals.bm25 import bm25, idf_of
@@ -18,6 +19,9 @@ _NEAR: Final = 1
 REACH: Final = 5
 # What a neighbour's cosine counts beside a memory's own.
 _NEIGHBOUR: Final = 0.4
+# A memory that holds nine tenths of what the question tells counts .43 of one that holds all: only
+# what leaves little out is surely meant.
+_FULLNESS: Final = 8
 # A section of a document says by itself what it is about; a turn of a conversation seldom does.
 _SECTION: Final = 0.25
 
@@ -66,6 +70,32 @@ class Features:
         return float(self.idf.sum())
 
     @cached_property
+    def coverage(self) -> Floats:
+        """The share of what the question tells that stands in each memory, 0 to 1, once or often.
+
+        A word tells its idf; one that no memory holds tells nothing of any.
+        """
+        return self._share_told(self.evidence.values["counts"] > 0)
+
+    @cached_property
+    def fullness(self) -> Floats:
+        """The coverage, of which the last word counts most."""
+        full: Floats = self.coverage**_FULLNESS
+        return full
+
+    @cached_property
+    def holds_all(self) -> NDArray[np.bool_]:
+        """Whether each memory holds every word of the question that any holds; all, of none."""
+        held = (self.evidence.values["counts"] > 0) | (self._telling == 0)
+        whole: NDArray[np.bool_] = held.all(axis=1)
+        return whole[self._candidates]
+
+    @cached_property
+    def telling_name(self) -> Floats:
+        """The share of what the question tells that is the name of each memory's subject."""
+        return self._share_told(self.evidence.values["named_words"])
+
+    @cached_property
     def text(self) -> Floats:
         """BM25 of each alone."""
         return self._bm25(())
@@ -88,6 +118,18 @@ class Features:
         """Return the first as far as each is read in its context, the second for the rest."""
         blended: Floats = self.closeness * in_context + (1 - self.closeness) * alone
         return blended
+
+    @cached_property
+    def _telling(self) -> Floats:
+        """What each word of the question tells: its idf, or 0 where no memory holds it."""
+        return np.where(self.evidence.corpus.document_frequencies > 0, self.idf, np.float32(0))
+
+    def _share_told(self, words: NDArray[np.bool_]) -> Floats:
+        """Return the share of what the question tells that these words of it do [row, word]."""
+        whole = float(self._telling.sum())
+        # Row by row, so that equal rows give equal sums to the last bit.
+        told: Floats = np.vecdot(words.astype(np.float32), self._telling)[self._candidates]
+        return told / np.float32(whole) if whole > 0 else told
 
     @cached_property
     def _all_cosines(self) -> Floats:

@@ -15,5 +15,10 @@ async def _phrases_held(
 
 
 PHRASE: Final = Bonus(
-    "phrase", 2.0, "fuse", lambda candidates: bool(candidates.phrases), _phrases_held
+    "phrase",
+    1.0,
+    "fuse",
+    lambda candidates: bool(candidates.phrases),
+    _phrases_held,
+    comes_first=True,
 )

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from service.index.evidence import Question
+from service.search.signals.coverage import COVERAGE
 from service.search.signals.named import NAMED
 from service.search.signals.named_time import TIME
 from service.search.signals.phrase import PHRASE
 from service.search.signals.signal import Bonus, Signal
+from service.search.signals.speaker import SPEAKER
 from service.search.signals.text import TEXT
 from service.search.signals.text_context import TEXT_CONTEXT
 from service.search.signals.text_far_context import TEXT_FAR_CONTEXT
@@ -20,7 +22,9 @@ SIGNALS: Final[tuple[Signal, ...]] = (
     TEXT,
     TEXT_CONTEXT,
     TEXT_FAR_CONTEXT,
+    COVERAGE,
     NAMED,
+    SPEAKER,
 )
 BONUSES: Final[tuple[Bonus, ...]] = (PHRASE, TIME)
 

@@ -18,7 +18,8 @@ class Signal:
     `value` gives a float32, not negative, for each candidate. It counts `weight` times, in units
     of a cosine, and times the request's weight of the name `factor`, if there is one. With `floor`
     it counts in shares of the greatest value among the candidates, or of the floor where that is
-    more. One that `needs_neighbours` counts as far as a memory is read in its context.
+    more. In a memory without neighbours it counts `alone` of that, in a turn of a session
+    `in_context`, in a section of a document what lies between.
     """
 
     name: str
@@ -26,7 +27,8 @@ class Signal:
     value: Callable[[Features], Floats]
     factor: Literal["vector", "text"] | None = None
     floor: Callable[[Features], float] | None = None
-    needs_neighbours: bool = False
+    alone: float = 1.0
+    in_context: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Bonus:
 
     `applies` says whether a question calls for it at all. `times` is asked about ids and gives
     pairs of an id and how many times the `weight` is added; an id may come twice. What it takes is
-    told in the receipt as `stage`.
+    told in the receipt as `stage`. One that `comes_first` counts in units of the greatest score
+    that any memory has without it: what has it comes before all that has it not.
     """
 
     name: str
@@ -61,3 +64,4 @@ class Bonus:
     stage: str
     applies: Callable[[Candidates], bool]
     times: Callable[[Engine, Candidates, Sequence[str]], Awaitable[Iterable[tuple[str, int]]]]
+    comes_first: bool = False

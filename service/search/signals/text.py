@@ -15,4 +15,13 @@ def enough_words(features: Features) -> float:
     return _ENOUGH * features.whole
 
 
-TEXT: Final = Signal("text", 0.1, lambda features: features.text, factor="text", floor=enough_words)
+# A note says what it is about, a turn of a conversation seldom does: its neighbours' words, which
+# text_context counts, say as much.
+TEXT: Final = Signal(
+    "text",
+    0.4,
+    lambda features: features.text,
+    factor="text",
+    floor=enough_words,
+    in_context=0.25,
+)

@@ -15,5 +15,5 @@ def _value(features: Features) -> Floats:
 
 
 TEXT_FAR_CONTEXT: Final = Signal(
-    "text_far_context", 0.9, _value, factor="text", floor=enough_words, needs_neighbours=True
+    "text_far_context", 0.9, _value, factor="text", floor=enough_words, alone=0.0
 )

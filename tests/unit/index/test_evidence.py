@@ -93,11 +93,24 @@ def test_a_question_has_each_stem_once() -> None:
 def test_a_question_of_stop_words_keeps_them_and_one_of_marks_has_none() -> None:
     assert Question.read("who are you", None).words == ("who", "are", "you")
     empty = Question.read("?!", None)
-    assert (empty.words, empty.names, empty.cjk_share) == ((), frozenset(), 0.0)
+    assert (empty.words, empty.names, empty.cjk_share) == ((), {}, 0.0)
 
 
 def test_the_names_of_a_question_are_its_runs_of_tokens() -> None:
-    assert Question.read("Anna Berg?", None).names == {"anna", "berg", "anna_berg"}
+    assert set(Question.read("Anna Berg?", None).names) == {"anna", "berg", "anna_berg"}
+
+
+def test_each_name_knows_the_words_it_is_made_of() -> None:
+    question = Question.read("the backups of Anna's backup.sh at home", None)
+    words = {
+        name: {question.words[place] for place in places}
+        for name, places in question.names.items()
+        if len(name.split("_")) < 3
+    }
+    assert words["anna"] == {"Anna".lower()}
+    assert words["the_backups"] == words["backups"] == words["backup"] == {"backups"}
+    assert words["backup_sh"] == {"backups", "sh"}
+    assert words["of"] == words["at"] == set()
 
 
 @pytest.mark.parametrize(

@@ -126,16 +126,30 @@ def test_edges_are_counted_by_table(table: str) -> None:
     assert graph.bytes > 0
 
 
+def spellings(graph: AgentGraph, *names: str) -> set[str]:
+    """Return all slugs of what goes by these names."""
+    return set(graph.spellings(dict.fromkeys(names, frozenset[int]())))
+
+
 def test_a_graph_knows_by_which_slugs_a_concept_went() -> None:
     graph = AgentGraph("main")
     graph.put_concept("server", "Server", 5, ["servers", "ser_ver"])
-    assert graph.spellings(["servers", "kettle"]) == {"server", "servers", "ser_ver", "kettle"}
+    assert spellings(graph, "servers", "kettle") == {"server", "servers", "ser_ver", "kettle"}
     graph.put_concept("servers", "Servers", 2)
     graph.put_concept("server", "Server", 3, ["ser_ver"])
-    assert graph.spellings(["server"]) == {"server", "ser_ver"}
-    assert graph.spellings(["servers"]) == {"servers"}
+    assert spellings(graph, "server") == {"server", "ser_ver"}
+    assert spellings(graph, "servers") == {"servers"}
     graph.remove_concept("server")
-    assert graph.spellings(["ser_ver"]) == {"ser_ver"}
+    assert spellings(graph, "ser_ver") == {"ser_ver"}
+
+
+def test_a_slug_is_made_of_the_words_of_all_names_of_its_concept() -> None:
+    graph = AgentGraph("main")
+    graph.put_concept("server", "Server", 5, ["ser_ver", "box"])
+    names = {"ser_ver": frozenset({0, 1}), "box": frozenset({3}), "kettle": frozenset({2})}
+    told = graph.spellings(names)
+    assert told["kettle"] == {2}
+    assert told["server"] == told["box"] == {0, 1, 3}
 
 
 def test_a_concept_that_moves_to_another_is_told_in_any_order() -> None:
@@ -143,13 +157,13 @@ def test_a_concept_that_moves_to_another_is_told_in_any_order() -> None:
     graph.put_concept("server", "Server", 5, ["servers"])
     graph.put_concept("box", "Box", 7, ["server", "servers"])
     graph.remove_concept("server")
-    assert graph.spellings(["servers"]) == {"box", "server", "servers"}
+    assert spellings(graph, "servers") == {"box", "server", "servers"}
     graph.put_concept("server", "Server", 5, ["servers"])
     graph.put_concept("box", "Box", 2)
-    assert graph.spellings(["servers"]) == {"server", "servers"}
+    assert spellings(graph, "servers") == {"server", "servers"}
     graph.put_concept("box", "Box", 7, ["servers"])
     graph.remove_concept("box")
     graph.remove_concept("server")
-    assert graph.spellings(["servers"]) == {"servers"}
+    assert spellings(graph, "servers") == {"servers"}
     with pytest.raises(CorruptRow):
         graph.put_concept("box", "Box", 7, [3])  # type: ignore[list-item]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.index.evidence import Corpus, Evidence, Question, join
 from service.index.resident.values import VALUES
-from service.search.fusion.scoring import Scale, SignalValues
+from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import REACH
 from service.search.signals.registry import BONUSES, SIGNALS, WEIGHTS, weights_of
 from tests.effort import examples
@@ -37,6 +37,7 @@ def chain(
         values={
             **{name: np.zeros(size, np.float32) for name in VALUES},
             "counts": table,
+            "named_words": np.zeros_like(table, np.bool_),
             "lengths": np.array(lengths, np.float32),
             "cosines": np.array(cosines, np.float32),
             "is_turn": np.ones(size, np.bool_),
@@ -140,12 +141,76 @@ def test_equal_memories_have_equal_scores_wherever_they_stand() -> None:
     assert text[5] == text[40] == text[96]
 
 
+def test_the_best_come_first_of_equal_ones_the_newest_then_by_id() -> None:
+    scores = Scores(moments={"a": 5, "b": 7, "c": 1, "d": 7})
+    assert scores.best_first({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}) == ["c", "b", "d", "a"]
+
+
 def test_a_requests_weights_are_factors() -> None:
     weights = weights_of({"vector": 0.5, "text": 2, "graph": 9}, Question.read("memory", None))
     factors = {name: weight / WEIGHTS[name] for name, weight in weights.items()}
     assert (factors["vector"], factors["vector_context"]) == (0.5, 0.5)
     assert {factors[name] for name in ("text", "text_context", "text_far_context")} == {2}
-    assert factors["named"] == 1
+    assert factors["coverage"] == 2
+    assert {factors[name] for name in ("named", "speaker")} == {1}
+
+
+def alone(counts: list[list[int]], named: list[list[int]], holders: list[int]) -> SignalValues:
+    """Return what signals make of notes of one length; `named` words are those of their titles."""
+    evidence = chain(counts, [10] * len(counts), [0.0] * len(counts), is_chain=False)
+    values = {
+        **evidence.values,
+        "is_turn": np.zeros(len(counts), np.bool_),
+        "is_named": np.array([any(words) for words in named]),
+        "named_words": np.array(named, np.bool_),
+    }
+    corpus = Corpus(np.array(holders, np.float32), documents=10, words=100.0)
+    return SignalValues.of(replace(evidence, values=values, corpus=corpus))
+
+
+def idf(holders: int, size: int = 10) -> float:
+    """Return what a word tells, as the formula is written."""
+    return math.log(1 + (size - holders + 0.5) / (holders + 0.5))
+
+
+def test_coverage_is_what_is_held_of_all_that_the_words_of_the_store_tell() -> None:
+    # The third word stands nowhere: it tells nothing of any of them.
+    values = alone([[1, 2, 0], [4, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 3, [5, 1, 0])
+    share = idf(5) / (idf(5) + idf(1))
+    assert values.features.coverage.tolist() == pytest.approx([1, share, 0], rel=_TOLERANCE)
+    expected = pytest.approx([1, share**8, 0], rel=_TOLERANCE)
+    assert values.by_signal["coverage"].tolist() == expected
+    assert values.features.holds_all.tolist() == [True, False, False]
+
+
+def test_a_name_counts_by_what_its_words_tell_beyond_coverage() -> None:
+    counts, named = [[1, 0], [0, 1], [1, 1], [1, 1]], [[1, 0], [0, 1], [1, 0], [0, 0]]
+    values = alone(counts, named, [6, 2])
+    common, rare = (idf(n) / (idf(6) + idf(2)) for n in (6, 2))
+    by_hand = [common - common**8, rare - rare**8, common, 0]
+    assert values.by_signal["named"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
+    assert values.by_signal["speaker"].tolist() == [0, 0, 0, 0]
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
+@settings(max_examples=examples(50), deadline=None)
+def test_no_title_lifts_a_memory_above_one_that_holds_every_word(
+    first: int, second: int, third: int
+) -> None:
+    values = alone([[1, 1, 1], [1, 1, 0]], [[0, 0, 0], [1, 1, 0]], [first, second, third])
+    shares = Scale.of(values).shares(values, WEIGHTS)
+    whole, titled = (
+        sum(float(shares[name][row]) for name in ("coverage", "named")) for row in (0, 1)
+    )
+    assert whole >= titled
+
+
+def test_who_speaks_in_a_turn_is_named_and_a_turn_has_no_title() -> None:
+    turns = chain([[1], [1]], [5, 5], [0, 0])
+    named = {"is_named": np.array([True, False]), "named_words": np.array([[True], [False]])}
+    values = SignalValues.of(replace(turns, values={**turns.values, **named}))
+    assert values.by_signal["speaker"].tolist() == [1, 0]
+    assert values.by_signal["named"].tolist() == [0, 0]
 
 
 def test_words_of_hangul_and_han_count_seven_times_as_much() -> None:
