@@ -118,6 +118,15 @@ async def _summaries_for_sources(
 
 async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
     """Rank by score: the default."""
+    candidates, missing = await find_candidates(searcher, query, stages)
+    hits, certainty = await fuse_by_score(searcher.engine, query, candidates, stages)
+    return hits, certainty, missing
+
+
+async def find_candidates(
+    searcher: Searcher, query: SearchQuery, stages: Stages
+) -> tuple[Candidates, ServiceError | None]:
+    """Return what the default fusion scores, and why the vector signal is missing."""
     engine, filters = searcher.engine, query.filters
     direct = max(_CANDIDATES, query.limit)
     (text, phrases), (vector, near, missing), moments = await asyncio.gather(
@@ -129,9 +138,7 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
     happened = await _happened(engine, query, moments, vector)
     caps = await caps_of(searcher, filters.agents)
     question = await read_texts(len(query.text), Question.read, query.text, vector)
-    candidates = Candidates(question, text, near, caps, phrases, moments, happened)
-    hits, certainty = await fuse_by_score(engine, query, candidates, stages)
-    return hits, certainty, missing
+    return Candidates(question, text, near, caps, phrases, moments, happened), missing
 
 
 async def _happened(

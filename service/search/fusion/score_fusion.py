@@ -1,7 +1,7 @@
 """The default fusion, step by step: candidates, evidence, score, bonuses, paths, order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -14,8 +14,8 @@ from service.search.fusion.graph_paths import SEEDS, Links, Trail, best_trails
 from service.search.fusion.rrf import Fused
 from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import REACH
-from service.search.signals.registry import BONUSES, weights_of
-from service.search.signals.signal import Candidates
+from service.search.signals.registry import BONUSES, SIGNALS, weights_of
+from service.search.signals.signal import Candidates, Signal
 from service.stages import Stages
 
 # Neighbours in time of the best hits by words and by meaning are candidates themselves.
@@ -44,16 +44,22 @@ class FusionQuery(Protocol):
 
 
 async def fuse_by_score(
-    engine: Engine, query: FusionQuery, candidates: Candidates, stages: Stages
+    engine: Engine,
+    query: FusionQuery,
+    candidates: Candidates,
+    stages: Stages,
+    signals: Sequence[Signal] = SIGNALS,
 ) -> tuple[list[Fused], Certainty | None]:
     """Return the best memories by score, best first; see scoring and graph_paths.
 
     Of equal ones the newest comes first, then they go by id.
 
     A memory's score is its own or that of the best trail to it, whichever is greater. With them
-    comes how sure they are; None without any.
+    comes how sure they are; None without any. `signals` are those of the registry, of whatever
+    weight.
     """
-    fusion = _Fusion(engine, query, candidates, weights_of(query.weights, candidates.question))
+    weights = weights_of(query.weights, candidates.question, signals)
+    fusion = _Fusion(engine, query, candidates, weights)
     with stages.measured("context"):
         evidence = await engine.collect_evidence(
             candidates.question, query.filters, await fusion.every_candidate(), REACH

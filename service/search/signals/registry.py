@@ -1,6 +1,6 @@
 """The signals of the default fusion, in one list: a new one is its file and its name here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service.index.evidence import Question
@@ -34,7 +34,9 @@ WEIGHTS: Final[Mapping[str, float]] = {signal.name: signal.weight for signal in 
 _CJK: Final = 6.0
 
 
-def weights_of(requested: Mapping[str, float], question: Question) -> dict[str, float]:
+def weights_of(
+    requested: Mapping[str, float], question: Question, signals: Sequence[Signal] = SIGNALS
+) -> dict[str, float]:
     """Return what each signal counts for a question: the request's weights are factors.
 
     Two letters of Korean or Chinese that stand together tell as much as an English word and its
@@ -45,4 +47,4 @@ def weights_of(requested: Mapping[str, float], question: Question) -> dict[str, 
         "text": requested.get("text", 0.0) * (1 + _CJK * question.cjk_share),
         None: 1.0,
     }
-    return {signal.name: signal.weight * factors[signal.factor] for signal in SIGNALS}
+    return {signal.name: signal.weight * factors[signal.factor] for signal in signals}
