@@ -19,6 +19,7 @@ from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
+from service.operate.languages import keep_looking_at_languages
 from service.recall import route as recall
 from service.search import route as search
 from service.settings import Settings
@@ -100,6 +101,9 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
+        asyncio.create_task(
+            _supervised("languages", lambda: keep_looking_at_languages(parts.language_fit))
+        ),
     ]
     try:
         yield

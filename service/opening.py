@@ -19,6 +19,7 @@ from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
+from service.operate.languages import LanguageFit
 from service.search.ranking import Searcher
 from service.settings import Settings
 from service.store.address import StoreAddress
@@ -42,6 +43,7 @@ class Parts:
     pipeline: Pipeline
     jobs: JobRunner
     searcher: Searcher
+    language_fit: LanguageFit
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -91,7 +93,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         pipeline.max_sections = settings.max_document_sections
         jobs = JobRunner(db, pipeline, settings)
         searcher = Searcher(db, vectors, settings, engine, reranker)
-        yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher)
+        fit = LanguageFit(db, vectors)
+        yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher, fit)
     finally:
         await vectors.close()
         await embedder.close()
