@@ -14,12 +14,12 @@ from service.documents import route as documents
 from service.errors import ServiceError
 from service.graph import route as graph
 from service.hooks import route as hooks
+from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
 from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
-from service.operate.languages import keep_looking_at_languages
 from service.recall import route as recall
 from service.search import route as search
 from service.settings import Settings

@@ -14,12 +14,12 @@ from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting
+from service.inference.language_fit import LanguageFit
 from service.inference.model import EmbedderAddress
 from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
-from service.operate.languages import LanguageFit
 from service.search.ranking import Searcher
 from service.settings import Settings
 from service.store.address import StoreAddress

@@ -14,8 +14,8 @@ from service.errors import (
 )
 from service.index.resident.residency import Residency
 from service.index.resident.state import IndexState
+from service.inference.language_fit import LanguageFit
 from service.inference.vectors import Vectors
-from service.operate.languages import LanguageFit
 from service.redaction import redacted
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT

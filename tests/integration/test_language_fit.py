@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from service.inference.language_fit import LanguageFit
 from service.inference.languages import ENGLISH, PARAPHRASES, TRANSLATIONS
-from service.operate.languages import LanguageFit
 from tests.servers.outer_embeddings import OuterEmbeddings, serving, vector_of
 from tests.stores.open_store import OpenStore
 
@@ -34,7 +34,7 @@ class Multilingual(OuterEmbeddings):
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [r.message for r in caplog.records if r.name == "service.operate.languages"]
+    return [r.message for r in caplog.records if r.name == "service.inference.language_fit"]
 
 
 async def looked(
