@@ -1,14 +1,16 @@
 """Measure recall over HTTP: load data sets, ask their questions in five ways, score the answers.
 
     scripts/measure_recall.py DATASET... [--questions N] [--half tune|report|all] [--json]
-        [--variants default ...]
+        [--variants default ...] [--files N]
         [--write docs/recall] [--url http://127.0.0.1:8080] [--embedding-model all-MiniLM-L6-v2]
 
 A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall/sets.py says what their
-lines hold). Every variant is asked every question, in turn, ten results each; beside its scores
-stand its latency and the paired bootstrap against the default. While choosing anything, give
-`--half tune`. Without --url it starts an embedding server and a service of its own on a temporary
-store. --write makes docs/recall.md and, with matplotlib, docs/recall.png.
+lines hold), or a folder of markdown notes (scripts/recall/notes.py), of which --files takes a
+part. The natural questions of all folders of notes are told together as well. Every variant is
+asked every question, in turn, ten results each; beside its scores stand its latency and the paired
+bootstrap against the default. While choosing anything, give `--half tune`. Without --url it starts
+an embedding server and a service of its own on a temporary store. --write makes docs/recall.md
+and, with matplotlib, docs/recall.png.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,14 +33,9 @@ from rich.console import Console
 from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.recall.figures import (
-    DEFAULT,
-    Answer,
-    SetFigures,
-    confidence_figures,
-    half_means,
-    variant_figures,
-)
+from scripts.recall.answers import DEFAULT, About, Answer, Asked, pooled
+from scripts.recall.figures import SetFigures, set_figures
+from scripts.recall.notes import NotesSet, is_notes, load_notes, read_notes
 from scripts.recall.report import figures_as_json, remarks_of, sheets_of, write_markdown
 from scripts.recall.sets import Body, DataSet, Question, batches, read_set, spread
 from scripts.servers.own_servers import own_servers
@@ -51,7 +49,8 @@ VARIANTS: Final[Mapping[str, Body]] = {
 }
 # Asked beforehand and thrown away: the first search reads what later ones have in memory.
 _WARM_UP: Final = 5
-console = Console(width=None if sys.stdout.isatty() else 180)
+_FILES: Final = ("corpus.jsonl", "queries.jsonl")
+console = Console(width=None if sys.stdout.isatty() else 210)
 
 
 @dataclass(slots=True)
@@ -87,12 +86,12 @@ def main() -> None:
     asked = parse()
     console.stderr = asked.json  # Tables go beside the JSON, not into it.
     picture: Any = load_picture() if asked.write else None
-    sets = [(read_set(folder), folder) for folder in asked.datasets]
+    sets = [read(folder, asked.files) for folder in asked.datasets]
     if asked.url:
-        figures = measure_all(asked.url, [one for one, _ in sets], asked)
+        figures = measure_all(asked.url, sets, asked)
     else:
         with own_servers(asked.embedding_model) as servers:
-            figures = measure_all(servers.url, [one for one, _ in sets], asked)
+            figures = measure_all(servers.url, sets, asked)
     if asked.json:
         print(json.dumps(figures_as_json(figures), ensure_ascii=False))
     if asked.write:
@@ -102,11 +101,17 @@ def main() -> None:
         console.print(f"written: {page}, {drawing}")
 
 
+def read(folder: Path, most_files: int | None) -> DataSet | NotesSet:
+    """Read a data set of either kind; `most_files` is for notes."""
+    return read_notes(folder, most_files) if is_notes(folder) else read_set(folder)
+
+
 def parse() -> argparse.Namespace:
     """Return the arguments; ends where a data set is none or comes twice."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", type=Path, nargs="+", metavar="DATASET")
     parser.add_argument("--questions", type=int, help="most of each set, evenly spread")
+    parser.add_argument("--files", type=int, help="so many files of each folder of notes")
     parser.add_argument("--half", choices=["tune", "report", "all"], default="all")
     parser.add_argument(
         "--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS),
@@ -117,62 +122,69 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print all figures as JSON as well")
     parser.add_argument("--write", type=Path, help="write this .md and .png, e.g. docs/recall")
     asked = parser.parse_args()
-    for folder in asked.datasets:
-        for name in ("corpus.jsonl", "queries.jsonl"):
-            if not (folder / name).is_file():
-                parser.error(f"{folder} holds no {name}")
-    if len({folder.resolve().name for folder in asked.datasets}) < len(asked.datasets):
-        parser.error("two data sets have the same name, so would share an agent")
-    if asked.questions is not None and asked.questions < 1:
-        parser.error("--questions must be at least 1")
-    if asked.write and not asked.write.parent.is_dir():
-        parser.error(f"there is no folder {asked.write.parent} to write to")
+    if wrong := wrong_in(asked):
+        parser.error(wrong)
     return asked
 
 
-def measure_all(url: str, sets: Sequence[DataSet], asked: argparse.Namespace) -> list[SetFigures]:
+def wrong_in(asked: argparse.Namespace) -> str | None:
+    """Return what cannot be measured so, if anything."""
+    for folder in asked.datasets:
+        missing = [name for name in _FILES if not (folder / name).is_file()]
+        if missing and not is_notes(folder):
+            return f"{folder} holds no {missing[0]}, and no notes"
+    if len({folder.resolve().name for folder in asked.datasets}) < len(asked.datasets):
+        return "two data sets have the same name, so would share an agent"
+    if any(number is not None and number < 1 for number in (asked.questions, asked.files)):
+        return "--questions and --files must be at least 1"
+    if asked.write and not asked.write.parent.is_dir():
+        return f"there is no folder {asked.write.parent} to write to"
+    return None
+
+
+def measure_all(
+    url: str, sets: Sequence[DataSet | NotesSet], asked: argparse.Namespace
+) -> list[SetFigures]:
     """Measure one data set after the other, and print each as soon as it is done."""
-    found = []
+    found, natural = [], []
     with httpx.Client(base_url=url, timeout=600) as client:
         for one in sets:
-            questions = [q for q in one.questions if asked.half in ("all", q.half)]
-            chosen = spread(questions, asked.questions)
-            if not any(question.is_scored for question in chosen):
-                sys.exit(f"{one.name}: none of the chosen questions has evidence")
-            names = [name for name in VARIANTS if name in {*asked.variants, DEFAULT}]
-            figures = measure(client, one, chosen, names)
-            console.rule(one.name)
-            for remark in remarks_of(figures):
-                console.print(remark, highlight=False)
-            for sheet in sheets_of(figures):
-                console.print(sheet.rich())
-            found.append(figures)
+            done = measure(client, one, asked)
+            found.append(tell(set_figures(done)))
+            natural += [done] if done.natural else []
+    if natural:
+        found.append(tell(set_figures(pooled(natural))))
     return found
 
 
-def measure(
-    client: httpx.Client, data: DataSet, questions: Sequence[Question], names: Sequence[str]
-) -> SetFigures:
-    """Load one data set and ask these questions of it, in the ways that `names` gives."""
-    asking = Asking(client, f"measure-{data.name}")
-    name_of = load(asking, data)
-    answers = ask_in_turn(asking, questions, name_of, names)
-    default = answers[DEFAULT]
-    abstention, bins = confidence_figures(questions, default)
-    return SetFigures(
-        name=data.name,
-        memories=len(name_of),
-        engine=asking.engine,
-        model=asking.model,
-        variants={
-            name: variant_figures(questions, own, default if name != DEFAULT else None)
-            for name, own in answers.items()
-        },
-        halves=half_means(questions, default),
-        abstention=abstention,
-        bins=bins,
-        left_out=sum(q.has_answer and not q.gold for q in questions),
-    )
+def measure(client: httpx.Client, data: DataSet | NotesSet, asked: argparse.Namespace) -> Asked:
+    """Load one data set and ask the chosen questions of it; ends where none has evidence."""
+    if isinstance(data, NotesSet):
+        asking = Asking(client, data.agent)
+        bar = partial(track, description=f"{data.name}: loading", console=console, transient=True)
+        loaded = load_notes(client, data, bar)
+        data, name_of, left_out = loaded.data, loaded.name_of, loaded.left_out
+    else:
+        asking, left_out = Asking(client, f"measure-{data.name}"), 0
+        name_of = load(asking, data)
+    questions = [q for q in data.questions if asked.half in ("all", q.half)]
+    chosen = spread(questions, asked.questions)
+    if not any(question.is_scored for question in chosen):
+        sys.exit(f"{data.name}: none of the chosen questions has evidence")
+    names = [name for name in VARIANTS if name in {*asked.variants, DEFAULT}]
+    answers = ask_in_turn(asking, chosen, name_of, names)
+    about = About(data.name, len(name_of), asking.engine, asking.model, left_out)
+    return Asked(about, chosen, answers)
+
+
+def tell(figures: SetFigures) -> SetFigures:
+    """Print the figures of a data set, and return them."""
+    console.rule(figures.name)
+    for remark in remarks_of(figures):
+        console.print(remark, highlight=False)
+    for sheet in sheets_of(figures):
+        console.print(sheet.rich())
+    return figures
 
 
 def load(asking: Asking, data: DataSet) -> dict[str, str]:
@@ -239,6 +251,8 @@ def command_of(asked: argparse.Namespace) -> str:
         words += ["--questions", str(asked.questions)]
     if asked.variants != list(VARIANTS):
         words += ["--variants", *asked.variants]
+    if asked.files:
+        words += ["--files", str(asked.files)]
     if asked.half != "all":
         words += ["--half", asked.half]
     if asked.embedding_model != "all-MiniLM-L6-v2":

@@ -54,6 +54,9 @@ AMOUNTS: Final = {
     "golden engines": Amount(
         "acceptance/test_golden.py", "engines that are asked all questions", 2, 1, 2
     ),
+    "notes engines": Amount(
+        "acceptance/test_notes_recall.py", "engines that are asked all questions", 1, 1, 2
+    ),
     "chaos rounds": Amount("acceptance/test_chaos.py", "rounds of faults", 1, 1, 8),
     "made-up agents": Amount(
         "acceptance/test_bounds.py", "agents that are made up", 40, 20, 500

@@ -11,7 +11,7 @@ from typing import Final
 from scripts.consolidation.scores import Comparison, Covered, compare, covered
 from scripts.consolidation.store import Compacted, Done, Store
 from scripts.measure_recall import Asking, ask_in_turn, load
-from scripts.recall.figures import DEFAULT, Answer
+from scripts.recall.answers import DEFAULT, Answer
 from scripts.recall.sets import Body, DataSet, Question
 
 # Undated memories get a time in an order that nothing but their id decides.

@@ -7,6 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from scripts.recall.answers import DEFAULT, Answer, Asked
+from scripts.recall.intervals import ALL, SureScores, leads, sure_scores
 from scripts.recall.scores import (
     Abstention,
     Bin,
@@ -16,27 +18,11 @@ from scripts.recall.scores import (
     bootstrap,
     calibration,
     mean_scores,
-    score,
 )
 from scripts.recall.sets import Question
 from scripts.search.trials import percentile
 
-DEFAULT: Final = "default"
-ALL, ALL_EVIDENCE = "all", "all, adversarial too"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one variant answered: the data set's ids, best first, and the client's time."""
-
-    ranked: tuple[str, ...]
-    confidence: float
-    milliseconds: float
-    is_complete: bool = True
-
-    def scored(self, question: Question) -> Scores:
-        """Return the scores; raises ZeroDivisionError for a question without evidence."""
-        return score(question.gold, self.ranked)
+ALL_EVIDENCE: Final = "all, adversarial too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +57,8 @@ class VariantFigures:
 class SetFigures:
     """Everything measured on one data set; halves, abstention and bins are the default's.
 
-    `left_out` counts questions that have an answer but no evidence.
+    So are `sure`, its scores with their intervals. `leads` are the default's less each variant's.
+    `left_out` counts questions that have an answer but no evidence, or none that is loaded.
     """
 
     name: str
@@ -83,6 +70,30 @@ class SetFigures:
     abstention: Abstention | None
     bins: Sequence[Bin]
     left_out: int
+    sure: Sequence[SureScores] = ()
+    leads: Sequence[SureScores] = ()
+
+
+def set_figures(asked: Asked) -> SetFigures:
+    """Return the figures of a data set from what every variant answered to the questions."""
+    about, questions, default = asked.about, asked.questions, asked.answers[DEFAULT]
+    abstention, bins = confidence_figures(questions, default)
+    return SetFigures(
+        name=about.name,
+        memories=about.memories,
+        engine=about.engine,
+        model=about.model,
+        variants={
+            name: variant_figures(questions, own, default if name != DEFAULT else None)
+            for name, own in asked.answers.items()
+        },
+        halves=half_means(questions, default),
+        abstention=abstention,
+        bins=bins,
+        left_out=about.left_out + sum(q.has_answer and not q.gold for q in questions),
+        sure=sure_scores(asked),
+        leads=leads(asked),
+    )
 
 
 def variant_figures(

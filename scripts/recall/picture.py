@@ -17,12 +17,12 @@ _COLOURS: Final = ("#c9d6df", "#8fb0c6", "#5b8db8", "#2f6690", "#d1603d")
 
 
 def draw_recall(figures: Sequence[SetFigures], title: str, path: Path) -> None:
-    """Draw R@5 and nDCG@10 side by side: a group for each data set, a bar for each variant."""
+    """Draw R@5 above nDCG@10: a group for each data set, a bar for each variant."""
     mpl.use("Agg")
     variants = list(figures[0].variants)
     picture, panels = plt.subplots(
-        1, len(_DRAWN), sharey=True, layout="constrained",
-        figsize=(4 + 2.2 * len(figures) * len(_DRAWN), 4.5),
+        len(_DRAWN), sharex=True, layout="constrained",
+        figsize=(4 + 2 * len(figures), 4.5 * len(_DRAWN)),
     )  # fmt: skip
     width = _BARS_SHARE / len(variants)
     for panel, name in zip(panels, _DRAWN, strict=True):

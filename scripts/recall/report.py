@@ -3,12 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.table import Table
 
-from scripts.recall.figures import DEFAULT, Means, SetFigures
+from scripts.recall.answers import DEFAULT
+from scripts.recall.figures import Means, SetFigures
+from scripts.recall.intervals import ALL
 from scripts.recall.scores import KEPT_PERCENT, LABELS, RESAMPLES, Interval
+
+# What the default is compared in; R@1 is hit@1 for a question with one evidence.
+_COMPARED: Final = ("recall_1", "recall_5", "mrr", "ndcg_10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Sheet:
 def sheets_of(figures: SetFigures) -> list[Sheet]:
     """Return the tables of one data set; one that would be empty is left out."""
     found = [
-        _ablation(figures), _categories(figures), _crossing(figures), _halves(figures),
+        _ablation(figures), _sure(figures), _leads(figures), _crossing(figures), _halves(figures),
         _calibration(figures),
     ]  # fmt: skip
     return [sheet for sheet in found if sheet.rows]
@@ -46,7 +51,7 @@ def remarks_of(figures: SetFigures) -> list[str]:
     """Return what is to be said beside the tables, a sentence each."""
     told = [f"{figures.memories:,} memories; {figures.model}, engine {figures.engine}."]
     if figures.left_out:
-        told.append(f"Left out: {figures.left_out} with an answer but no evidence.")
+        told.append(f"Left out: {figures.left_out} with an answer but no evidence here.")
     for name, variant in figures.variants.items():
         if variant.incomplete:
             told.append(
@@ -84,10 +89,13 @@ def _legend() -> str:
         "all evidence among the first k. nDCG@10: linear gain, ideal over all evidence. MRR: one "
         "over the rank of the first evidence. Times are a client's, over HTTP, one question at a "
         "time, embedding included.\n\n"
-        f"The brackets hold the 95 % interval of a paired bootstrap ({RESAMPLES:,} resamples of "
-        "the questions); one that holds 0 tells no difference. Every question belongs for good "
-        "to the half `tune` or `report`, by a hash of its id; nothing may be chosen by a look at "
-        "`report`.\n"
+        f"The brackets hold the 95 % interval of a bootstrap ({RESAMPLES:,} resamples of the "
+        "questions), of differences a paired one; one that holds 0 tells no difference. Every "
+        "question belongs for good to the half `tune` or `report`, by a hash of its id; nothing "
+        "may be chosen by a look at `report`.\n\n"
+        "Of notes, a known item is asked for by four or five telling words of one of its "
+        "sentences, a lured one by the title of another memory and two rare words of its own; "
+        "their evidence is that one memory. The evidence of a natural question is sections.\n"
     )
 
 
@@ -107,10 +115,27 @@ def _ablation(figures: SetFigures) -> Sheet:
     return Sheet(f"{figures.name}: variants, {count} questions", header, rows)
 
 
-def _categories(figures: SetFigures) -> Sheet:
-    means = figures.variants[DEFAULT].means
-    rows = [(name or "-", one) for name, one in means.items()] if len(means) > 1 else []
-    return _sheet_of_means(f"{figures.name}: default by category", "category", rows)
+def _sure(figures: SetFigures) -> Sheet:
+    rows = tuple(
+        (one.category or "-", one.half, str(one.questions), *map(_sure_cell, one.scores.values()))
+        for one in figures.sure
+    )
+    header = ("category", "half", "questions", *LABELS.values())
+    return Sheet(f"{figures.name}: default by category, with intervals", header, rows)
+
+
+def _leads(figures: SetFigures) -> Sheet:
+    """Return the leads over the half that is told, and of the whole over all questions too."""
+    rows = tuple(
+        (
+            one.category or "-", one.half, one.variant, str(one.questions),
+            *(_interval(one.scores[name]) for name in _COMPARED),
+        )
+        for one in figures.leads
+        if one.category == ALL or one.half != "all"
+    )  # fmt: skip
+    header = ("category", "half", "variant", "questions", *(LABELS[name] for name in _COMPARED))
+    return Sheet(f"{figures.name}: default less each variant by category", header, rows)
 
 
 def _crossing(figures: SetFigures) -> Sheet:
@@ -148,6 +173,10 @@ def _calibration(figures: SetFigures) -> Sheet:
 
 def _cells(means: Means) -> list[str]:
     return [f"{value:.3f}" for value in astuple(means.scores)]
+
+
+def _sure_cell(told: Interval) -> str:
+    return f"{told.mean:.3f} [{told.low:.3f}, {told.high:.3f}]"
 
 
 def _interval(told: Interval | None) -> str:

@@ -1,9 +1,9 @@
 """Data sets of questions with evidence: reading them, and what of them is stored and asked.
 
-A data set is a folder with two files of JSON lines. corpus.jsonl: id, text, optional title,
-speaker, conversation, session, session_datetime, lang. queries.jsonl: id, question, evidence (ids
-of the corpus), optional grades (id to gain, in place of evidence), category, category_name,
-conversation, lang, gold_lang, answer, adversarial_answer.
+A data set is a folder of notes (scripts/recall/notes.py), or one with two files of JSON lines.
+corpus.jsonl: id, text, optional title, speaker, conversation, session, session_datetime, lang.
+queries.jsonl: id, question, evidence (ids of the corpus), optional grades (id to gain, in place of
+evidence), category, category_name, conversation, lang, gold_lang, answer, adversarial_answer.
 """
 
 import hashlib
@@ -29,7 +29,8 @@ class Question:
     """One question; `gold` is the gain, above 0, of every memory that is evidence.
 
     Without `has_answer` the right reply is none at all: no evidence and no answer, or an
-    adversarial question, whose evidence is what misleads.
+    adversarial question, whose evidence is what misleads. With `of_sections` the gold names
+    sections of notes, of which any memory will do (`section_of`).
     """
 
     id: str
@@ -38,6 +39,7 @@ class Question:
     category: str = ""
     scope: str | None = None
     has_answer: bool = True
+    of_sections: bool = False
 
     @property
     def is_scored(self) -> bool:
@@ -103,6 +105,11 @@ def question_of(line: Line) -> Question:
         scope=line.get("conversation") or line.get("gold_lang"),
         has_answer=not is_adversarial and (bool(grades) or line.get("answer") is not None),
     )
+
+
+def section_of(name: str) -> str:
+    """Return the section that a memory of notes is of: `a.md#Title` for `a.md#Title#2`."""
+    return name.rpartition("#")[0]
 
 
 def batches(memories: Sequence[Body]) -> list[list[Body]]:

@@ -232,8 +232,9 @@ async def of_equal_texts_the_newest_comes_first(asking: Asking, chance: random.R
     for weights in (WORDS_ALONE, ALL):
         for order in await asking.orders(text, weights):
             told = [key for key in order if key in moments]
-            # So many candidates words bring in; the database's vectors tie by id beyond that.
-            assert told[:100] == expected[:100]
+            assert told == sorted(told, key=expected.index)
+            # Of more than a hundred equal ones each signal brings in a hundred.
+            assert told[:50] == expected[:50]
 
 
 LAWS: Final[dict[str, Law]] = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scripts.consolidation.recall import Asked, comparisons_of, with_old_third
 from scripts.consolidation.scores import Covered, compare, covered
-from scripts.recall.figures import Answer
+from scripts.recall.answers import Answer
 from scripts.recall.scores import score
 from scripts.recall.sets import Body, DataSet, Question
 

@@ -9,15 +9,16 @@ import pytest
 from rich.console import Console
 
 from scripts.measure_recall import VARIANTS, command_of
+from scripts.recall.answers import About, Answer, Asked, pooled
 from scripts.recall.figures import (
-    ALL,
     ALL_EVIDENCE,
-    Answer,
     SetFigures,
     confidence_figures,
     half_means,
+    set_figures,
     variant_figures,
 )
+from scripts.recall.intervals import ALL, leads, sure_scores
 from scripts.recall.report import (
     Sheet,
     figures_as_json,
@@ -47,14 +48,13 @@ OTHER = [
 ]  # fmt: skip
 
 
+def asked(name: str = "lore") -> Asked:
+    answers = {"text": OTHER, "default": GOOD}
+    return Asked(About(name, 3, "resident", "mini"), QUESTIONS, answers)
+
+
 def figures(name: str = "lore") -> SetFigures:
-    abstention, bins = confidence_figures(QUESTIONS, GOOD)
-    return SetFigures(
-        name, 3, "resident", "mini",
-        {"text": variant_figures(QUESTIONS, OTHER, GOOD),
-         "default": variant_figures(QUESTIONS, GOOD, None)},
-        half_means(QUESTIONS, GOOD), abstention, bins, left_out=1,
-    )  # fmt: skip
+    return set_figures(asked(name))
 
 
 def test_what_has_no_answer_is_not_in_the_whole() -> None:
@@ -84,6 +84,53 @@ def test_halves_go_by_the_id() -> None:
     assert {half: one.scores.mrr for half, one in halves.items()} == {"tune": 1, "report": 0.5}
 
 
+def test_scores_have_intervals_by_category_over_all_and_over_the_half_that_is_told() -> None:
+    found = {(one.category, one.half): one for one in sure_scores(asked())}
+    assert list(found) == [
+        ("1 who", "all"), ("2 where", "all"), ("2 where", "report"), (ALL, "all"), (ALL, "report"),
+    ]  # fmt: skip
+    assert found[ALL, "all"].questions == 2
+    assert found[ALL, "all"].scores["mrr"] == Interval(0.75, 0.5, 1.0)
+    assert found[ALL, "report"].scores["recall_1"] == Interval(0.0, 0.0, 0.0)
+
+
+def test_leads_are_the_default_s_less_the_variant_s() -> None:
+    found = {(one.category, one.half, one.variant): one.scores for one in leads(asked())}
+    assert list(found) == [
+        ("1 who", "all", "text"), ("2 where", "all", "text"), ("2 where", "report", "text"),
+        (ALL, "all", "text"), (ALL, "report", "text"),
+    ]  # fmt: skip
+    # "f", the only one of the half: the default at rank 2, the variant at rank 1.
+    assert found[ALL, "report", "text"]["mrr"] == Interval(-0.5, -0.5, -0.5)
+    assert found[ALL, "report", "text"]["recall_5"] == Interval(0.0, 0.0, 0.0)
+    # The other: at rank 1 and not at all.
+    assert found[ALL, "all", "text"]["mrr"] == Interval(0.25, -0.5, 1.0)
+
+
+def test_the_default_alone_leads_nobody() -> None:
+    alone = Asked(asked().about, QUESTIONS, {"default": GOOD})
+    assert leads(alone) == []
+    assert {one.half for one in sure_scores(alone)} == {"all", "report"}
+
+
+def test_a_run_of_one_half_tells_that_half() -> None:
+    tune = Asked(asked().about, QUESTIONS[:1], {"text": OTHER[:1], "default": GOOD[:1]})
+    assert {one.half for one in [*sure_scores(tune), *leads(tune)]} == {"tune"}
+
+
+def test_natural_questions_of_all_notes_are_told_as_one_set() -> None:
+    natural = Question("t1", "Which?", {"a.md#Title": 1.0}, "english", of_sections=True)
+    # Two memories of the section come first: any of them will do, and they count as one.
+    answer = Answer(("a.md#Title#2", "a.md#Title#1", "a.md#Other#1"), 0.9, 1.0)
+    about = About("til", 5, "resident", "mini", left_out=2)
+    notes = Asked(about, [QUESTIONS[0], natural], {"text": [GOOD[0]] * 2, "default": [answer] * 2})
+    found = pooled([notes, notes])
+    assert found.questions == [natural, natural]
+    assert found.answers == {"text": [GOOD[0]] * 2, "default": [answer] * 2}
+    assert (found.about.memories, found.about.left_out) == (10, 4)
+    assert answer.scored(natural).full_5 == 1.0
+
+
 def test_confidence_tells_the_answerable_from_the_others() -> None:
     abstention, bins = confidence_figures(QUESTIONS, GOOD)
     assert abstention is not None
@@ -95,14 +142,18 @@ def test_confidence_tells_the_answerable_from_the_others() -> None:
 def test_sheets_are_complete_and_rectangular() -> None:
     sheets = sheets_of(figures())
     assert [sheet.title for sheet in sheets] == [
-        "lore: variants, 2 questions", "lore: default by category",
-        "lore: nDCG@10 by category and variant", "lore: default by half",
-        "lore: confidence of default",
+        "lore: variants, 2 questions", "lore: default by category, with intervals",
+        "lore: default less each variant by category",
+        "lore: nDCG@10 by category and variant",
+        "lore: default by half", "lore: confidence of default",
     ]  # fmt: skip
     for sheet in sheets:
         assert {len(row) for row in sheet.rows} == {len(sheet.header)}
         Console(quiet=True).print(sheet.rich())
-    assert sheets[2].rows[1] == ("2 where", "1.000", "0.631")
+    assert sheets[3].rows[1] == ("2 where", "1.000", "0.631")
+    assert sheets[1].rows[0][:4] == ("1 who", "all", "1", "1.000 [1.000, 1.000]")
+    assert sheets[2].rows[0][:5] == ("2 where", "report", "text", "1", "-1.000 [-1.000, -1.000]")
+    assert [row[1] for row in sheets[2].rows] == ["report", "all", "report"]
     assert sheets[0].rows[0][-1] == "-0.500 [-1.000, +0.000]"
 
 
@@ -125,7 +176,7 @@ def test_the_page_names_command_run_and_picture(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Recall\n\nMade by `it`.\n\nmini, today\n")
     assert "(recall.png)" in text
-    assert text.count("### lore: ") == text.count("### talk: ") == 5
+    assert text.count("### lore: ") == text.count("### talk: ") == 6
 
 
 def test_json_holds_every_figure() -> None:
@@ -141,13 +192,14 @@ def test_json_holds_every_figure() -> None:
 
 
 def test_the_command_tells_no_place_of_this_machine() -> None:
-    asked = argparse.Namespace(
+    given = argparse.Namespace(
         variants=list(VARIANTS),
-        datasets=[Path("/somewhere/lore"), Path("talk")], questions=9, half="tune", url="http://me",
+        datasets=[Path("/somewhere/lore"), Path("talk")], questions=9, files=250, half="tune", url="http://me",
         embedding_model="all-MiniLM-L6-v2", write=Path("/elsewhere/recall"),
     )  # fmt: skip
-    assert command_of(asked) == (
-        "scripts/measure_recall.py lore talk --questions 9 --half tune --url URL --write recall"
+    assert command_of(given) == (
+        "scripts/measure_recall.py lore talk --questions 9 --files 250 --half tune --url URL "
+        "--write recall"
     )
 
 
