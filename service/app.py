@@ -14,6 +14,7 @@ from service.documents import route as documents
 from service.errors import ServiceError
 from service.graph import route as graph
 from service.hooks import route as hooks
+from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
 from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
@@ -100,6 +101,9 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
+        asyncio.create_task(
+            _supervised("languages", lambda: keep_looking_at_languages(parts.language_fit))
+        ),
     ]
     try:
         yield

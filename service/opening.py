@@ -14,6 +14,7 @@ from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting
+from service.inference.language_fit import LanguageFit
 from service.inference.model import EmbedderAddress
 from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
@@ -42,6 +43,7 @@ class Parts:
     pipeline: Pipeline
     jobs: JobRunner
     searcher: Searcher
+    language_fit: LanguageFit
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -91,7 +93,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         pipeline.max_sections = settings.max_document_sections
         jobs = JobRunner(db, pipeline, settings)
         searcher = Searcher(db, vectors, settings, engine, reranker)
-        yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher)
+        fit = LanguageFit(db, vectors)
+        yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher, fit)
     finally:
         await vectors.close()
         await embedder.close()

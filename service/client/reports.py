@@ -248,4 +248,5 @@ class Readiness(TypedDict):
     status: Literal["ready", "degraded", "unavailable"]
     checks: dict[str, Check]
     reasons: list[str]
+    warnings: list[str]
     index: IndexState | None

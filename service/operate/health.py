@@ -14,13 +14,14 @@ from service.errors import (
 )
 from service.index.resident.residency import Residency
 from service.index.resident.state import IndexState
+from service.inference.language_fit import LanguageFit
 from service.inference.vectors import Vectors
 from service.redaction import redacted
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT
 from service.store.database import Database
 from service.store.schema import SCHEMA_VERSION
-from service.web.parts import TheDatabase, TheSettings, TheVectors, part
+from service.web.parts import TheDatabase, TheSettings, part
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
@@ -49,13 +50,14 @@ class Check:
 class Readiness:
     """`degraded`: words and graph answer, meaning does not; `unavailable`: nothing does.
 
-    `index` is what is held in RAM, with what is left out and how it differs from the store; null
-    for the database engine.
+    `reasons` keep it from being ready, `warnings` do not. `index` is what is held in RAM, with what
+    is left out and how it differs from the store; null for the database engine.
     """
 
     status: Literal["ready", "degraded", "unavailable"]
     checks: dict[str, Check]
     reasons: list[str]
+    warnings: list[str]
     index: IndexState | None
 
 
@@ -68,10 +70,10 @@ async def get_live() -> Alive:
 @router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
 async def get_ready(
     db: TheDatabase,
-    vectors: TheVectors,
     settings: TheSettings,
     searcher: Annotated[Searcher, part(Searcher)],
     residency: Annotated[Residency | None, part(Residency)],
+    fit: Annotated[LanguageFit, part(LanguageFit)],
     response: Response,
 ) -> Readiness:
     """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
@@ -79,20 +81,21 @@ async def get_ready(
         "database": await _database(db),
         "disk": _disk(db),
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
-        "embedder": await _embedder(vectors),
-        "fingerprint": _fingerprint(vectors),
+        "embedder": await _embedder(searcher.vectors),
+        "fingerprint": _fingerprint(searcher.vectors),
         "engine": _engine(searcher, residency, settings.agent),
     }
     index = await asyncio.to_thread(residency.state) if residency else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
+    warnings = [fit.warning] if fit.warning else []
     if not reasons:
-        return Readiness("ready", checks, [], index)
+        return Readiness("ready", checks, [], warnings, index)
     response.status_code = 503
     response.headers["Retry-After"] = "2"
     status: Literal["degraded", "unavailable"] = (
         "degraded" if checks["database"].ok else "unavailable"
     )
-    return Readiness(status, checks, reasons, index)
+    return Readiness(status, checks, reasons, warnings, index)
 
 
 async def _database(db: Database) -> Check:

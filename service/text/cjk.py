@@ -38,6 +38,12 @@ _HANGUL_LETTER: Final = re.compile(f"[{HANGUL}]")
 # Here with the middle dot, which stands within a name.
 _KATAKANA_LETTER: Final = re.compile("[\u30a1-\u30ff]")
 _FEWEST_LETTERS: Final = 2
+# A fifth of the letters makes a text one of a language: notes are full of names and code in ASCII.
+_LEAST_SHARE: Final = 0.2
+_BY_SCRIPT: Final = tuple(
+    re.compile(f"[{letters}]") for letters in (HANGUL, HIRAGANA + KATAKANA, HAN)
+)
+_LETTER: Final = re.compile(r"[^\W\d_]")
 # The case and topic particles and the forms of the copula, as grammars of Korean list them, the
 # plural 들, and the forms of address 씨 and 님. Those that are more often a part of the word before
 # (나, 고, 인, 란) are left out.
@@ -65,6 +71,21 @@ def starts_with_cjk(text: str) -> bool:
 def count_cjk(text: str) -> int:
     """Count the letters of these scripts, for an estimate."""
     return 0 if text.isascii() else len(_CJK_SPAN.findall(text))
+
+
+def languages_of(text: str) -> set[str]:
+    """Return which of Korean, Chinese and Japanese a text is written in, by the share of letters.
+
+    Japanese is known by its Kana, which stand between Han in every sentence; Han is else Chinese.
+    """
+    if text.isascii():
+        return set()
+    hangul, kana, han = (len(letter.findall(text)) for letter in _BY_SCRIPT)
+    least = _LEAST_SHARE * len(_LETTER.findall(text))
+    is_japanese = kana >= _LEAST_SHARE * han
+    letters = {"Korean": hangul}
+    letters["Japanese" if is_japanese else "Chinese"] = han + kana
+    return {language for language, count in letters.items() if count and count >= least}
 
 
 def is_hangul(letter: str) -> bool:
