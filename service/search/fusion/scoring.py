@@ -16,6 +16,9 @@ from service.search.signals.registry import SIGNALS
 
 # A memory without neighbours has no far context: its other signals count so much more.
 _ALONE: Final = 1.8
+# "Wow, great!" answers nothing, whatever stands around it: a turn without a word counts so much
+# less than one that says enough.
+_BREVITY: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Scale:
         """Return what each signal adds to the score; the shares of a row sum to its score."""
         closeness = values.features.closeness
         factor = closeness + (1 - closeness) * np.float32(_ALONE)
+        factor *= 1 - np.float32(_BREVITY) * values.features.brevity
         shares: dict[str, Floats] = {}
         for signal in SIGNALS:
             relative = self._relative(signal.name, values.by_signal[signal.name])

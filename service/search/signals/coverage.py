@@ -4,4 +4,7 @@ from typing import Final
 
 from service.search.signals.signal import Signal
 
-COVERAGE: Final = Signal("coverage", 1.5, lambda features: features.fullness, factor="text")
+# What a turn holds by itself says less than what is held around it.
+COVERAGE: Final = Signal(
+    "coverage", 1.5, lambda features: features.fullness, factor="text", in_context=1 / 3
+)

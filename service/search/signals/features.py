@@ -22,6 +22,8 @@ _NEIGHBOUR: Final = 0.4
 # A memory that holds nine tenths of what the question tells counts .43 of one that holds all: only
 # what leaves little out is surely meant.
 _FULLNESS: Final = 8
+# Words of a turn that says enough to answer a question: two or three sentences.
+_ENOUGH_WORDS: Final = 40
 # A section of a document says by itself what it is about; a turn of a conversation seldom does.
 _SECTION: Final = 0.25
 
@@ -68,6 +70,14 @@ class Features:
     def whole(self) -> float:
         """The BM25 of a text of average length that holds each word of the question once."""
         return float(self.idf.sum())
+
+    @cached_property
+    def brevity(self) -> Floats:
+        """How much each turn falls short of saying enough, 0 to 1; 0 for what is no turn."""
+        words = np.minimum(self.of_candidates("lengths"), np.float32(_ENOUGH_WORDS))
+        said = np.log1p(words) / np.log1p(np.float32(_ENOUGH_WORDS))
+        brief: Floats = (1 - said) * self.of_candidates("is_turn")
+        return brief
 
     @cached_property
     def coverage(self) -> Floats:

@@ -40,7 +40,7 @@ def chain(
             "named_words": np.zeros_like(table, np.bool_),
             "lengths": np.array(lengths, np.float32),
             "cosines": np.array(cosines, np.float32),
-            "is_turn": np.ones(size, np.bool_),
+            "is_turn": np.full(size, is_chain),
         },
         corpus=Corpus((table > 0).sum(axis=0).astype(np.float32), documents=10, words=100.0),
     )
@@ -93,6 +93,17 @@ def test_alone_a_memory_is_its_own_context_and_its_parts_count_more() -> None:
     assert values.by_signal["text_far_context"].tolist() == [0]
     shares = Scale.of(values).shares(values, only("vector"))
     assert shares["vector"].tolist() == pytest.approx([1.8 * 0.5])
+
+
+def test_a_short_turn_counts_less_whatever_speaks_for_it_and_a_short_note_does_not() -> None:
+    lengths = [0, 1, 12, 40, 400]
+    turns = SignalValues.of(chain([[0]] * 5, lengths, [0.5] * 5))
+    by_hand = [1 - 0.5 * (1 - math.log1p(min(n, 40)) / math.log(41)) for n in lengths]
+    shares = Scale.of(turns).shares(turns, only("vector"))["vector"].tolist()
+    assert shares == pytest.approx([0.5 * each for each in by_hand], rel=_TOLERANCE)
+    assert by_hand[0] == 0.5
+    notes = SignalValues.of(chain([[0]] * 5, lengths, [0.5] * 5, is_chain=False))
+    assert notes.features.brevity.tolist() == [0] * 5
 
 
 def test_no_vector_is_no_meaning_and_against_is_none_either() -> None:
