@@ -21,6 +21,7 @@ _ALONE: Final = (
 _TOGETHER: Final = {
     "tests/acceptance/test_golden.py": "model",
     "tests/acceptance/test_notes_recall.py": "model",
+    "tests/acceptance/test_odd_questions.py": "model",
     "tests/acceptance/test_blue_bunny.py": "model",
     "tests/acceptance/test_command.py::test_another_model": "model",
     "tests/embedding_server/encoders/": "encoders",
