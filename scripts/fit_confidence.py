@@ -118,7 +118,7 @@ def stored(client: httpx.Client, folder: Path, asked: argparse.Namespace) -> Ite
     if isinstance(whole, NotesSet):
         yield of_notes(client, whole)
         counts = [int(len(whole.files) * share) for share in asked.shares]
-        yield from (of_notes(client, read_notes(folder, count)) for count in counts if count)
+        yield from (of_notes(client, read_notes(folder, count)) for count in counts if count > 1)
         return
     parts = {part.name: part for part in (part_of(whole, share) for share in asked.shares)}
     for data in (whole, *(part for part in parts.values() if len(part.memories) >= LEAST)):
@@ -169,9 +169,16 @@ def answer_of(store: Store, kind: Kind, question: Question) -> Case | None:
     is_right = question.is_scored and Answer(ranked, 0.0, 0.0).scored(question).recall_5 > 0
     numbers = tuple(certainty[name] for name in NUMBERS)
     return Case(
-        store.data.name, kind, question.half, numbers, is_right, question.has_answer,
+        store_name(store, question), kind, question.half, numbers, is_right, question.has_answer,
         question.of_sections,
     )  # fmt: skip
+
+
+def store_name(store: Store, question: Question) -> str:
+    """Return the store's name; what is asked in another language than its evidence stands apart."""
+    asked_in, _, answered_in = question.category.partition("->")
+    is_across = answered_in and asked_in != answered_in
+    return f"{store.data.name} across" if is_across else store.data.name
 
 
 def fit_rows(cases: Sequence[Case]) -> dict[str, Floats]:

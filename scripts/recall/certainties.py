@@ -1,6 +1,6 @@
 """Answers with what they were sure by, and constants fitted to how often they are right; pure."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -16,6 +16,8 @@ Kind = Literal["own", "absent", "stranger", "transplanted"]
 _KINDS: Final[dict[Kind, float]] = {
     "own": 1.0, "absent": 0.25, "stranger": 0.25, "transplanted": 0.15,
 }  # fmt: skip
+# What a natural question of notes counts beside one that was made: it is what people ask.
+_NATURAL: Final = 4.0
 # Keeps the weights finite where a number tells right from wrong without fail.
 _RIDGE: Final = 1e-4
 _STEPS: Final = 50
@@ -31,8 +33,7 @@ Floats = NDArray[np.float64]
 class Case:
     """One answer: the store that was asked, what kind of question, and whether it is right.
 
-    `numbers` are those of NUMBERS, None where there is none. A natural question of notes counts as
-    much as all the made ones of its store together.
+    `numbers` are those of NUMBERS, None where there is none.
     """
 
     store: str
@@ -48,19 +49,18 @@ class Case:
         """Whether the question names who speaks."""
         return self.numbers[-1] is not None
 
-    @property
-    def group(self) -> tuple[str, Kind, Half, bool]:
-        """What it counts together with."""
-        return self.store, self.kind, self.half, self.is_natural
-
 
 def weights_of(cases: Sequence[Case]) -> Floats:
     """Return what each case counts: every store as much as the others."""
-    counts = Counter(case.group for case in cases)
-    kinds = Counter((store, kind, half) for store, kind, half, _ in counts)
-    return np.array(
-        [_KINDS[case.kind] / kinds[case.group[:3]] / counts[case.group] for case in cases]
-    )
+    counts = [_NATURAL if case.is_natural else 1.0 for case in cases]
+    groups = defaultdict[tuple[str, Kind, Half], float](float)
+    for case, count in zip(cases, counts, strict=True):
+        groups[case.store, case.kind, case.half] += count
+    shares = [
+        _KINDS[case.kind] * count / groups[case.store, case.kind, case.half]
+        for case, count in zip(cases, counts, strict=True)
+    ]
+    return np.array(shares)
 
 
 def values_of(cases: Sequence[Case]) -> Floats:

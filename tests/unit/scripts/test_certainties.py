@@ -86,12 +86,12 @@ def case(store: str, kind: Kind, *, is_right: bool = True, is_natural: bool = Fa
     return Case(store, kind, "tune", (None,) * 4, is_right, is_right, is_natural)
 
 
-def test_every_store_counts_as_much_and_natural_questions_half_of_their_own() -> None:
+def test_every_store_counts_as_much_and_natural_question_as_four() -> None:
     notes = [case("notes", "own")] * 6 + [case("notes", "own", is_natural=True)] * 2
     cases = [*notes, case("lore", "own"), *[case("lore", "stranger")] * 5]
     weights = weights_of(cases)
-    assert weights[:6].sum() == pytest.approx(0.5)
-    assert weights[6:8].sum() == pytest.approx(0.5)
+    assert weights[:6].tolist() == pytest.approx([1 / 14] * 6)
+    assert weights[6:8].tolist() == pytest.approx([4 / 14] * 2)
     assert weights[8] == pytest.approx(1)
     assert weights[9:].sum() == pytest.approx(0.25)
 
