@@ -33,6 +33,9 @@ AMOUNTS: Final = {
         "integration/test_engines_agree.py", "stores, each asked before and after it changes",
         10, 3, 25,
     ),
+    "lawful stores": Amount(
+        "integration/test_ranking_laws.py", "stores for each law of ranking", 10, 4, 25
+    ),
     "histories": Amount("integration/test_ingest_graph.py", "histories for each engine", 12, 4, 30),
     "steps": Amount("integration/test_ingest_graph.py", "steps in a history", 12, 12, 16),
     "kills": Amount("integration/test_crash.py", "kills of one scan", 4, 2, 6),

@@ -134,11 +134,16 @@ def batches(memories: Sequence[Body]) -> list[list[Body]]:
 
 
 def spread(questions: Sequence[Question], most: int | None) -> list[Question]:
-    """Take at most so many, evenly from every category; sorting keeps a period out of it."""
-    if most is None or most >= len(questions):
-        return list(questions)
-    ordered = sorted(questions, key=lambda question: question.category)
-    return [ordered[place * len(ordered) // most] for place in range(most)]
+    """Take at most so many, evenly from every category; sorting keeps a period out of it.
+
+    Questions that somebody wrote over notes are few and dear: they are taken beside, all of them.
+    """
+    written = [question for question in questions if question.of_sections]
+    others = [question for question in questions if not question.of_sections]
+    if most is not None and most < len(others):
+        ordered = sorted(others, key=lambda question: question.category)
+        others = [ordered[place * len(ordered) // most] for place in range(most)]
+    return [*written, *others]
 
 
 def _category(line: Line) -> str:

@@ -247,7 +247,10 @@ async def same_words(both: Both, question: Question) -> None:
     words, asked = question.words, question.filters
     theirs, mine = [await engine.by_text(words, asked, 1000) for engine in both.engines]
     assert {hit.id for hit in mine} == {hit.id for hit in theirs}
-    assert [(-hit.score, hit.id) for hit in mine] == sorted((-h.score, h.id) for h in mine)
+    rows = await run(both.opened.db, "SELECT id, occurred_micros FROM memory")
+    moments = {row["id"]: row["occurred_micros"] for row in rows}
+    order = [(-hit.score, -moments[hit.id], hit.id) for hit in mine]
+    assert order == sorted(order)
     assert await both.resident.by_text(words, asked, 3) == mine[:3]
     doubt = await doubtful_score(both, words)
     if doubt is None:

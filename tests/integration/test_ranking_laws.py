@@ -67,7 +67,7 @@ class Asking:
         return ids
 
 
-@settings(max_examples=amount("random stores"), phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=amount("lawful stores"), phases=[Phase.explicit, Phase.generate])
 @given(st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("law", [
     "every_word_before_a_title", "a_word_more_lowers_nothing_that_holds_it",

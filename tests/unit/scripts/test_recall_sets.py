@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,11 @@ def test_fewer_questions_are_spread_over_all_categories() -> None:
     numbers = sorted(int(question.id[1:]) for question in chosen)
     assert numbers[0] < 20
     assert numbers[-1] > 380
+
+
+def test_questions_that_somebody_wrote_over_notes_are_all_asked() -> None:
+    written = [replace(plain(number), of_sections=True) for number in (1, 2)]
+    assert spread([plain(3), *written, plain(4)], 1) == [*written, plain(3)]
 
 
 @given(st.integers(0, 60), st.one_of(st.none(), st.integers(1, 80)))
