@@ -6,11 +6,12 @@
 Data sets are those of scripts/measure_recall.py, folders of notes among them. Beside each whole set
 parts of it are stored, so many shares of its memories or files. Every store is asked its own
 questions, some whose evidence it has not, some of the other sets, and, of conversations, some about
-somebody else (scripts/recall/unanswerable.py). Right is an answer with evidence among the first
-five; an adversarial question, and one that nothing there answers, has none. Every store counts as
-much as the others. Prints the constants as the tuning half gives them, and on the other half, by
-store, how far the confidence is from the share that is right, what a perfect one would be off by
-with so few answers, and how many without an answer are refused when 95 % of the others are kept.
+somebody else (scripts/recall/unanswerable.py); none in another language than its evidence. Right is
+an answer with evidence among the first five; an adversarial question, and one that nothing there
+answers, has none. Every store counts as much as the others. Prints the constants as the tuning half
+gives them, and on the other half, by store, how far the confidence is from the share that is right,
+what a perfect one would be off by with so few answers, and how many without an answer are refused
+when 95 % of the others are kept.
 """
 
 import argparse
@@ -50,7 +51,7 @@ from scripts.servers.own_servers import own_servers
 
 FIRST: Final = 5
 # A part smaller than this is no store that anybody asks.
-LEAST: Final = 10
+LEAST: Final = 30
 # The numbers that each row of constants is of: where the question names who speaks, how near it is
 # in meaning tells nothing.
 ROWS: Final[Mapping[str, tuple[int, ...]]] = {
@@ -140,17 +141,17 @@ def questions_for(
 ) -> Iterator[tuple[Kind, Question]]:
     """Yield all that a store is asked, each with its kind."""
     data, most = store.data, asked.strangers
-    own = [question for question in data.questions if question.gold]
+    own = [question for question in data.questions if question.gold and not is_across(question)]
     for question in spread(own, asked.questions):
         yield "own", question
-    missing = [*store.absent, *(q for q in data.questions if not q.gold and not q.has_answer)]
+    missing = [*store.absent, *(q for q in data.questions if not q.gold and not is_across(q))]
     for question in some(missing, most):
         yield "absent", question
     for question in some(list(transplanted(data)), most * 2):
         yield "transplanted", question
     others = [other for family, other in wholes.items() if family != store.family]
     for other in others:
-        answerable = [question for question in other.questions if question.is_scored]
+        answerable = [q for q in other.questions if q.is_scored and not is_across(q)]
         for question in some(answerable, most // len(others)):
             yield "stranger", unanswerable(question)
 
@@ -169,16 +170,15 @@ def answer_of(store: Store, kind: Kind, question: Question) -> Case | None:
     is_right = question.is_scored and Answer(ranked, 0.0, 0.0).scored(question).recall_5 > 0
     numbers = tuple(certainty[name] for name in NUMBERS)
     return Case(
-        store_name(store, question), kind, question.half, numbers, is_right, question.has_answer,
+        store.data.name, kind, question.half, numbers, is_right, question.has_answer,
         question.of_sections,
     )  # fmt: skip
 
 
-def store_name(store: Store, question: Question) -> str:
-    """Return the store's name; what is asked in another language than its evidence stands apart."""
+def is_across(question: Question) -> bool:
+    """Whether it is asked in another language than its evidence: no word and no cosine tells."""
     asked_in, _, answered_in = question.category.partition("->")
-    is_across = answered_in and asked_in != answered_in
-    return f"{store.data.name} across" if is_across else store.data.name
+    return bool(answered_in) and asked_in != answered_in
 
 
 def fit_rows(cases: Sequence[Case]) -> dict[str, Floats]:
