@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.names.slugs import key_of, tokens_of
+from service.records import Concept
 from service.text.cjk import count_cjk
 from service.text.terms import TERMS
 from service.text.words import index_words, query_words
@@ -53,12 +54,22 @@ class Corpus:
     """All that the agents have stored, as far as a question's words go.
 
     `document_frequencies` counts the memories that hold each word, of `documents` with `words`
-    words in all.
+    words in all; `mentions` those that mention a concept of several names which it names.
     """
 
     document_frequencies: Floats
+    mentions: Floats
     documents: int
     words: float
+
+    @property
+    def frequencies(self) -> Floats:
+        """In how many memories each word stands, or what it names, if these are more.
+
+        "Migration" stands in no Korean note, and tells as much as its Korean name.
+        """
+        held: Floats = np.maximum(self.document_frequencies, self.mentions)
+        return held
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +126,7 @@ def join(parts: Sequence[Evidence]) -> Evidence:
 def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
     return Corpus(
         document_frequencies=np.sum([part.document_frequencies for part in parts], axis=0),
+        mentions=np.sum([part.mentions for part in parts], axis=0),
         documents=sum(part.documents for part in parts),
         words=sum(part.words for part in parts),
     )
@@ -123,6 +135,17 @@ def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
 def _candidates_first(parts: Sequence[Evidence]) -> NDArray[np.intp]:
     is_neighbour = [np.arange(len(part.keys)) >= part.candidates for part in parts]
     return np.argsort(np.concatenate(is_neighbour), kind="stable")
+
+
+def mentions_of(question: Question, named: Mapping[Concept, frozenset[int]]) -> Floats:
+    """Return how many memories mention what each word of a question names, see Corpus.
+
+    `named` are concepts of several names with the places of their words.
+    """
+    mentions = np.zeros(len(question.words), np.float32)
+    for concept, places in named.items():
+        mentions[sorted(places)] += concept.memories
+    return mentions
 
 
 def with_other_spellings(

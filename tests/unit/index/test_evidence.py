@@ -26,7 +26,7 @@ def evidence(keys: str, candidates: int, rows: list[list[int]], documents: int =
             "lengths": numbers + 1,
             "of any name": numbers % 2 == 0,
         },
-        corpus=Corpus(np.array([1, 2], np.float32), documents, 100.0),
+        corpus=Corpus(np.array([1, 2], np.float32), np.array([0, 5], np.float32), documents, 100.0),
     )
 
 
