@@ -1,52 +1,76 @@
 """Fit the constants of service/search/fusion/confidence.py on data sets, over HTTP.
 
-    scripts/fit_confidence.py DATASET... [--url http://127.0.0.1:8080] [--strangers 60]
+    scripts/fit_confidence.py DATASET... [--url http://127.0.0.1:8080] [--shares 0.02 0.1]
+        [--questions N] [--strangers 60]
 
-Asks the tuning half of each set's questions, and of every set some questions of the others, which
-it knows nothing of. Right is an answer with evidence among the first five; an adversarial question
-and a stranger's have none. Every set has the same weight, the adversarial ones together a third of
-one, strangers as much as one. Prints the constants, and on the other half how far the confidence
-is from the share that is right. Sets are loaded as scripts/measure_recall.py does.
+Data sets are those of scripts/measure_recall.py, folders of notes among them. Beside each whole set
+parts of it are stored, so many shares of its memories or files. Every store is asked its own
+questions, some whose evidence it has not, some of the other sets, and, of conversations, some about
+somebody else (scripts/recall/unanswerable.py); none in another language than its evidence. Right is
+an answer with evidence among the first five; an adversarial question, and one that nothing there
+answers, has none. Every store counts as much as the others. Prints the constants as the tuning half
+gives them, and on the other half, by store, how far the confidence is from the share that is right,
+what a perfect one would be off by with so few answers, and how many without an answer are refused
+when 95 % of the others are kept.
 """
 
 import argparse
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Final
 
 import httpx
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
+from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.measure_recall import Asking, load
-from scripts.recall.sets import DataSet, Half, Question, read_set, spread
+from scripts.measure_recall import Asking, load, read, wrong_in
+from scripts.recall.answers import Answer
+from scripts.recall.certainties import (
+    NUMBERS,
+    Case,
+    Floats,
+    Kind,
+    fit,
+    least_miss,
+    miss,
+    values_of,
+    weights_of,
+)
+from scripts.recall.notes import NotesSet, load_notes, read_notes
+from scripts.recall.scores import abstention
+from scripts.recall.sets import DataSet, Half, Question, spread
+from scripts.recall.unanswerable import part_of, some, transplanted, unanswerable
 from scripts.servers.own_servers import own_servers
 
 FIRST: Final = 5
-_ADVERSARIAL: Final = 1 / 3
-# Keeps the weights finite where a number tells right from wrong without fail.
-_RIDGE: Final = 1e-4
-_STEPS: Final = 50
-_BINS: Final = 10
+# A part smaller than this is no store that anybody asks.
+LEAST: Final = 30
+# The numbers that each row of constants is of: where the question names who speaks, how near it is
+# in meaning tells nothing.
+ROWS: Final[Mapping[str, tuple[int, ...]]] = {
+    "_WITH_VECTOR": (0, 1, 2),
+    "_BY_WORDS": (1, 2),
+    "_OF_SPEAKER": (1, 2, 3),
+}
 console = Console(width=None if sys.stdout.isatty() else 160)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One answer: where it comes from, its three numbers, and whether it is right."""
+class Store:
+    """A stored set or part of one: whom to ask, the names of its memories, and what to ask."""
 
-    source: str
-    half: Half
-    numbers: tuple[float, float, float]
-    is_right: bool
+    data: DataSet
+    family: str
+    asking: Asking
+    name_of: Mapping[str, str]
+    absent: Sequence[Question] = ()
 
 
 def main() -> None:
@@ -54,55 +78,87 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", type=Path, nargs="+", metavar="DATASET")
     parser.add_argument("--url", help="a running service; unset: start one")
-    parser.add_argument("--strangers", type=int, default=60, help="questions of another set, each")
-    parser.add_argument("--questions", type=int, help="most of each set, evenly spread")
+    parser.add_argument("--shares", type=float, nargs="*", default=[0.02, 0.1], help="of parts")
+    parser.add_argument("--strangers", type=int, default=60, help="of each kind and store, at most")
+    parser.add_argument("--questions", type=int, help="most of each store, evenly spread")
     asked = parser.parse_args()
-    sets = [read_set(folder) for folder in asked.datasets]
+    asked.files, asked.write = None, None
+    if wrong := wrong_in(asked):
+        parser.error(wrong)
     if asked.url:
-        cases = gather(asked.url, sets, asked)
+        cases = gather(asked.url, asked)
     else:
         with own_servers() as servers:
-            cases = gather(servers.url, sets, asked)
-    for name, columns in (("_WITH_VECTOR", (0, 1, 2)), ("_BY_WORDS", (1, 2))):
-        constants = fit([case for case in cases if case.half == "tune"], columns)
-        told = np.zeros(4)
-        told[[*columns, 3]] = constants
-        console.print(f"{name}: Final = ({', '.join(f'{number:.2f}' for number in told)})")
-        for half in ("tune", "report"):
-            part = [case for case in cases if case.half == half]
-            console.print(
-                f"  {half}: {len(part)} answers, off by {miss(part, told):.3f} on average"
-            )
+            cases = gather(servers.url, asked)
+    rows = fit_rows([case for case in cases if case.half == "tune"])
+    for name, constants in rows.items():
+        told = ", ".join(f"{number:.2f}" for number in constants)
+        console.print(f"{name}: Final = ({told})", highlight=False)
+    for half in ("tune", "report"):
+        console.print(table_of([case for case in cases if case.half == half], rows, half))
 
 
-def gather(url: str, sets: Sequence[DataSet], asked: argparse.Namespace) -> list[Case]:
-    """Ask every set its own questions, and some of each other set's."""
-    found = []
+def gather(url: str, asked: argparse.Namespace) -> list[Case]:
+    """Store the sets and their parts, and ask every store all its questions."""
     with httpx.Client(base_url=url, timeout=600) as client:
-        for data in sets:
-            asking = Asking(client, f"measure-{data.name}")
-            name_of = load(asking, data)
-            every = questions_for(data, sets, asked)
-            found += [answer_of(asking, question, name_of) for question in every]
-    return [case for case in found if case]
+        stores = [store for folder in asked.datasets for store in stored(client, folder, asked)]
+        wholes = {store.family: store.data for store in reversed(stores)}
+        cases = [
+            answer_of(store, kind, question)
+            for store in stores
+            for kind, question in track(
+                list(questions_for(store, wholes, asked)), store.data.name, console=console
+            )
+        ]
+    return [case for case in cases if case]
+
+
+def stored(client: httpx.Client, folder: Path, asked: argparse.Namespace) -> Iterator[Store]:
+    """Load a set and parts of it, the whole first."""
+    whole = read(folder, None)
+    if isinstance(whole, NotesSet):
+        yield of_notes(client, whole)
+        counts = [int(len(whole.files) * share) for share in asked.shares]
+        yield from (of_notes(client, read_notes(folder, count)) for count in counts if count > 1)
+        return
+    parts = {part.name: part for part in (part_of(whole, share) for share in asked.shares)}
+    for data in (whole, *(part for part in parts.values() if len(part.memories) >= LEAST)):
+        asking = Asking(client, f"measure-{data.name}")
+        yield Store(data, whole.name, asking, load(asking, data))
+
+
+def of_notes(client: httpx.Client, notes: NotesSet) -> Store:
+    """Load notes; natural questions about others of their folder are what has no answer."""
+    bar = partial(track, description=f"{notes.name}: loading", console=console, transient=True)
+    loaded = load_notes(client, notes, bar)
+    absent = [unanswerable(q) for q in notes.natural if q not in loaded.data.questions]
+    data = DataSet(f"{notes.name}-{len(notes.files)}", loaded.data.memories, loaded.data.questions)
+    return Store(data, "notes", Asking(client, notes.agent), loaded.name_of, absent)
 
 
 def questions_for(
-    data: DataSet, sets: Sequence[DataSet], asked: argparse.Namespace
-) -> Iterator[tuple[str, Question]]:
-    """Yield the set's own questions and strangers', each with where it comes from."""
-    own = [question for question in data.questions if question.gold or not question.has_answer]
-    for question in track(spread(own, asked.questions), data.name, console=console, transient=True):
-        yield (data.name if question.has_answer else "adversarial"), question
-    for other in sets:
-        if other.name != data.name:
-            for question in spread(other.questions, asked.strangers):
-                yield "stranger", replace(question, gold={}, scope=None, has_answer=False)
+    store: Store, wholes: Mapping[str, DataSet], asked: argparse.Namespace
+) -> Iterator[tuple[Kind, Question]]:
+    """Yield all that a store is asked, each with its kind."""
+    data, most = store.data, asked.strangers
+    own = [question for question in data.questions if question.gold and not is_across(question)]
+    for question in spread(own, asked.questions):
+        yield "own", question
+    missing = [*store.absent, *(q for q in data.questions if not q.gold and not is_across(q))]
+    for question in some(missing, most):
+        yield "absent", question
+    for question in some(list(transplanted(data)), most * 2):
+        yield "transplanted", question
+    others = [other for family, other in wholes.items() if family != store.family]
+    for other in others:
+        answerable = [q for q in other.questions if q.is_scored and not is_across(q)]
+        for question in some(answerable, most // len(others)):
+            yield "stranger", unanswerable(question)
 
 
-def answer_of(asking: Asking, asked: tuple[str, Question], name_of: dict[str, str]) -> Case | None:
+def answer_of(store: Store, kind: Kind, question: Question) -> Case | None:
     """Ask one question; None where nothing was found at all."""
-    source, question = asked
+    asking = store.asking
     body = {"query": question.text, "agent": asking.agent, "limit": FIRST, "detail": "index"}
     if question.scope:
         body["scope"] = question.scope
@@ -110,44 +166,66 @@ def answer_of(asking: Asking, asked: tuple[str, Question], name_of: dict[str, st
     certainty = told["receipt"]["certainty"]
     if certainty is None or certainty["cosine"] is None:
         return None
-    numbers = certainty["cosine"], min(certainty["coverage"], 1.5), certainty["margin"]
-    found = {name_of.get(hit["id"]) for hit in told["results"]}
-    is_right = question.has_answer and bool(found & question.gold.keys())
-    return Case(source, question.half, numbers, is_right)
+    ranked = tuple(store.name_of.get(hit["id"], hit["id"]) for hit in told["results"])
+    is_right = question.is_scored and Answer(ranked, 0.0, 0.0).scored(question).recall_5 > 0
+    numbers = tuple(certainty[name] for name in NUMBERS)
+    return Case(
+        store.data.name, kind, question.half, numbers, is_right, question.has_answer,
+        question.of_sections,
+    )  # fmt: skip
 
 
-def weights_of(cases: Sequence[Case]) -> Floats:
-    """Return what each case counts: every source as much as the others, adversarial a third."""
-    counts = Counter(case.source for case in cases)
-    shares = {s: (_ADVERSARIAL if s == "adversarial" else 1) / n for s, n in counts.items()}
-    return np.array([shares[case.source] for case in cases])
+def is_across(question: Question) -> bool:
+    """Whether it is asked in another language than its evidence: no word and no cosine tells."""
+    asked_in, _, answered_in = question.category.partition("->")
+    return bool(answered_in) and asked_in != answered_in
 
 
-def fit(cases: Sequence[Case], columns: Sequence[int]) -> Floats:
-    """Return the constants of a logistic regression by Newton's method, the constant one last."""
-    values = np.array([[*(case.numbers[column] for column in columns), 1.0] for case in cases])
-    right = np.array([case.is_right for case in cases], float)
+def fit_rows(cases: Sequence[Case]) -> dict[str, Floats]:
+    """Return each row of constants, fitted to the cases that it is for; by words to the others."""
     weights = weights_of(cases)
-    weights /= weights.sum()
-    ridge = np.diag([_RIDGE] * len(columns) + [0.0])
-    constants = np.zeros(len(columns) + 1)
-    for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-values @ constants))
-        slope = values.T @ (weights * (right - chance)) - ridge @ constants
-        curve = (values * (weights * chance * (1 - chance))[:, None]).T @ values + ridge
-        constants = constants + np.linalg.solve(curve, slope)
-    return constants
+    named = np.array([case.names_speaker for case in cases])
+    rows = {}
+    for name, used in ROWS.items():
+        chosen = named == (name == "_OF_SPEAKER")
+        if chosen.any():
+            rows[name] = fit(list(compress(cases, chosen)), weights[chosen], used)
+    return rows
 
 
-def miss(cases: Sequence[Case], constants: Floats) -> float:
-    """Return the expected calibration error over ten bins of equal width (Guo et al. 2017)."""
-    values = np.array([[*case.numbers, 1.0] for case in cases])
-    chance = 1 / (1 + np.exp(-values @ constants))
-    right = np.array([case.is_right for case in cases], float)
-    weights = weights_of(cases)
-    places = np.minimum((chance * _BINS).astype(int), _BINS - 1)
-    off = [abs(float((weights * (places == p) * (chance - right)).sum())) for p in range(_BINS)]
-    return sum(off) / float(weights.sum())
+def chances_of(cases: Sequence[Case], rows: Mapping[str, Floats]) -> Floats:
+    """Return the confidence of each case."""
+    of_case = [rows["_OF_SPEAKER" if case.names_speaker else "_WITH_VECTOR"] for case in cases]
+    chances: Floats = 1 / (1 + np.exp(-(values_of(cases) * np.array(of_case)).sum(axis=1)))
+    return chances
+
+
+def table_of(cases: Sequence[Case], rows: Mapping[str, Floats], half: Half) -> Table:
+    """Return how well the confidence holds, by store."""
+    heads = ("answers", "off by", "a perfect one", "own", "without evidence", "refused")
+    table = Table("store", *heads, title=half)
+    for name in ("all", *dict.fromkeys(case.store for case in cases)):
+        part = [case for case in cases if name in ("all", case.store)]
+        chances, weights = chances_of(part, rows), weights_of(part)
+        right = np.array([case.is_right for case in part], float)
+        told = [f"{miss(chances, right, weights):.3f}", f"{least_miss(chances, weights):.3f}"]
+        table.add_row(name, f"{len(part):,}", *told, *told_by_kind(part, chances))
+    return table
+
+
+def told_by_kind(cases: Sequence[Case], chances: Floats) -> tuple[str, str, str]:
+    """Return the mean confidence and share right of the own, the mean of the rest; the refused."""
+    own = [place for place, case in enumerate(cases) if case.kind == "own"]
+    rest = [place for place, case in enumerate(cases) if case.kind != "own"]
+    right = np.mean([cases[place].is_right for place in own])
+    kept = [float(chances[place]) for place in own if cases[place].has_answer]
+    adversarial = [float(chances[place]) for place in own if not cases[place].has_answer]
+    told_of = abstention(kept, adversarial)
+    return (
+        f"{np.mean(chances[own]):.2f} / {right:.2f}",
+        f"{np.mean(chances[rest]):.2f}" if rest else "",
+        f"{told_of.refused:.1%} of {told_of.unanswerable}" if told_of else "",
+    )
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Certainty(TypedDict):
     cosine: float | None
     coverage: float
     margin: float
+    speaker: float | None
 
 
 class Receipt(TypedDict):

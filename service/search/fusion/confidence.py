@@ -1,8 +1,8 @@
-"""How sure an answer is: three numbers of its candidates, and the chance that they stand for; pure.
+"""How sure an answer is: four numbers of its candidates, and the chance that they stand for; pure.
 
-The constants are those of scripts/fit_confidence.py, fitted on one half of public sets' questions
-and on questions asked of a store that knows nothing of them; docs/recall.md shows, on the other
-half, how often an answer of a given confidence is right.
+The constants are those of scripts/fit_confidence.py, fitted on one half of public sets' questions,
+asked of stores of many sizes, and on questions that nothing there answers; docs/recall.md shows, on
+the other half, how often an answer of a given confidence is right.
 """
 
 import math
@@ -15,45 +15,57 @@ import numpy as np
 from service.index.evidence import Evidence
 from service.search.fusion.rrf import Fused
 from service.search.fusion.scoring import Scale, Scores, SignalValues
+from service.search.signals.features import Features
 from service.search.signals.registry import WEIGHTS
 
-# For cosine, coverage, margin and one: with a vector, and for words alone.
-_WITH_VECTOR: Final = (7.21, 1.58, 5.41, -5.61)
-_BY_WORDS: Final = (0.0, 3.91, 3.41, -2.45)
-# Fewer candidates than so many have no margin: it is the median margin of the fitted answers then.
-_FEWEST: Final = 5
+# For cosine, coverage, margin, speaker and one: with a vector, for words alone, and where the
+# question names who speaks. Then whose words they are tells, and meaning tells nothing: "What did
+# Ann paint?" and "What did Ben paint?" are as near to Ann's picture.
+_WITH_VECTOR: Final = (6.22, 4.72, 2.87, 0.0, -5.45)
+_BY_WORDS: Final = (0.0, 6.0, 3.0, 0.0, -4.0)
+_OF_SPEAKER: Final = (0.0, 2.71, 1.24, 0.71, -1.48)
+# The confidence is about so many results.
+_FIRST: Final = 5
+# Fewer candidates than these have no margin: it is the median margin of the fitted answers then.
 _USUAL_MARGIN: Final = 0.2
-_MOST_COVERAGE: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
     """What tells a good answer from the best of a bad lot.
 
-    `cosine` is the greatest of all candidates, None without a vector; `coverage` the first hit's
-    BM25 over that of a text which holds every word of the question once; `margin` by how much the
-    fifth hit's score falls behind the first's, in shares of it.
+    `cosine` is the greatest of all candidates, None without a vector. `coverage` is the greatest
+    share of what the question tells that one of the first five holds; a word that no memory holds
+    is told as well. `margin` is by how much the fifth hit's score falls behind the first's, in
+    shares of it. Where the question names who speaks, `coverage` is of what it tells beside the
+    name, and of the speaker's own turns among the five; `speaker` is by how much it exceeds that of
+    all others' turns, below 0 where it is less. It is None where no speaker is named.
     """
 
     cosine: float | None
     coverage: float
     margin: float
+    speaker: float | None = None
 
     @property
     def confidence(self) -> float:
         """The chance that one of the first five is an answer, 0..1."""
-        weights = _BY_WORDS if self.cosine is None else _WITH_VECTOR
-        coverage = min(self.coverage, _MOST_COVERAGE)
-        values = (self.cosine or 0.0, coverage, self.margin, 1.0)
-        total = math.fsum(w * value for w, value in zip(weights, values, strict=True))
+        values = (self.cosine or 0.0, self.coverage, self.margin, self.speaker or 0.0, 1.0)
+        total = math.fsum(w * value for w, value in zip(self._weights, values, strict=True))
         return round(1 / (1 + math.exp(-total)), 4)
 
+    @property
+    def _weights(self) -> tuple[float, ...]:
+        if self.speaker is not None:
+            return _OF_SPEAKER
+        return _BY_WORDS if self.cosine is None else _WITH_VECTOR
 
-def margin_of(scores: list[float]) -> float:
+
+def margin_of(scores: Sequence[float]) -> float:
     """Return the margin of scores in descending order."""
-    if len(scores) < _FEWEST or scores[0] <= 0:
+    if len(scores) < _FIRST or scores[0] <= 0:
         return _USUAL_MARGIN
-    return (scores[0] - scores[_FEWEST - 1]) / scores[0]
+    return (scores[0] - scores[_FIRST - 1]) / scores[0]
 
 
 def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
@@ -61,13 +73,13 @@ def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
     cosines = values.features.evidence.values["cosines"][: len(values.keys)]
     has_vectors = not np.isnan(cosines).all()
     rows = {key: row for row, key in enumerate(values.keys)}
-    row = rows.get(fused[0].id) if fused else None
-    text = 0.0 if row is None else float(values.features.text[row])
-    whole = values.features.whole
+    first = [rows[hit.id] for hit in fused[:_FIRST] if hit.id in rows]
+    coverage, speaker = _coverage_of(values.features, first)
     return Certainty(
         float(np.nanmax(cosines)) if has_vectors else None,
-        text / whole if whole > 0 else 0.0,
+        coverage,
         margin_of([hit.score for hit in fused]),
+        speaker,
     )
 
 
@@ -78,5 +90,30 @@ def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty |
     values, scores = SignalValues.of(evidence), Scores()
     scores.add(values, Scale.of(values).shares(values, WEIGHTS))
     best = sorted(scores.total.values(), reverse=True)
-    first = [hit for hit in hits if hit.id in scores.total][:1]
-    return replace(certainty_of(values, first), margin=margin_of(best))
+    return replace(certainty_of(values, hits), margin=margin_of(best))
+
+
+def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float | None]:
+    """Return coverage and speaker of a certainty; `first` are the rows of the first hits."""
+    held = features.evidence.values["counts"][: len(features.cosines)] > 0
+    turns = features.of_candidates("is_turn") > 0
+    speaks = turns & (features.of_candidates("is_named") > 0)
+    names = features.of_candidates("named_words")[speaks].any(axis=0)
+    beside = np.where(names, np.float32(0), features.idf)
+    if not speaks.any() or not beside.any():
+        return _greatest(_shares(held, features.idf)[first]), None
+    shares = _shares(held, beside)
+    is_first = np.isin(np.arange(len(shares)), first)
+    coverage = _greatest(shares[is_first & speaks])
+    return coverage, coverage - _greatest(shares[turns & ~speaks])
+
+
+def _shares(held: np.ndarray, telling: np.ndarray) -> np.ndarray:
+    """Return which share of what the words tell each row holds, 0 to 1."""
+    whole = float(telling.sum())
+    shares = np.zeros(len(held)) if whole <= 0 else held @ telling / whole
+    return np.minimum(shares, 1.0)
+
+
+def _greatest(shares: np.ndarray) -> float:
+    return float(shares.max(initial=0.0))
