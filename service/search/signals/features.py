@@ -86,7 +86,7 @@ class Features:
         A word tells its idf; one that no memory holds tells nothing of any. What mentions a concept
         by another name holds the words of its name.
         """
-        return self._share_told(self._held)
+        return self._share_told(self._every_held)
 
     @cached_property
     def fullness(self) -> Floats:
@@ -94,10 +94,15 @@ class Features:
         full: Floats = self.coverage**_FULLNESS
         return full
 
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Which words of the question each memory holds, or names by another name [row, word]."""
+        return self._every_held[self._candidates]
+
     @cached_property
     def holds_all(self) -> NDArray[np.bool_]:
         """Whether each memory holds every word of the question that any holds; all, of none."""
-        whole: NDArray[np.bool_] = (self._held | (self._telling == 0)).all(axis=1)
+        whole: NDArray[np.bool_] = (self._every_held | (self._telling == 0)).all(axis=1)
         return whole[self._candidates]
 
     @cached_property
@@ -130,7 +135,7 @@ class Features:
         return blended
 
     @cached_property
-    def _held(self) -> NDArray[np.bool_]:
+    def _every_held(self) -> NDArray[np.bool_]:
         """Which words of the question each memory holds [row, word], the neighbours' rows too."""
         values = self.evidence.values
         held: NDArray[np.bool_] = (values["counts"] > 0) | values["mentioned_words"]
