@@ -22,7 +22,6 @@ BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
-MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
 NEWEST: Final = load_query(__package__, "newest")
 SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
@@ -159,7 +158,7 @@ class DatabaseEngine:
         ids = [record("concept", list(key)) for key in concepts]
         if not ids:
             return {}
-        rows = await self.db.run(MEMORIES_OF_CONCEPTS, agents=list(agents), ids=ids)
+        rows = await self.db.run(stored_evidence.MEMORIES_OF_CONCEPTS, agents=list(agents), ids=ids)
         return {_concept_id(row): sorted(row["memories"]) for row in rows}
 
     async def related_concepts(
