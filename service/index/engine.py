@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from service.index.evidence import Evidence, Floats, Question
+from service.index.evidence import Evidence, Floats, Names, Question
 from service.records import Concept, ConceptId, Filters, Related, Scored
 
 
@@ -96,6 +96,13 @@ class Engine(Protocol):
 
         `caps` gives for each agent the number of memories above which a concept links nothing; one
         that stands in a single memory links nothing either. A memory without any has ().
+        """
+
+    async def concepts_named(self, agents: Sequence[str], names: Names) -> list[Concept]:
+        """Return the concepts of several names that go by some of these, by id.
+
+        Names are as in `evidence.Question`. A concept of one name is left out: who mentions it
+        holds the words of its name.
         """
 
     async def memories_of_concepts(

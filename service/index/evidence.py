@@ -1,6 +1,6 @@
 """Evidence for a question: what engines know of memories, as numbers and not yet as scores."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.names.slugs import key_of, tokens_of
-from service.text.cjk import count_cjk
+from service.records import Concept
+from service.text.cjk import count_cjk, has_cjk, is_hangul, is_name_border, stems
 from service.text.terms import TERMS
 from service.text.words import index_words, query_words
 
@@ -20,6 +21,9 @@ Names = Mapping[str, frozenset[int]]
 # No title is longer (service/names/names.py), and a pasted text names everything.
 _LONGEST_NAME_TOKENS: Final = 12
 _MOST_TOKENS: Final = 64
+# Of Han and Kana: longer runs are sentences, and each of their parts costs a look-up.
+_LONGEST_RUN: Final = 16
+_LONGEST_PART: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,22 @@ class Corpus:
     """All that the agents have stored, as far as a question's words go.
 
     `document_frequencies` counts the memories that hold each word, of `documents` with `words`
-    words in all.
+    words in all; `mentions` those that mention a concept of several names which it names.
     """
 
     document_frequencies: Floats
+    mentions: Floats
     documents: int
     words: float
+
+    @property
+    def frequencies(self) -> Floats:
+        """In how many memories each word stands, or what it names, if these are more.
+
+        "Migration" stands in no Korean note, and tells as much as its Korean name.
+        """
+        held: Floats = np.maximum(self.document_frequencies, self.mentions)
+        return held
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,7 @@ def join(parts: Sequence[Evidence]) -> Evidence:
 def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
     return Corpus(
         document_frequencies=np.sum([part.document_frequencies for part in parts], axis=0),
+        mentions=np.sum([part.mentions for part in parts], axis=0),
         documents=sum(part.documents for part in parts),
         words=sum(part.words for part in parts),
     )
@@ -123,6 +138,17 @@ def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
 def _candidates_first(parts: Sequence[Evidence]) -> NDArray[np.intp]:
     is_neighbour = [np.arange(len(part.keys)) >= part.candidates for part in parts]
     return np.argsort(np.concatenate(is_neighbour), kind="stable")
+
+
+def mentions_of(question: Question, named: Mapping[Concept, frozenset[int]]) -> Floats:
+    """Return how many memories mention what each word of a question names, see Corpus.
+
+    `named` are concepts of several names with the places of their words.
+    """
+    mentions = np.zeros(len(question.words), np.float32)
+    for concept, places in named.items():
+        mentions[sorted(places)] += concept.memories
+    return mentions
 
 
 def with_other_spellings(
@@ -141,15 +167,41 @@ def with_other_spellings(
 
 
 def _names_in(text: str, places: Mapping[int, int]) -> Names:
-    """Return the slug of every run of tokens that may be a name; `places` are those of terms."""
+    """Return the slug of every run of tokens that may be a name; `places` are those of terms.
+
+    In Korean the last token may carry particles; in Chinese and Japanese a name is a part of one.
+    """
     tokens = tokens_of(text)[:_MOST_TOKENS]
-    keys = [key_of([token]) for token in tokens]
-    words = [
-        {places[TERMS[word]] for word in index_words(token).split() if TERMS[word] in places}
+    forms = [
+        [(key_of([form]), _words_in(form, places)) for form in (token, *_bare(token))]
         for token in tokens
     ]
-    return {
-        "_".join(keys[start:end]): frozenset[int]().union(*words[start:end])
-        for start in range(len(keys))
-        for end in range(start + 1, min(start + _LONGEST_NAME_TOKENS, len(keys)) + 1)
-    }
+    names: dict[str, frozenset[int]] = {}
+    for start in range(len(tokens)):
+        before, words = "", frozenset[int]()
+        for token_forms in forms[start : start + _LONGEST_NAME_TOKENS]:
+            names |= {before + key: words | own for key, own in token_forms}
+            key, own = token_forms[0]
+            before, words = f"{before}{key}_", words | own
+    for token in tokens:
+        names |= {key_of([part]): _words_in(part, places) for part in _parts(token)}
+    return names
+
+
+def _words_in(text: str, places: Mapping[int, int]) -> frozenset[int]:
+    terms = (TERMS[word] for word in index_words(text).split())
+    return frozenset(places[term] for term in terms if term in places)
+
+
+def _bare(token: str) -> tuple[str, ...]:
+    """Return what a Korean token may be without its particles."""
+    return stems(token) if has_cjk(token) else ()
+
+
+def _parts(token: str) -> Iterator[str]:
+    """Yield what may be a name within a short run of Han and Kana."""
+    if has_cjk(token) and not is_hangul(token[0]) and len(token) <= _LONGEST_RUN:
+        for start in range(len(token)):
+            for end in range(start + 2, min(start + _LONGEST_PART, len(token)) + 1):
+                if is_name_border(token, start) and is_name_border(token, end):
+                    yield token[start:end]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service.index.engine import Engine
+from service.index.evidence import Names
 from service.records import Filters, Scored
 from service.search.concept_votes import Seed, vote
 from service.text.words import query_words, quoted_phrases
@@ -35,6 +36,23 @@ async def by_words(
     # Of equal ones those that the engine put first.
     ordered = sorted(scores, key=lambda key: -scores[key])
     return [Scored(key, scores[key]) for key in ordered[:limit]], phrases
+
+
+async def by_names(
+    engine: Engine, names: Names, agents: Sequence[str], limit: int, caps: Mapping[str, int]
+) -> list[str]:
+    """Return memories that mention what the question names, under whatever other name.
+
+    At most `limit`, those of the rarest concepts first; `caps` as in by_concepts.
+    """
+    named = await engine.concepts_named(agents, names)
+    linking = [one for one in named if one.memories <= caps.get(one.id[0], 0)]
+    if not linking:
+        return []
+    mentioning = await engine.memories_of_concepts(agents, [one.id for one in linking])
+    rarest = sorted(linking, key=lambda one: (one.memories, one.id))
+    every = (key for one in rarest for key in mentioning.get(one.id, ()))
+    return list(dict.fromkeys(every))[:limit]
 
 
 async def by_concepts(

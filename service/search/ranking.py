@@ -12,7 +12,7 @@ from service.index.evidence import Question
 from service.inference.reranker import Reranker
 from service.inference.vectors import Vectors
 from service.records import Filters, Scored, Vector
-from service.search.candidates import by_concepts, by_words
+from service.search.candidates import by_concepts, by_names, by_words
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.paths import of_summary, path_seeds
 from service.search.fusion.rrf import Fused, fuse
@@ -138,7 +138,10 @@ async def find_candidates(
     happened = await _happened(engine, query, moments, vector)
     caps = await caps_of(searcher, filters.agents)
     question = await read_texts(len(query.text), Question.read, query.text, vector)
-    return Candidates(question, text, near, caps, phrases, moments, happened), missing
+    others = [*happened]
+    if query.weights.get("text", 0) > 0:
+        others += await by_names(engine, question.names, filters.agents, _CANDIDATES, caps)
+    return Candidates(question, text, near, caps, phrases, moments, others), missing
 
 
 async def _happened(

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -60,9 +61,13 @@ def test_english_notes_give_no_warning(tmp_path: Path, minilm_url: str) -> None:
     assert _warnings(tmp_path, minilm_url, looks=10) == []
 
 
-def _find(client: httpx.Client, question: str) -> list[str]:
+def _found(client: httpx.Client, question: str) -> list[dict[str, Any]]:
     answer = client.post("/search", json={"query": question, "limit": 2})
-    return [hit["content"] for hit in answer.json()["results"]]
+    return list(answer.json()["results"])
+
+
+def _find(client: httpx.Client, question: str) -> list[str]:
+    return [hit["content"] for hit in _found(client, question)]
 
 
 def _walk(client: httpx.Client, question: str) -> list[str]:
@@ -73,6 +78,32 @@ def _walk(client: httpx.Client, question: str) -> list[str]:
         for hit in answer.json()["results"]
         if any("concept" in step for step in hit["path"])
     ]
+
+
+@pytest.mark.parametrize("search_engine", ["resident", "database"])
+@pytest.mark.parametrize(
+    ("note", "question"),
+    [
+        (KOREAN, "who did the database migration?"),
+        (CHINESE, "데이터베이스 마이그레이션"),
+        (ENGLISH_NOTE, "데이터베이스 마이그레이션에는 뭐가 필요했지?"),
+    ],
+)
+def test_a_note_is_found_by_an_alias_that_no_note_holds(
+    tmp_path: Path, minilm_url: str, search_engine: str, note: str, question: str
+) -> None:
+    declared = tmp_path / "concepts.toml"
+    declared.write_text(ALIASES, encoding="utf-8")
+    # Declared, no longer declared, and declared again: each start brings the store in line.
+    for file in (declared, None, declared):
+        with running_service(
+            data_dir=tmp_path / "data", embedding_url=minilm_url, search_engine=search_engine,
+            concepts_file=file,
+        ) as service:  # fmt: skip
+            _store(service.client, note, *OTHERS)
+            best = _found(service.client, question)[0]
+            is_found = best["content"] == note and "coverage" in best["signals"]
+            assert is_found is (file is not None), (file, best)
 
 
 @pytest.mark.parametrize("search_engine", ["resident", "database"])

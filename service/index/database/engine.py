@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, ClassVar, Final
 
 from service.index.database import evidence as stored_evidence
-from service.index.evidence import Evidence, Question
+from service.index.evidence import Evidence, Names, Question
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
 from service.store.database import Database, record
@@ -22,7 +22,6 @@ BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
-MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
 NEWEST: Final = load_query(__package__, "newest")
 SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
@@ -147,6 +146,11 @@ class DatabaseEngine:
             for row in rows
         }
 
+    async def concepts_named(self, agents: Sequence[str], names: Names) -> list[Concept]:
+        """Look names up among merged and declared concepts."""
+        named = await stored_evidence.named_in(self.db, agents, names)
+        return sorted(named.concepts, key=lambda concept: concept.id)
+
     async def memories_of_concepts(
         self, agents: Sequence[str], concepts: Iterable[ConceptId]
     ) -> dict[ConceptId, list[str]]:
@@ -154,7 +158,7 @@ class DatabaseEngine:
         ids = [record("concept", list(key)) for key in concepts]
         if not ids:
             return {}
-        rows = await self.db.run(MEMORIES_OF_CONCEPTS, agents=list(agents), ids=ids)
+        rows = await self.db.run(stored_evidence.MEMORIES_OF_CONCEPTS, agents=list(agents), ids=ids)
         return {_concept_id(row): sorted(row["memories"]) for row in rows}
 
     async def related_concepts(

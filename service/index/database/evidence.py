@@ -3,21 +3,24 @@
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.database.values import VALUES, Row
+from service.index.database.values import VALUES, Row, Told
 from service.index.evidence import (
     Corpus,
     Evidence,
     Names,
     Question,
     RowNumbers,
+    mentions_of,
     with_other_spellings,
 )
+from service.names.spellings import other_slugs
 from service.records import FEW_MEMORIES, Concept, Filters
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -27,6 +30,7 @@ EVIDENCE: Final = load_query(__package__, "evidence")
 DOCUMENT_FREQUENCY: Final = load_query(__package__, "document_frequency")
 ENDS: Final = load_query(__package__, "ends")
 SPELLINGS: Final = load_query(__package__, "spellings")
+MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
 SIZES: Final = load_query(__package__, "sizes")
 
 # The store answers a few questions faster at once than in turn; more only wait.
@@ -40,14 +44,15 @@ async def collect_evidence(
 
     How long an average text is, is estimated by those read.
     """
-    spellings, (rows, candidates) = await asyncio.gather(
-        _spellings(db, filters.agents, question.names),
+    named, (rows, candidates) = await asyncio.gather(
+        named_in(db, filters.agents, question.names),
         _read_around(db, question, filters, keys, reach),
     )
     frequencies = await _document_frequencies(db, filters.agents, question.words)
     documents = sum((await sizes(db, filters.agents)).values())
     values = _count(question, rows.values())
-    values |= {name: value([*rows.values()], question, spellings) for name, value in VALUES.items()}
+    told = Told(question, named.spellings, await _mentions(db, named))
+    values |= {name: value([*rows.values()], told) for name, value in VALUES.items()}
     lengths = values["lengths"]
     words = documents * float(lengths.mean()) if len(lengths) else 0.0
     return Evidence(
@@ -56,7 +61,12 @@ async def collect_evidence(
         before=_ways(rows, candidates, "before", reach),
         after=_ways(rows, candidates, "after", reach),
         values=values,
-        corpus=Corpus(np.array(frequencies, np.float32), documents, words),
+        corpus=Corpus(
+            np.array(frequencies, np.float32),
+            mentions_of(question, named.concepts),
+            documents,
+            words,
+        ),
     )
 
 
@@ -101,7 +111,7 @@ async def linked(
 
 
 def _beside(key: str, concept: Concept, row: Row) -> list[str]:
-    slugs = {concept.id[1], *row["merged"]}
+    slugs = {concept.id[1], *other_slugs(row["merged"], row.get("aliases"))}
     subjects = {end["id"]: end.get("subject") for end in row["ends"]}
     is_open = concept.memories <= FEW_MEMORIES or subjects.get(key) in slugs
     return [
@@ -109,16 +119,48 @@ def _beside(key: str, concept: Concept, row: Row) -> list[str]:
     ]
 
 
-async def _spellings(
-    db: Database, agents: Sequence[str], names: Names
-) -> dict[str, dict[str, frozenset[int]]]:
-    """Return names with all slugs that stand for the same concepts, by agent."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question names, by agent: all slugs of it, and concepts of several names."""
+
+    spellings: Mapping[str, Names]
+    concepts: Mapping[Concept, frozenset[int]]
+
+
+async def named_in(db: Database, agents: Sequence[str], names: Names) -> Named:
+    """Return names with all slugs that stand for the same concepts, and these concepts."""
     rows = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(names))
-    concepts: dict[str, list[tuple[str, ...]]] = {agent: [] for agent in agents}
-    for (agent, slug), merged in rows:
-        if agent in concepts:
-            concepts[agent].append((slug, *merged))
-    return {agent: with_other_spellings(names, slugs) for agent, slugs in concepts.items()}
+    groups: dict[str, list[tuple[str, ...]]] = {agent: [] for agent in agents}
+    concepts = {}
+    for (agent, slug), name, memories, merged, aliases in rows:
+        slugs = (slug, *other_slugs(merged, aliases))
+        words = [names[one] for one in slugs if one in names]
+        if agent in groups and words:
+            groups[agent].append(slugs)
+            concepts[Concept((agent, slug), name, memories)] = frozenset[int]().union(*words)
+    spellings = {agent: with_other_spellings(names, slugs) for agent, slugs in groups.items()}
+    return Named(spellings, concepts)
+
+
+async def _mentions(db: Database, named: Named) -> dict[str, frozenset[int]]:
+    """Return the words of the named concepts of several names, by the memories that mention them.
+
+    Raises what the store does.
+    """
+    ids = {concept.id: places for concept, places in named.concepts.items()}
+    if not ids:
+        return {}
+    rows = await db.run(
+        MEMORIES_OF_CONCEPTS,
+        agents=sorted(named.spellings),
+        ids=[record("concept", list(key)) for key in ids],
+    )
+    found: dict[str, frozenset[int]] = {}
+    for row in rows:
+        places = ids[row["id"][0], row["id"][1]]
+        for key in row["memories"]:
+            found[key] = found.get(key, frozenset()) | places
+    return found
 
 
 async def _read_around(

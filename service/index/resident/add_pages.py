@@ -113,11 +113,11 @@ def add_memory_edges(index: AgentIndex, table: EdgeTable, page: Iterable[Row]) -
 
 
 def add_concepts(index: AgentIndex, page: Iterable[Row]) -> None:
-    """Add concepts given as (id, name, number of memories, slugs merged into it)."""
+    """Add concepts given as (id, name, number of memories, slugs merged into it, aliases)."""
     with index.lock:
-        for key, name, memories, merged in page:
+        for key, name, memories, merged, aliases in page:
             try:
-                take_concept(index, key, (name, memories, merged))
+                take_concept(index, key, (name, memories, merged, aliases))
             except CorruptRow as error:
                 _leave_out(index, "concept", key, error)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.facts import CorruptRow, facts_of_row
 from service.index.resident.graph import EDGE_TABLES, EdgeTable
+from service.names.spellings import other_slugs
 from service.records import RowChange
 from service.store.vector_forms import read_vector
 
@@ -32,15 +33,15 @@ def apply_change(index: AgentIndex, change: RowChange, fingerprint: str | None) 
             take_edge(index, change.table, change.key, change.row)
 
 
-def take_concept(index: AgentIndex, key: Any, values: tuple[Any, Any, Any]) -> None:
-    """Take in a concept: its name, its number of memories, and what was merged into it.
+def take_concept(index: AgentIndex, key: Any, values: tuple[Any, Any, Any, Any]) -> None:
+    """Take in a concept: its name, its number of memories, its merged spellings, its aliases.
 
-    Its key is [agent, slug]; of what was merged slugs are told, None for nothing.
+    Its key is [agent, slug]; of what was merged slugs are told. None for no spellings or aliases.
     """
     if len(key) != 2:
         raise CorruptRow(f"concept {key!r}")
-    name, memories, merged = values
-    index.graph.put_concept(key[1], name, memories, merged or ())
+    name, memories, merged, aliases = values
+    index.graph.put_concept(key[1], name, memories, other_slugs(merged, aliases))
     index.admit("concept", key)
 
 
@@ -83,7 +84,8 @@ def _take_concept_change(index: AgentIndex, change: RowChange) -> None:
     else:
         row = change.row
         merged = [old["slug"] for old in row.get("merged") or ()]
-        take_concept(index, change.key, (row.get("name"), row.get("memories"), merged))
+        aliases = row.get("aliases") if row.get("is_declared") else None
+        take_concept(index, change.key, (row.get("name"), row.get("memories"), merged, aliases))
 
 
 def _take_vector(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:

@@ -8,11 +8,12 @@ from datetime import datetime
 from itertools import chain
 from typing import Final, TypeVar
 
-from service.index.evidence import Evidence, Question, join
+from service.index.evidence import Evidence, Names, Question, join
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.evidence import collect_evidence, newest
 from service.index.resident.neighbours import (
     before_and_after,
+    concepts_named,
     concepts_of,
     linked,
     memories_of,
@@ -129,6 +130,11 @@ class ResidentEngine:
             agents, lambda i: concepts_of(i, wanted, caps.get(i.agent, 0))
         )
         return dict(chain.from_iterable(part.items() for part in answers))
+
+    async def concepts_named(self, agents: Sequence[str], names: Names) -> list[Concept]:
+        """Return the concepts of several names that go by some of these."""
+        answers = await self._look_up(agents, lambda i: concepts_named(i, names))
+        return sorted(chain.from_iterable(answers), key=lambda concept: concept.id)
 
     async def memories_of_concepts(
         self, agents: Sequence[str], concepts: Iterable[ConceptId]

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import numpy as np
 
-from service.index.evidence import Corpus, Evidence, Question, RowNumbers
+from service.index.evidence import Corpus, Evidence, Question, RowNumbers, mentions_of
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
 from service.index.resident.facts import moment_of
@@ -30,7 +30,12 @@ def collect_evidence(
             before=before,
             after=after,
             values={"counts": counted.counts, "lengths": counted.lengths, **values},
-            corpus=Corpus(counted.document_frequencies, index.text.documents, index.text.words),
+            corpus=Corpus(
+                counted.document_frequencies,
+                mentions_of(question, index.graph.concepts_named(question.names)),
+                index.text.documents,
+                index.text.words,
+            ),
         )
 
 

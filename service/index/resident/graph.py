@@ -100,9 +100,9 @@ class AgentGraph:
         # None where a concept is gone; its number stays.
         self._concepts: list[Concept | None] = []
         self._declared: set[tuple[int, int]] = set()
-        # Which slugs a concept went by before they were merged into it, and the way back.
-        self._merged: dict[str, frozenset[str]] = {}
-        self._merged_into: dict[str, str] = {}
+        # Which slugs a concept goes by beside its own, and the way back.
+        self._others: dict[str, frozenset[str]] = {}
+        self._leads_to: dict[str, str] = {}
 
     @property
     def bytes(self) -> int:
@@ -124,20 +124,20 @@ class AgentGraph:
         return number
 
     def put_concept(
-        self, slug: str, name: str, memories: int, merged: Collection[str] = ()
+        self, slug: str, name: str, memories: int, others: Collection[str] = ()
     ) -> None:
-        """Take in a concept, or what it is now, with what was merged into it; raises CorruptRow."""
-        strings = (slug, name, *merged)
+        """Take in a concept, or what it is now, with its other slugs; raises CorruptRow."""
+        strings = (slug, name, *others)
         if not (all(isinstance(one, str) for one in strings) and type(memories) is int):
             raise CorruptRow(f"concept {slug!r}")
-        self._put_merged(slug, merged)
+        self._put_others(slug, others)
         self._concepts[self.number_of(slug)] = Concept((self.agent, slug), name, memories)
 
     def remove_concept(self, slug: str) -> None:
         """Forget a concept; its edges are taken away by themselves."""
         if slug in self._numbers:
             self._concepts[self._numbers[slug]] = None
-            self._put_merged(slug, ())
+            self._put_others(slug, ())
 
     def remove_edges_of_memory(self, row: int) -> None:
         """Forget the edges of a memory."""
@@ -153,19 +153,35 @@ class AgentGraph:
                 self.edges[table].remove_node(number)
             self._declared = {pair for pair in self._declared if number not in pair}
 
-    def _put_merged(self, slug: str, merged: Collection[str]) -> None:
-        for old in self._merged.pop(slug, ()):
-            if self._merged_into.get(old) == slug:
-                del self._merged_into[old]
-        if merged:
-            self._merged[slug] = frozenset(merged)
-            self._merged_into |= dict.fromkeys(merged, slug)
+    def _put_others(self, slug: str, others: Collection[str]) -> None:
+        for old in self._others.pop(slug, ()):
+            if self._leads_to.get(old) == slug:
+                del self._leads_to[old]
+        if others:
+            self._others[slug] = frozenset(others)
+            self._leads_to |= dict.fromkeys(others, slug)
 
     def spellings(self, names: Names) -> dict[str, frozenset[int]]:
         """Return names with all slugs that stand for the same concepts."""
-        current = {self._merged_into.get(slug, slug) for slug in names}
-        merged = [(slug, *self._merged[slug]) for slug in current if slug in self._merged]
-        return with_other_spellings(names, merged)
+        return with_other_spellings(names, self._groups(names))
+
+    def concepts_named(self, names: Names) -> dict[Concept, frozenset[int]]:
+        """Return the concepts of several spellings that go by some of these names, with words.
+
+        The words are those of all names in the question that stand for it.
+        """
+        named = {}
+        for slug, *others in self._groups(names):
+            concept = self._concepts[self._numbers[slug]]
+            if concept is not None:
+                words = (names[one] for one in (slug, *others) if one in names)
+                named[concept] = frozenset[int]().union(*words)
+        return named
+
+    def _groups(self, names: Names) -> list[tuple[str, ...]]:
+        """Return all slugs of each concept of several that some of the names lead to."""
+        slugs = {self._leads_to.get(slug, slug) for slug in names}
+        return [(slug, *self._others[slug]) for slug in sorted(slugs & self._others.keys())]
 
     def declare(self, source: int, target: int, *, is_declared: bool) -> None:
         """Note whether a person said that two concepts are related."""
@@ -202,7 +218,7 @@ class AgentGraph:
             rows = rows[rows < len(subjects)]
             if concept.memories > FEW_MEMORIES:
                 slug = self._slugs[number]
-                own = [hash(one) for one in (slug, *self._merged.get(slug, ()))]
+                own = [hash(one) for one in (slug, *self._others.get(slug, ()))]
                 if subjects[row] not in own:
                     rows = rows[np.logical_or.reduce([subjects[rows] == one for one in own])]
             yield concept, rows

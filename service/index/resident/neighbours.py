@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from service.index.evidence import Names
 from service.index.resident.agent_index import AgentIndex
 from service.records import Concept, ConceptId, Related
 
@@ -16,6 +17,12 @@ def concepts_of(
             for key in keys
             if index.holds(key)
         }
+
+
+def concepts_named(index: AgentIndex, names: Names) -> list[Concept]:
+    """Return the concepts of several names that go by some of these."""
+    with index.lock:
+        return list(index.graph.concepts_named(names))
 
 
 def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list[str]]:

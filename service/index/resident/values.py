@@ -40,6 +40,18 @@ def named_words(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np
     return words
 
 
+def mentioned_words(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bool_]:
+    """Return which of the question's words name a concept that each memory mentions [row, word].
+
+    Of concepts that go by several names: who mentions others holds the words of their name.
+    """
+    words = np.zeros((len(rows), len(question.words)), np.bool_)
+    for concept, places in index.graph.concepts_named(question.names).items():
+        mentioning = np.isin(rows, index.graph.rows_of(concept.id[1]))
+        words[np.ix_(np.flatnonzero(mentioning), np.array(sorted(places), np.intp))] = True
+    return words
+
+
 def occurred_micros(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.int64]:
     """Return when each memory happened, in microseconds since 1970."""
     return index.columns.occurred_at[rows]
@@ -54,6 +66,7 @@ VALUES: Final[Mapping[str, Value]] = {
     "cosines": cosines,
     "is_named": is_named,
     "named_words": named_words,
+    "mentioned_words": mentioned_words,
     "is_turn": is_turn,
     "occurred_micros": occurred_micros,
 }

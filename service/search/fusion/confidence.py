@@ -95,14 +95,13 @@ def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty |
 
 def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float | None]:
     """Return coverage and speaker of a certainty; `first` are the rows of the first hits."""
-    held = features.evidence.values["counts"][: len(features.cosines)] > 0
     turns = features.of_candidates("is_turn") > 0
     speaks = turns & (features.of_candidates("is_named") > 0)
     names = features.of_candidates("named_words")[speaks].any(axis=0)
     beside = np.where(names, np.float32(0), features.idf)
     if not speaks.any() or not beside.any():
-        return _greatest(_shares(held, features.idf)[first]), None
-    shares = _shares(held, beside)
+        return _greatest(_shares(features.held, features.idf)[first]), None
+    shares = _shares(features.held, beside)
     is_first = np.isin(np.arange(len(shares)), first)
     coverage = _greatest(shares[is_first & speaks])
     return coverage, coverage - _greatest(shares[turns & ~speaks])

@@ -19,8 +19,8 @@ _B: Final = 0.75
 def idf_of(corpus: Corpus) -> Floats:
     """Return how telling each word of the question is."""
     # Counted one after the other in a store that is written to, one may exceed the other.
-    without = np.maximum(corpus.documents - corpus.document_frequencies, 0)
-    idf: Floats = np.log1p((without + 0.5) / (corpus.document_frequencies + 0.5)).astype(np.float32)
+    without = np.maximum(corpus.documents - corpus.frequencies, 0)
+    idf: Floats = np.log1p((without + 0.5) / (corpus.frequencies + 0.5)).astype(np.float32)
     return idf
 
 

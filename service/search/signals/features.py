@@ -19,9 +19,9 @@ _NEAR: Final = 1
 REACH: Final = 5
 # What a neighbour's cosine counts beside a memory's own.
 _NEIGHBOUR: Final = 0.4
-# A memory that holds nine tenths of what the question tells counts .43 of one that holds all: only
-# what leaves little out is surely meant.
-_FULLNESS: Final = 8
+# A memory that holds nine tenths of what the question tells counts .19 of one that holds all: only
+# what leaves next to nothing out is surely meant.
+_FULLNESS: Final = 16
 # Words of a turn that says enough to answer a question: two or three sentences.
 _ENOUGH_WORDS: Final = 40
 # A section of a document says by itself what it is about; a turn of a conversation seldom does.
@@ -83,9 +83,10 @@ class Features:
     def coverage(self) -> Floats:
         """The share of what the question tells that stands in each memory, 0 to 1, once or often.
 
-        A word tells its idf; one that no memory holds tells nothing of any.
+        A word tells its idf; one that no memory holds tells nothing of any. What mentions a concept
+        by another name holds the words of its name.
         """
-        return self._share_told(self.evidence.values["counts"] > 0)
+        return self._share_told(self._every_held)
 
     @cached_property
     def fullness(self) -> Floats:
@@ -93,11 +94,15 @@ class Features:
         full: Floats = self.coverage**_FULLNESS
         return full
 
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Which words of the question each memory holds, or names by another name [row, word]."""
+        return self._every_held[self._candidates]
+
     @cached_property
     def holds_all(self) -> NDArray[np.bool_]:
         """Whether each memory holds every word of the question that any holds; all, of none."""
-        held = (self.evidence.values["counts"] > 0) | (self._telling == 0)
-        whole: NDArray[np.bool_] = held.all(axis=1)
+        whole: NDArray[np.bool_] = (self._every_held | (self._telling == 0)).all(axis=1)
         return whole[self._candidates]
 
     @cached_property
@@ -130,9 +135,16 @@ class Features:
         return blended
 
     @cached_property
+    def _every_held(self) -> NDArray[np.bool_]:
+        """Which words of the question each memory holds [row, word], the neighbours' rows too."""
+        values = self.evidence.values
+        held: NDArray[np.bool_] = (values["counts"] > 0) | values["mentioned_words"]
+        return held
+
+    @cached_property
     def _telling(self) -> Floats:
         """What each word of the question tells: its idf, or 0 where no memory holds it."""
-        return np.where(self.evidence.corpus.document_frequencies > 0, self.idf, np.float32(0))
+        return np.where(self.evidence.corpus.frequencies > 0, self.idf, np.float32(0))
 
     def _share_told(self, words: NDArray[np.bool_]) -> Floats:
         """Return the share of what the question tells that these words of it do [row, word]."""

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 
 from service.index.evidence import Floats
+from service.search.signals.coverage import COVERAGE
 from service.search.signals.features import Features
 from service.search.signals.signal import Signal
 
@@ -20,4 +21,4 @@ def _value(features: Features) -> Floats:
     return np.where(features.of_candidates("is_turn") > 0, np.float32(0), value)
 
 
-NAMED: Final = Signal("named", 1.5, _value)
+NAMED: Final = Signal("named", COVERAGE.weight, _value)

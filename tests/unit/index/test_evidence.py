@@ -26,7 +26,7 @@ def evidence(keys: str, candidates: int, rows: list[list[int]], documents: int =
             "lengths": numbers + 1,
             "of any name": numbers % 2 == 0,
         },
-        corpus=Corpus(np.array([1, 2], np.float32), documents, 100.0),
+        corpus=Corpus(np.array([1, 2], np.float32), np.array([0, 5], np.float32), documents, 100.0),
     )
 
 
@@ -98,6 +98,16 @@ def test_a_question_of_stop_words_keeps_them_and_one_of_marks_has_none() -> None
 
 def test_the_names_of_a_question_are_its_runs_of_tokens() -> None:
     assert set(Question.read("Anna Berg?", None).names) == {"anna", "berg", "anna_berg"}
+
+
+def test_a_name_stands_before_particles_and_within_a_run_of_letters() -> None:
+    korean = Question.read("데이터베이스 마이그레이션에는 뭐가 필요했지", None).names
+    assert "데이터베이스_마이그레이션" in korean
+    assert "데이터베이스_마이그레이션에는" in korean
+    assert korean["데이터베이스_마이그레이션"] < korean["데이터베이스_마이그레이션에는"]
+    chinese = Question.read("数据库迁移由谁负责", None).names
+    assert {"数据库迁移", "负责", "数据库迁移由谁负责"} <= chinese.keys()
+    assert len(Question.read("长" * 5000, None).names) == 1
 
 
 def test_each_name_knows_the_words_it_is_made_of() -> None:

@@ -39,10 +39,11 @@ def evidence(counts: list[list[int]], cosines: list[float] | None = None) -> Evi
             **{name: np.zeros(size, np.float32) for name in VALUES},
             "counts": table,
             "named_words": np.zeros_like(table, np.bool_),
+            "mentioned_words": np.zeros_like(table, np.bool_),
             "lengths": np.full(size, 10, np.float32),
             "cosines": np.array(cosines or [np.nan] * size, np.float32),
         },
-        corpus=Corpus(np.full(words, 2, np.float32), documents=10, words=100.0),
+        corpus=Corpus(np.full(words, 2, np.float32), np.zeros(words, np.float32), 10, 100.0),
     )
 
 

@@ -18,6 +18,12 @@ from tests.effort import examples
 _TOLERANCE = 1e-5
 
 
+def corpus_of(holders: list[int], documents: int = 10, words: float = 100.0) -> Corpus:
+    """Return what is known of words that so many memories hold."""
+    frequencies = np.array(holders, np.float32)
+    return Corpus(frequencies, np.zeros_like(frequencies), documents, words)
+
+
 def chain(
     counts: list[list[int]], lengths: list[int], cosines: list[float], *, is_chain: bool = True
 ) -> Evidence:
@@ -38,11 +44,12 @@ def chain(
             **{name: np.zeros(size, np.float32) for name in VALUES},
             "counts": table,
             "named_words": np.zeros_like(table, np.bool_),
+            "mentioned_words": np.zeros_like(table, np.bool_),
             "lengths": np.array(lengths, np.float32),
             "cosines": np.array(cosines, np.float32),
             "is_turn": np.full(size, is_chain),
         },
-        corpus=Corpus((table > 0).sum(axis=0).astype(np.float32), documents=10, words=100.0),
+        corpus=corpus_of((table > 0).sum(axis=0).tolist()),
     )
 
 
@@ -129,7 +136,7 @@ def test_words_count_in_shares_of_the_greatest_or_of_enough() -> None:
 
 def test_frequencies_above_all_documents_leave_words_without_weight_but_never_against() -> None:
     odd = chain([[1], [1]], [5, 5], [0, 0])
-    corpus = Corpus(np.array([9], np.float32), documents=0, words=0.0)
+    corpus = corpus_of([9], documents=0, words=0.0)
     values = SignalValues.of(replace(odd, corpus=corpus))
     assert all(value >= 0 for value in values.by_signal["text"].tolist())
 
@@ -175,7 +182,7 @@ def alone(counts: list[list[int]], named: list[list[int]], holders: list[int]) -
         "is_named": np.array([any(words) for words in named]),
         "named_words": np.array(named, np.bool_),
     }
-    corpus = Corpus(np.array(holders, np.float32), documents=10, words=100.0)
+    corpus = corpus_of(holders)
     return SignalValues.of(replace(evidence, values=values, corpus=corpus))
 
 
@@ -189,16 +196,35 @@ def test_coverage_is_what_is_held_of_all_that_the_words_of_the_store_tell() -> N
     values = alone([[1, 2, 0], [4, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 3, [5, 1, 0])
     share = idf(5) / (idf(5) + idf(1))
     assert values.features.coverage.tolist() == pytest.approx([1, share, 0], rel=_TOLERANCE)
-    expected = pytest.approx([1, share**8, 0], rel=_TOLERANCE)
+    expected = pytest.approx([1, share**16, 0], rel=_TOLERANCE)
     assert values.by_signal["coverage"].tolist() == expected
     assert values.features.holds_all.tolist() == [True, False, False]
+
+
+def test_who_mentions_a_concept_by_another_name_holds_the_words_of_its_name() -> None:
+    # Of "minsu database migration" the last two name a concept that three memories mention.
+    values = alone([[1, 0, 0], [1, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 3, [4, 0, 0])
+    assert values.features.coverage.tolist() == [1, 1, 0]
+    evidence = values.features.evidence
+    mentioned = np.array([[0, 0, 0], [0, 1, 1], [0, 1, 1]], np.bool_)
+    values = SignalValues.of(
+        replace(
+            evidence,
+            values={**evidence.values, "mentioned_words": mentioned},
+            corpus=replace(evidence.corpus, mentions=np.array([0, 3, 3], np.float32)),
+        )
+    )
+    whole = idf(4) + 2 * idf(3)
+    by_hand = [idf(4) / whole, 1, 2 * idf(3) / whole]
+    assert values.features.coverage.tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
+    assert values.features.holds_all.tolist() == [False, True, False]
 
 
 def test_a_name_counts_by_what_its_words_tell_beyond_coverage() -> None:
     counts, named = [[1, 0], [0, 1], [1, 1], [1, 1]], [[1, 0], [0, 1], [1, 0], [0, 0]]
     values = alone(counts, named, [6, 2])
     common, rare = (idf(n) / (idf(6) + idf(2)) for n in (6, 2))
-    by_hand = [common - common**8, rare - rare**8, common, 0]
+    by_hand = [common - common**16, rare - rare**16, common, 0]
     assert values.by_signal["named"].tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
     assert values.by_signal["speaker"].tolist() == [0, 0, 0, 0]
 
