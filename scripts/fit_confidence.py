@@ -52,12 +52,12 @@ from scripts.servers.own_servers import own_servers
 FIRST: Final = 5
 # A part smaller than this is no store that anybody asks.
 LEAST: Final = 30
-# The numbers that each row of constants is of: where the question names who speaks, how near it is
-# in meaning tells nothing.
+# The numbers that each row of constants is of. Where the question names who speaks, neither meaning
+# nor margin tells the one who said it from the other.
 ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "_WITH_VECTOR": (0, 1, 2),
     "_BY_WORDS": (1, 2),
-    "_OF_SPEAKER": (1, 2, 3),
+    "_OF_SPEAKER": (1, 3),
 }
 console = Console(width=None if sys.stdout.isatty() else 160)
 
@@ -124,7 +124,8 @@ def stored(client: httpx.Client, folder: Path, asked: argparse.Namespace) -> Ite
     parts = {part.name: part for part in (part_of(whole, share) for share in asked.shares)}
     for data in (whole, *(part for part in parts.values() if len(part.memories) >= LEAST)):
         asking = Asking(client, f"measure-{data.name}")
-        yield Store(data, whole.name, asking, load(asking, data))
+        absent = [q for q in data.questions if data is not whole and not q.gold]
+        yield Store(data, whole.name, asking, load(asking, data), absent)
 
 
 def of_notes(client: httpx.Client, notes: NotesSet) -> Store:
@@ -144,8 +145,7 @@ def questions_for(
     own = [question for question in data.questions if question.gold and not is_across(question)]
     for question in spread(own, asked.questions):
         yield "own", question
-    missing = [*store.absent, *(q for q in data.questions if not q.gold and not is_across(q))]
-    for question in some(missing, most):
+    for question in some([q for q in store.absent if not is_across(q)], most):
         yield "absent", question
     for question in some(list(transplanted(data)), most * 2):
         yield "transplanted", question

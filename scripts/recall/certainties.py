@@ -51,15 +51,21 @@ class Case:
 
 
 def weights_of(cases: Sequence[Case]) -> Floats:
-    """Return what each case counts: every store as much as the others."""
+    """Return what each case counts: every store as much as the others.
+
+    None that is not the store's own counts more than one that is.
+    """
     counts = [_NATURAL if case.is_natural else 1.0 for case in cases]
     groups = defaultdict[tuple[str, Kind, Half], float](float)
     for case, count in zip(cases, counts, strict=True):
         groups[case.store, case.kind, case.half] += count
     shares = [
-        _KINDS[case.kind] * count / groups[case.store, case.kind, case.half]
+        count * min(
+            _KINDS[case.kind] / groups[case.store, case.kind, case.half],
+            1 / max(groups[case.store, "own", case.half], 1.0),
+        )
         for case, count in zip(cases, counts, strict=True)
-    ]
+    ]  # fmt: skip
     return np.array(shares)
 
 

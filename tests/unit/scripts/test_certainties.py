@@ -96,6 +96,11 @@ def test_every_store_counts_as_much_and_natural_question_as_four() -> None:
     assert weights[9:].sum() == pytest.approx(0.25)
 
 
+def test_a_few_strangers_count_no_more_than_as_many_of_its_own() -> None:
+    weights = weights_of([case("lore", "own")] * 100 + [case("lore", "stranger")] * 2)
+    assert weights.tolist() == pytest.approx([0.01] * 102)
+
+
 def drawn(count: int) -> list[Case]:
     """Return cases that are right by 8 x coverage - 4, whatever their other numbers."""
     chance, cases = random.Random(5), []
