@@ -22,6 +22,7 @@ _NEIGHBOUR: Final = 0.4
 # A memory that holds nine tenths of what the question tells counts .19 of one that holds all: only
 # what leaves next to nothing out is surely meant.
 _FULLNESS: Final = 16
+_LEAST_FULLNESS: Final = 0.001
 # Words of a turn that says enough to answer a question: two or three sentences.
 _ENOUGH_WORDS: Final = 40
 # A section of a document says by itself what it is about; a turn of a conversation seldom does.
@@ -90,9 +91,9 @@ class Features:
 
     @cached_property
     def fullness(self) -> Floats:
-        """The coverage, of which the last word counts most."""
-        full: Floats = self.coverage**_FULLNESS
-        return full
+        """The coverage, of which the last word counts most; 0 for what leaves a third out."""
+        full = self.coverage**_FULLNESS
+        return np.where(full < _LEAST_FULLNESS, np.float32(0), full)
 
     @property
     def held(self) -> NDArray[np.bool_]:

@@ -193,12 +193,13 @@ def idf(holders: int, size: int = 10) -> float:
 
 def test_coverage_is_what_is_held_of_all_that_the_words_of_the_store_tell() -> None:
     # The third word stands nowhere: it tells nothing of any of them.
-    values = alone([[1, 2, 0], [4, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 3, [5, 1, 0])
-    share = idf(5) / (idf(5) + idf(1))
-    assert values.features.coverage.tolist() == pytest.approx([1, share, 0], rel=_TOLERANCE)
-    expected = pytest.approx([1, share**16, 0], rel=_TOLERANCE)
+    values = alone([[1, 2, 0], [0, 4, 0], [7, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 4, [8, 1, 0])
+    rare, common = (idf(n) / (idf(8) + idf(1)) for n in (1, 8))
+    assert values.features.coverage.tolist() == pytest.approx([1, rare, common, 0], rel=_TOLERANCE)
+    assert rare**16 > 0.001 > common**16
+    expected = pytest.approx([1, rare**16, 0, 0], rel=_TOLERANCE)
     assert values.by_signal["coverage"].tolist() == expected
-    assert values.features.holds_all.tolist() == [True, False, False]
+    assert values.features.holds_all.tolist() == [True, False, False, False]
 
 
 def test_who_mentions_a_concept_by_another_name_holds_the_words_of_its_name() -> None:
