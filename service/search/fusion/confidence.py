@@ -26,8 +26,8 @@ _BY_WORDS: Final = (0.0, 8.12, 2.54, 0.0, -3.88)
 _OF_SPEAKER: Final = (0.0, 1.65, 0.0, 1.63, -0.73)
 # The confidence is about so many results.
 _FIRST: Final = 5
-# Fewer candidates than these have no margin: it is about that of wrong answers then (their median is
-# .26), so that a small store is no surer for being small.
+# Fewer candidates than these have no margin: it is about that of wrong answers then (their median
+# is .26), so that a small store is no surer for being small.
 _USUAL_MARGIN: Final = 0.2
 
 
