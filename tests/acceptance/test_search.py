@@ -110,7 +110,9 @@ def test_every_signal_ranks_its_hits_from_one_without_gaps(shaped: httpx.Client)
     paths = [hit["signals"]["graph"]["path"] for hit in hits if "graph" in hit["signals"]]
     assert ["The RTX 5070 Ti VRAM issue: batches of 42 exhaust its 12 GB.", "VRAM"] in paths
     bread = next(hit for hit in hits if "Bread" in hit["content"])
-    assert set(bread["signals"]) == {"vector"}
+    # By words it is none; as one of five best of eight it may be a seed of the graph's own votes.
+    assert "text" not in bread["signals"]
+    assert bread["signals"]["vector"]["rank"] > 1
 
 
 def test_the_get_twin_answers_like_post(shaped: httpx.Client) -> None:
