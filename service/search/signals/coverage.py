@@ -6,5 +6,5 @@ from service.search.signals.signal import Signal
 
 # What a turn holds by itself says less than what is held around it.
 COVERAGE: Final = Signal(
-    "coverage", 1.75, lambda features: features.fullness, factor="text", in_context=0.3
+    "coverage", 1.5, lambda features: features.fullness, factor="text", in_context=1 / 3
 )

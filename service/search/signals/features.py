@@ -19,9 +19,9 @@ _NEAR: Final = 1
 REACH: Final = 5
 # What a neighbour's cosine counts beside a memory's own.
 _NEIGHBOUR: Final = 0.4
-# A memory that holds nine tenths of what the question tells counts .19 of one that holds all: only
-# what leaves next to nothing out is surely meant.
-_FULLNESS: Final = 16
+# A memory that holds nine tenths of what the question tells counts .43 of one that holds all: only
+# what leaves little out is surely meant.
+_FULLNESS: Final = 8
 _LEAST_FULLNESS: Final = 0.001
 # Words of a turn that says enough to answer a question: two or three sentences.
 _ENOUGH_WORDS: Final = 40
@@ -91,7 +91,7 @@ class Features:
 
     @cached_property
     def fullness(self) -> Floats:
-        """The coverage, of which the last word counts most; 0 for what leaves a third out."""
+        """The coverage, of which the last word counts most; 0 for what leaves more than half out."""
         full = self.coverage**_FULLNESS
         return np.where(full < _LEAST_FULLNESS, np.float32(0), full)
 
