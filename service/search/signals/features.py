@@ -91,7 +91,7 @@ class Features:
 
     @cached_property
     def fullness(self) -> Floats:
-        """The coverage, of which the last word counts most; 0 for what leaves more than half out."""
+        """The coverage, of which the last word counts most; below a thousandth it is none."""
         full = self.coverage**_FULLNESS
         return np.where(full < _LEAST_FULLNESS, np.float32(0), full)
 
