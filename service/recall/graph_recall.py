@@ -13,6 +13,7 @@ from service.recall.walk import (
     Reached,
     Step,
     Walk,
+    apart,
     concepts_beside,
     concepts_from,
     memories_from,
@@ -165,8 +166,11 @@ async def _seeds(recall: _Recall, ranking: Sequence[Fused]) -> list[str]:
     most = min(_MOST_SEEDS, -(-query.search.limit // 2))
     hits = [Scored(hit.id, hit.score) for hit in ranking]
     limit = max(most, len(query.seed_ids))
-    kept = await recall.engine.keep_visible(hits, recall.filters, limit)
-    return [hit.id for hit in kept]
+    if query.seed_ids or not query.follows_time:
+        return [hit.id for hit in await recall.engine.keep_visible(hits, recall.filters, limit)]
+    kept = await recall.engine.keep_visible(hits, recall.filters, 2 * limit)
+    keys = [hit.id for hit in kept]
+    return apart(keys, await recall.engine.before_and_after(recall.filters.agents, keys))[:limit]
 
 
 async def _walk_concepts(recall: _Recall) -> None:

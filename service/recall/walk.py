@@ -1,7 +1,7 @@
 """The arithmetic of a walk: what one hop adds to what is reached, with the path; pure."""
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -129,3 +129,19 @@ def strongest(
     """Keep the concepts that are worth following: the strongest, ties by id."""
     ordered = sorted(concepts.items(), key=lambda item: (-item[1][1].score, item[0]))
     return dict(ordered[:MOST_CONCEPTS])
+
+
+def apart(
+    keys: Sequence[str], near: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+) -> list[str]:
+    """Return keys in their order, but those last that stand beside an earlier one in time.
+
+    Two parts of a section are one place: a walk reaches the second from the first anyway. `near`
+    gives what is just before and just after each.
+    """
+    first: list[str] = []
+    for key in keys:
+        beside = {other for side in near.get(key, ()) for other in side}
+        if beside.isdisjoint(first):
+            first.append(key)
+    return [*first, *(key for key in keys if key not in first)]

@@ -14,6 +14,7 @@ from service.recall.walk import (
     Reached,
     Step,
     Walk,
+    apart,
     concepts_beside,
     concepts_from,
     memories_from,
@@ -205,3 +206,11 @@ def test_a_ring_fades_with_every_hop() -> None:
     hop = DECAY / math.log(3)
     scores = [walk.memories[f"m{n}"].score for n in range(5)]
     assert scores == [pytest.approx(hop**n) for n in range(5)]
+
+
+def test_what_stands_beside_an_earlier_one_in_time_begins_no_walk_of_its_own() -> None:
+    near: dict[str, tuple[list[str], list[str]]] = {
+        "a": ([], ["b"]), "b": (["a"], ["c"]), "c": (["b"], ["d"]), "d": (["c"], []),
+    }  # fmt: skip
+    # Two steps away is another place; what is known of nobody's neighbours stands by itself.
+    assert apart(["b", "a", "c", "x", "d"], near) == ["b", "x", "d", "a", "c"]
