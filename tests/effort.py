@@ -60,6 +60,12 @@ AMOUNTS: Final = {
     "notes engines": Amount(
         "acceptance/test_notes_recall.py", "engines that are asked all questions", 1, 1, 2
     ),
+    "odd engines": Amount(
+        "acceptance/test_odd_questions.py", "engines that are asked odd questions", 2, 1, 2
+    ),
+    "bridging engines": Amount(
+        "acceptance/test_languages.py", "engines whose aliases bridge languages", 2, 1, 2
+    ),
     "chaos rounds": Amount("acceptance/test_chaos.py", "rounds of faults", 1, 1, 8),
     "made-up agents": Amount(
         "acceptance/test_bounds.py", "agents that are made up", 40, 20, 500

@@ -8,8 +8,11 @@ import httpx
 import pytest
 
 from tests.conftest import Start
+from tests.effort import amount
 from tests.servers.running import running_service
 
+# The same from RAM and from the database, which takes longer: both in the soak.
+ENGINES = ("resident", "database")[: amount("bridging engines")]
 KOREAN = "데이터베이스 마이그레이션은 금요일 밤에 끝났고 담당은 민수였다."
 CHINESE = "数据库迁移由李娜负责，已于周五完成。"
 ENGLISH_NOTE = "The database migration needs a backup first."
@@ -80,7 +83,7 @@ def _walk(client: httpx.Client, question: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("search_engine", ["resident", "database"])
+@pytest.mark.parametrize("search_engine", ENGINES)
 @pytest.mark.parametrize(
     ("note", "question"),
     [
@@ -106,7 +109,7 @@ def test_a_note_is_found_by_an_alias_that_no_note_holds(
             assert is_found is (file is not None), (file, best)
 
 
-@pytest.mark.parametrize("search_engine", ["resident", "database"])
+@pytest.mark.parametrize("search_engine", ENGINES)
 @pytest.mark.parametrize("foreign", [KOREAN, CHINESE])
 def test_aliases_bridge_languages(
     start: Start, tmp_path: Path, minilm_url: str, search_engine: str, foreign: str
