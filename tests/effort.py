@@ -61,10 +61,10 @@ AMOUNTS: Final = {
         "acceptance/test_notes_recall.py", "engines that are asked all questions", 1, 1, 2
     ),
     "odd engines": Amount(
-        "acceptance/test_odd_questions.py", "engines that are asked odd questions", 2, 1, 2
+        "acceptance/test_odd_questions.py", "engines that are asked odd questions", 1, 1, 2
     ),
     "bridging engines": Amount(
-        "acceptance/test_languages.py", "engines whose aliases bridge languages", 2, 1, 2
+        "acceptance/test_languages.py", "engines whose aliases bridge languages", 1, 1, 2
     ),
     "chaos rounds": Amount("acceptance/test_chaos.py", "rounds of faults", 1, 1, 8),
     "made-up agents": Amount(
