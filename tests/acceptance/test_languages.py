@@ -11,6 +11,8 @@ from tests.conftest import Start
 from tests.effort import amount
 from tests.servers.running import running_service
 
+pytestmark = pytest.mark.soak
+
 # The same from RAM and from the database, which takes longer: both in the soak.
 ENGINES = ("resident", "database")[: amount("bridging engines")]
 KOREAN = "데이터베이스 마이그레이션은 금요일 밤에 끝났고 담당은 민수였다."

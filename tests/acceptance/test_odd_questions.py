@@ -15,6 +15,8 @@ import pytest
 from tests.effort import amount
 from tests.servers.running import running_service
 
+pytestmark = pytest.mark.soak
+
 ENGINES = ("resident", "database")[: amount("odd engines")]
 
 Json = dict[str, Any]
