@@ -439,3 +439,27 @@ async def test_of_many_neighbours_both_keep_the_same(tmp_path: Path) -> None:
         ]
         assert mine == theirs
         assert len(mine["main", "c20m"]) == 40
+
+
+def test_of_equal_scores_of_two_agents_the_newest_comes_first() -> None:
+    """Each agent's index orders its own; the merge of both must as well, whoever's are older."""
+    pushed = [
+        Pushed("blue bunny", agent=AGENTS[n % 2], occurred_at=START + timedelta(days=n // 2))
+        for n in range(6)
+    ]
+
+    async def ask() -> None:
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            opened = await stack.enter_async_context(open_store(Path(folder), form="array"))
+            resident = await stack.enter_async_context(resident_engine(opened.db))
+            ids, _ = await store(opened.pipeline, pushed)
+            expected = sorted(ids, key=lambda key: (-(ids.index(key) // 2), key))
+            vector = np.array(vector_of("blue bunny"), np.float32)
+            for limit in (6, 3):
+                found = await resident.by_text("bunny", EVERYTHING, limit)
+                assert [hit.id for hit in found] == expected[:limit]
+                near, _ = await resident.by_vector(vector, EVERYTHING, limit)
+                assert [hit.id for hit in near] == expected[:limit]
+
+    asyncio.run(ask())

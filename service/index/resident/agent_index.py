@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from service.index.resident.vectors import (
     VectorIndex,
     has_direction,
 )
-from service.records import Filters, Scored
+from service.records import Filters
 
 # A key of 64 characters, its places in a dict and in a list.
 _KEY_BYTES: Final = 230
@@ -33,6 +33,22 @@ _KEY_BYTES: Final = 230
 _EMPTY_BYTES: Final = 12_000
 CORRUPT: Final = "a corrupt row"
 BEYOND_BUDGET: Final = "does not fit in MEMORY_INDEX_MEMORY_MB"
+
+
+class Ranked(NamedTuple):
+    """A memory that one signal found; these sort the best first, of equals the newest, then by id.
+
+    The moment is in microseconds of Unix time.
+    """
+
+    minus_score: float
+    minus_occurred_micros: int
+    id: str
+
+    @property
+    def score(self) -> float:
+        """What the signal gave it."""
+        return -self.minus_score
 
 
 class AgentIndex:
@@ -214,12 +230,12 @@ class AgentIndex:
 
     # Methods that read.
 
-    def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
+    def by_text(self, words: str, filters: Filters, limit: int) -> list[Ranked]:
         """Return the memories that hold any of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search(words, self.mask(filters)), limit)
 
-    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
+    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Ranked]:
         """Return the memories that hold all of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search_all(words, self.mask(filters)), limit)
@@ -236,7 +252,7 @@ class AgentIndex:
                 held.update(hit.id for hit in self._best(*found, limit))
         return held
 
-    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
+    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Ranked], int]:
         """Return the memories nearest by cosine, and how many were filtered out."""
         with self.lock:
             vectors = self.vectors
@@ -260,12 +276,11 @@ class AgentIndex:
         """Return which rows pass the filters now; not to be changed."""
         return self.columns.mask(filters, time.time_ns() // 1000)
 
-    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
+    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Ranked]:
         """Return the `limit` best, best first, of equal ones the newest, then by id."""
         if len(rows) > limit:
             kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
             rows, scores = rows[scores >= kth], scores[scores >= kth]
-        moments = self.columns.occurred_at[rows].tolist()
-        named = zip(rows.tolist(), scores.tolist(), moments, strict=True)
-        ordered = sorted((-score, -moment, self.keys[row]) for row, score, moment in named)
-        return [Scored(key, -score) for score, _, key in ordered[:limit]]
+        moments = (-self.columns.occurred_at[rows]).tolist()
+        keys = [self.keys[row] for row in rows.tolist()]
+        return sorted(map(Ranked, (-scores).tolist(), moments, keys))[:limit]

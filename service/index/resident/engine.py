@@ -5,11 +5,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from itertools import chain
+from heapq import merge
+from itertools import chain, islice
 from typing import Final, TypeVar
 
 from service.index.evidence import Evidence, Names, Question, join
-from service.index.resident.agent_index import AgentIndex
+from service.index.resident.agent_index import AgentIndex, Ranked
 from service.index.resident.evidence import collect_evidence, newest
 from service.index.resident.neighbours import (
     before_and_after,
@@ -204,11 +205,9 @@ class ResidentEngine:
         return answers
 
 
-def _best(rankings: Sequence[Sequence[Scored]], limit: int) -> list[Scored]:
-    if len(rankings) == 1:
-        return list(rankings[0])
-    every = chain.from_iterable(rankings)
-    return sorted(every, key=lambda hit: (-hit.score, hit.id))[:limit]
+def _best(rankings: Sequence[Sequence[Ranked]], limit: int) -> list[Scored]:
+    """Return the best of all agents in one order, as each of them has it."""
+    return [Scored(hit.id, hit.score) for hit in islice(merge(*rankings), limit)]
 
 
 def _slugs(concepts: Iterable[ConceptId]) -> defaultdict[str, list[str]]:
