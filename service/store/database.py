@@ -24,6 +24,7 @@ from service.records import Commit
 from service.store.address import StoreAddress
 from service.store.connecting import OPENING_PATIENCE, connect, disconnect
 from service.store.driver import RecordID, SurrealError, encode_each
+from service.store.engine_memory import EngineMemory
 from service.store.failures import is_anonymous, named_failure
 from service.store.feed_entries import row_changes, tables_in
 from service.store.plain import plain
@@ -75,6 +76,7 @@ class Database:
         self._idle = asyncio.Event()
         self._idle.set()
         self.room = Room(address)
+        self.memory = EngineMemory()
         self.last_write = time.monotonic()
         self.written = WrittenRecords()
         # The database's own clock at the last look at its feed, in milliseconds since 1970.
@@ -159,9 +161,9 @@ class Database:
             raise QueryFailed(f"The driver cannot send a value: {error}") from error
 
     async def flush(self) -> None:
-        """Let an embedded engine write out what it holds in RAM: only closing it does that.
+        """Let an embedded engine write out and give back what it holds: only closing it does that.
 
-        Who asks meanwhile waits, for a second or a few (docs/decisions/0012).
+        Who asks meanwhile waits, for 30 ms or, with a long log, a few seconds (decision 0012).
         """
         async with self._connecting:
             client, self._client = self._client, None
@@ -287,6 +289,7 @@ class Database:
             async with self._connecting:
                 if self._client is None:
                     self._client = await connect(self.address)
+                    self.memory.opened()
         return self._client
 
     async def _drop(self, client: Any) -> None:
