@@ -60,8 +60,8 @@ SET_META = load_query(__package__, "set_meta")
 
 
 def record(table: str, key: str | list[Any]) -> RecordID:
-    """Name one record, as a value for a bound variable."""
-    return RecordID(table, key)
+    """Name one record, as a value for a bound variable; unchecked, as our keys are of its types."""
+    return RecordID._unchecked(table, key)
 
 
 class Database:
