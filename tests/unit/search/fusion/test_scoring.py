@@ -37,7 +37,7 @@ def chain(
     table = np.array(counts, np.float32).reshape(size, len(counts[0]) if counts else 1)
     return Evidence(
         keys=tuple(f"m{row}" for row in range(size)),
-        candidates=size,
+        within=(size, size, size),
         before=ways[0],
         after=ways[1],
         values={
