@@ -17,7 +17,7 @@ from service.index.evidence import (
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
 from service.index.resident.facts import moment_of
-from service.index.resident.values import VALUES, Rows
+from service.index.resident.values import VALUES, Rows, Told
 from service.records import Filters
 
 
@@ -31,8 +31,9 @@ def collect_evidence(
         ways = index.graph.follows.around(candidates, mask, index.keys, reach)
         rows, within, (before, after) = _numbered(candidates, ways)
         counted = index.text.count(question.words, rows)
+        told = Told.of(index, question)
         values = {
-            name: value(index, question, rows[: told_within(name, within)])
+            name: value(index, told, rows[: told_within(name, within)])
             for name, value in VALUES.items()
         }
         return Evidence(
@@ -43,7 +44,7 @@ def collect_evidence(
             values={"counts": counted.counts, "lengths": counted.lengths, **values},
             corpus=Corpus(
                 counted.document_frequencies,
-                mentions_of(question, index.graph.concepts_named(question.names)),
+                mentions_of(question, told.concepts),
                 index.text.documents,
                 index.text.words,
             ),
