@@ -128,6 +128,12 @@ class AgentIndex:
             return False
         return bool(self.columns.present[row])
 
+    def held(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return the rows of those memories that stand here, by key, in the order of the keys."""
+        present, rows = self.columns.present, self.rows
+        known = ((key, rows[key]) for key in keys if key in rows)
+        return {key: row for key, row in known if row < len(present) and present[row]}
+
     def reserve(self, memories: int) -> None:
         """Make room for so many memories at once."""
         self.columns.reserve(memories)

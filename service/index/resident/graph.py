@@ -208,6 +208,8 @@ class AgentGraph:
 
     def _groups(self, names: Names) -> list[tuple[str, ...]]:
         """Return all slugs of each concept of several that some of the names lead to."""
+        if not self._others:
+            return []
         slugs = {self._leads_to.get(slug, slug) for slug in names}
         return [(slug, *self._others[slug]) for slug in sorted(slugs & self._others.keys())]
 

@@ -12,6 +12,9 @@ from service.index.resident.batches import Batch, Counts, Floats, Positions, Ter
 
 # From this share on, a byte for each document is as small as a list of documents and faster.
 _COMMON: Final = 0.25
+# So many postings of one part are kept as they were found, each with 9 bytes: up to 5 MB.
+_MOST_KEPT: Final = 500_000
+_KEPT_BYTES: Final = 9
 K1: Final = 1.2
 _B: Final = 0.75
 
@@ -40,6 +43,9 @@ class IndexPart(ABC):
         self.lengths, self.rows = lengths, rows
         self.dead = 0
         self._norms: tuple[float, Floats] = (0.0, lengths[:0])
+        # One search asks four times for the same terms, and some terms are asked for all the time.
+        self._found: dict[int, TermPostings | None] = {}
+        self._kept = 0
 
     @property
     def living(self) -> int:
@@ -49,14 +55,15 @@ class IndexPart(ABC):
     @property
     def bytes(self) -> int:
         """The memory held."""
-        return self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
+        own = self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
+        return own + self._kept * _KEPT_BYTES
 
     def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         length = int(self.lengths[documents].sum(dtype=np.float64))
         self.lengths[documents] = np.inf
         self.dead += len(documents)
-        self._norms = (0.0, self.lengths[:0])
+        self._forget()
         return length
 
     def norms(self, average: float) -> Floats:
@@ -68,13 +75,30 @@ class IndexPart(ABC):
             self._norms = (average, norms)
         return norms
 
-    @abstractmethod
     def find(self, terms: Terms) -> list[TermPostings | None]:
+        """Return where each of the terms stands, None for nowhere."""
+        wanted: list[int] = terms.tolist()
+        if self._kept > _MOST_KEPT:
+            self._found, self._kept = {}, 0
+        new = [term for term in wanted if term not in self._found]
+        if new:
+            postings = self._read(np.array(new, np.int64))
+            self._found |= zip(new, postings, strict=True)
+            self._kept += sum(1 + (0 if one is None else len(one.counts)) for one in postings)
+        return [self._found[term] for term in wanted]
+
+    @abstractmethod
+    def _read(self, terms: Terms) -> list[TermPostings | None]:
         """Return where each of the terms stands, None for nowhere."""
 
     @abstractmethod
     def take_apart(self) -> Batch:
         """Return all that is held, dead documents too, with terms in any order."""
+
+    def _forget(self) -> None:
+        """Forget what was worked out of the documents: they are others now."""
+        self._norms = (0.0, self.lengths[:0])
+        self._found, self._kept = {}, 0
 
     def _postings_of(self, documents: Positions, counts: NDArray[Any]) -> TermPostings | None:
         living = len(documents)
@@ -112,12 +136,11 @@ class Segment(IndexPart):
         self._columns[:, documents] = 0
         return super().kill(documents)
 
-    def find(self, terms: Terms) -> list[TermPostings | None]:
-        """Return where each of the terms stands."""
+    def _read(self, terms: Terms) -> list[TermPostings | None]:
         columns, lists = _locate(self._common, terms), _locate(self._terms, terms)
-        return [self._read(*positions) for positions in zip(columns, lists, strict=True)]
+        return [self._read_at(*positions) for positions in zip(columns, lists, strict=True)]
 
-    def _read(self, column: int, position: int) -> TermPostings | None:
+    def _read_at(self, column: int, position: int) -> TermPostings | None:
         if column >= 0:
             counts = self._columns[column]
             living = int(np.count_nonzero(counts != 0))
@@ -172,13 +195,13 @@ class Tail(IndexPart):
         self._counts[start : self.postings] = batch.counts
         self.lengths = np.concatenate((self.lengths, batch.lengths))
         self.rows = np.concatenate((self.rows, batch.rows))
+        self._forget()
 
-    def find(self, terms: Terms) -> list[TermPostings | None]:
-        """Return where each of the terms stands."""
+    def _read(self, terms: Terms) -> list[TermPostings | None]:
         held = self._terms[: self.postings]
-        return [self._read(np.flatnonzero(held == term)) for term in terms]
+        return [self._read_at(np.flatnonzero(held == term)) for term in terms]
 
-    def _read(self, positions: Positions) -> TermPostings | None:
+    def _read_at(self, positions: Positions) -> TermPostings | None:
         if not len(positions):
             return None
         documents = self._documents.take(positions).astype(np.intp)
