@@ -113,14 +113,18 @@ class TextIndex:
         places = np.full(len(rows), -1, np.int32)
         known = rows < len(self._places)
         places[known] = self._places[rows[known]]
-        slots, documents = places >> 16, (places & 0xFFFF).astype(np.intp)
+        # In the order of their places, so that each part has one stretch of them.
+        order = places.argsort()
+        ordered = places[order]
         for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
-            here = np.flatnonzero((slots == slot) & (places >= 0))
-            lengths[here] = part.lengths[documents[here]]
+            begin, end = ordered.searchsorted((slot << 16, (slot + 1) << 16)).tolist()
+            here, documents = order[begin:end], (ordered[begin:end] & 0xFFFF).astype(np.intp)
+            lengths[here] = part.lengths[documents]
             for column, postings in enumerate(part.find(terms)):
                 if postings is not None:
                     frequencies[column] += postings.living
-                    counts[here, column] = postings.count(documents[here])
+                    if end > begin:
+                        counts[here, column] = postings.count(documents)
         return Counted(counts, lengths, frequencies)
 
     def finish(self) -> None:
