@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from service.index.resident.facts import Facts, microseconds
 from service.metadata import LABEL_FILTERS
 from service.records import Filters
+from service.text.digests import digest
 
 Mask = NDArray[np.bool_]
 
@@ -60,7 +61,7 @@ class Columns:
         self._times = {
             name: np.zeros(0, np.int64) for name in ("occurred_at", "valid_from", "valid_until")
         }
-        # Python's hash of a subject, salted anew in each process; 0 for none.
+        # The digest of a subject; 0 for none.
         self.subjects = np.zeros(0, np.int64)
         self._is_archived = np.zeros(0, np.bool_)
         self._is_source = np.zeros(0, np.bool_)
@@ -125,7 +126,7 @@ class Columns:
         self._times["valid_until"][new_rows] = [
             _FOREVER if one.valid_until is None else one.valid_until for one in facts
         ]
-        self.subjects[new_rows] = [hash(one.subject) if one.subject else 0 for one in facts]
+        self.subjects[new_rows] = [digest(one.subject) if one.subject else 0 for one in facts]
         self._is_archived[new_rows] = [one.is_archived for one in facts]
         self._is_source[new_rows] = [one.consolidated_into is not None for one in facts]
         for row, one in zip(rows, facts, strict=True):

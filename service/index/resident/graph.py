@@ -12,6 +12,7 @@ from service.index.resident.chains import Chains
 from service.index.resident.facts import CorruptRow
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import FEW_MEMORIES, Concept, Related
+from service.text.digests import digest_of_name
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
 EDGE_TABLES: Final[tuple[EdgeTable, ...]] = ("references", "related_to", "is_a", "follows")
@@ -238,7 +239,7 @@ class AgentGraph:
     ) -> Iterator[tuple[Concept, NDArray[np.int32]]]:
         """Go through a memory's concepts with the rows that each leads to: see Engine.linked.
 
-        `subjects` are the subjects' hashes by row.
+        `subjects` are the subjects' digests by row.
         """
         for number in self.references.ahead(row):
             concept = self._concepts[number]
@@ -248,7 +249,7 @@ class AgentGraph:
             rows = rows[rows < len(subjects)]
             if concept.memories > FEW_MEMORIES:
                 slug = self._slugs[number]
-                own = [hash(one) for one in (slug, *self._others.get(slug, ()))]
+                own = [digest_of_name(one) for one in (slug, *self._others.get(slug, ()))]
                 if subjects[row] not in own:
                     rows = rows[np.logical_or.reduce([subjects[rows] == one for one in own])]
             yield concept, rows

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.batches import MOST_DOCUMENTS, Floats, read_texts
 from service.index.resident.postings import K1, IndexPart, Segment, Tail, TermPostings, merge
+from service.text.digests import digest
 from service.text.terms import TERMS
 
 Mask = NDArray[np.bool_]
@@ -55,8 +56,8 @@ class TextIndex:
         self._words = 0
         # A place is a part's slot << 16 | a document's number in it; -1 where a row has no text.
         self._places = np.full(64, -1, np.int32)
-        # Python's hash of each row's text, salted anew in each process.
-        self._hashes = np.zeros(64, np.int64)
+        # The digest of each row's text.
+        self._digests = np.zeros(64, np.int64)
         self._tail = Tail()
         self._tail_slot = 0
         self._segments: dict[int, Segment] = {}
@@ -64,7 +65,7 @@ class TextIndex:
     @property
     def bytes(self) -> int:
         """The memory held, without the words that all indexes share."""
-        own = self._places.nbytes + self._hashes.nbytes
+        own = self._places.nbytes + self._digests.nbytes
         return own + sum(part.bytes for part in self._parts())
 
     def put(self, rows: Sequence[int], texts: Sequence[str]) -> None:
@@ -141,7 +142,7 @@ class TextIndex:
         batch = read_texts(rows, texts)
         if not len(batch.rows):
             return
-        self._hashes[list(rows)] = [hash(text) for text in texts]
+        self._digests[list(rows)] = [digest(text) for text in texts]
         self._kill(batch.rows.astype(np.intp))
         first = len(self._tail.rows)
         self._tail.append(batch)
@@ -152,14 +153,14 @@ class TextIndex:
             self._seal()
 
     def _has(self, row: int, text: str) -> bool:
-        return bool(self._places[row] >= 0 and self._hashes[row] == hash(text))
+        return bool(self._places[row] >= 0 and self._digests[row] == digest(text))
 
     def _reach(self, row: int) -> None:
         """Make room for the place of a row."""
         if (missing := row + 1 - len(self._places)) > 0:
             more = np.full(max(missing, len(self._places)), -1, np.int32)
             self._places = np.concatenate((self._places, more))
-            self._hashes = np.concatenate((self._hashes, np.zeros(len(more), np.int64)))
+            self._digests = np.concatenate((self._digests, np.zeros(len(more), np.int64)))
 
     def _place(self, slot: int, rows: Rows, first: int) -> None:
         self._places[rows] = np.arange(first, first + len(rows)) + (slot << 16)
