@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.facts import CorruptRow
+from service.index.resident.saved import Saved
 
 Rows = NDArray[np.intp]
 Steps = NDArray[np.int32]
@@ -115,6 +116,23 @@ class Chains:
             ways[step, going[seen_at]] = ends[seen_at]
         steps = np.ascontiguousarray(ways[1:].T)
         return steps[:count], steps[count:]
+
+    def save(self) -> Saved:
+        """Return all that is held."""
+        several = [[*place, list(ends)] for place, ends in self._several.items()]
+        sides = {"before": self._one[_BEFORE], "after": self._one[_AFTER]}
+        facts = {"count": self.count, "rows": self._one.shape[1], "several": several}
+        return Saved(facts, {}, sides)
+
+    @classmethod
+    def restore(cls, saved: Saved) -> "Chains":
+        """Return chains as they were saved; raises KeyError, ValueError, TypeError."""
+        chains = cls()
+        chains.count = int(saved.facts["count"])
+        chains._several = {(side, row): tuple(e) for side, row, e in saved.facts["several"]}
+        chains._one = np.stack([saved.by_row["before"], saved.by_row["after"]])
+        chains._one[:, int(saved.facts["rows"]) :] = NOBODY
+        return chains
 
     def _beside(self, side: int, row: int) -> Sequence[int]:
         one = int(self._one[side, row]) if row < self._one.shape[1] else NOBODY

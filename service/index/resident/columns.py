@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.facts import Facts, microseconds
+from service.index.resident.saved import Saved
 from service.metadata import LABEL_FILTERS
 from service.records import Filters
 from service.text.digests import digest
@@ -19,6 +20,7 @@ _GROWTH: Final = 1.25
 # One search asks for the same mask four times; an agent asks again and again with the same filters.
 _MOST_MASKS: Final = 8
 _NOTHING: Final = np.zeros(0, np.bool_)
+_OTHER_COLUMNS: Final = ("_tags", "subjects", "_is_archived", "_is_source", "_is_present")
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -96,6 +98,34 @@ class Columns:
         columns += [self._tags, self.subjects, self._is_archived, self._is_source]
         columns += [self._is_present]
         return sum(column.nbytes for column in columns)
+
+    def save(self) -> Saved:
+        """Return all that is held."""
+        facts: dict[str, Any] = {
+            "size": self._size,
+            "labels": {name: list(labels.codes) for name, labels in self._labels.items()},
+            "tag_sets": list(self._tag_sets.codes),
+            "summaries": list(self.summaries.items()),
+        }
+        every: dict[str, NDArray[Any]] = {**self._codes, **self._times}
+        every |= {name: getattr(self, name) for name in _OTHER_COLUMNS}
+        return Saved(facts, {}, {name: column[: self._size] for name, column in every.items()})
+
+    @classmethod
+    def restore(cls, saved: Saved) -> "Columns":
+        """Return columns as they were saved; raises KeyError, ValueError, TypeError."""
+        columns, facts = cls(), saved.facts
+        columns._size = int(facts["size"])
+        for name, labels in columns._labels.items():
+            labels.codes = {value: code for code, value in enumerate(facts["labels"][name])}
+        for tags in facts["tag_sets"]:
+            columns._tag_code(tuple(tags))
+        columns.summaries = {int(row): str(key) for row, key in facts["summaries"]}
+        columns._codes = {name: saved.by_row[name] for name in columns._codes}
+        columns._times = {name: saved.by_row[name] for name in columns._times}
+        for name in _OTHER_COLUMNS:
+            setattr(columns, name, saved.by_row[name])
+        return columns
 
     def reserve(self, size: int) -> None:
         """Make room for rows below `size`."""

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.batches import Batch, Counts, Floats, Positions, Terms, join
+from service.index.resident.saved import Saved
 
 # From this share on, a byte for each document is as small as a list of documents and faster.
 _COMMON: Final = 0.25
@@ -39,6 +40,9 @@ class TermPostings:
 class IndexPart(ABC):
     """Documents numbered from 0; a dead one has infinite length, which makes its scores 0."""
 
+    # What a kind of part holds beside lengths and rows.
+    _ARRAYS: ClassVar[tuple[str, ...]] = ()
+
     def __init__(self, lengths: Floats, rows: NDArray[np.int32]) -> None:
         self.lengths, self.rows = lengths, rows
         self.dead = 0
@@ -65,6 +69,22 @@ class IndexPart(ABC):
         self.dead += len(documents)
         self._forget()
         return length
+
+    def save(self) -> Saved:
+        """Return all that is held."""
+        arrays = {"lengths": self.lengths, "rows": self.rows}
+        arrays |= {name: getattr(self, name) for name in self._ARRAYS}
+        return Saved({"dead": self.dead}, arrays)
+
+    @classmethod
+    def restore(cls, saved: Saved) -> Self:
+        """Return a part as it was saved; raises KeyError, ValueError, TypeError."""
+        part = cls.__new__(cls)
+        IndexPart.__init__(part, saved.arrays["lengths"], saved.arrays["rows"])
+        part.dead = int(saved.facts["dead"])
+        for name in cls._ARRAYS:
+            setattr(part, name, saved.arrays[name])
+        return part
 
     def norms(self, average: float) -> Floats:
         """Return what the length of each document adds to a count, kept until it changes."""
@@ -110,6 +130,8 @@ class IndexPart(ABC):
 class Segment(IndexPart):
     """Documents sorted in: for each term a list of documents, or a column when it is common."""
 
+    _ARRAYS = ("_common", "_columns", "_terms", "_ends", "_documents", "_counts")
+
     def __init__(self, batch: Batch) -> None:
         """Build from living documents with each term once, in ascending order."""
         super().__init__(batch.lengths, batch.rows)
@@ -128,8 +150,8 @@ class Segment(IndexPart):
     @property
     def bytes(self) -> int:
         """The memory held."""
-        held = (self._common, self._columns, self._terms, self._ends, self._documents, self._counts)
-        return super().bytes + sum(array.nbytes for array in held)
+        arrays: list[NDArray[Any]] = [getattr(self, name) for name in self._ARRAYS]
+        return super().bytes + sum(array.nbytes for array in arrays)
 
     def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.batches import MOST_DOCUMENTS, Floats, read_texts
+from service.index.resident.part_scores import hold_all, score_documents
 from service.index.resident.postings import K1, IndexPart, Segment, Tail, TermPostings, merge
+from service.index.resident.saved import Saved
 from service.text.digests import digest
 from service.text.terms import TERMS
 
@@ -23,10 +25,6 @@ _PAGE_TEXTS: Final = 4096
 _TAIL_POSTINGS: Final = 2**16
 # So many segments of about one size become one: at most three of each of three sizes stay.
 _FAN: Final = 4
-
-# By how often a word stands in a text, what it counts; the longest text has 65,535 at most.
-_DAMPED: Final = np.zeros(2**16, np.float32)
-_DAMPED[1:] = 1 + np.log(np.arange(1, 2**16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +125,36 @@ class TextIndex:
                     if end > begin:
                         counts[here, column] = postings.count(documents)
         return Counted(counts, lengths, frequencies)
+
+    def save(self) -> Saved:
+        """Return all that is held; the tail becomes a segment first, so that no reader may be."""
+        self._seal()
+        saved = Saved(
+            {
+                "documents": self.documents,
+                "words": self._words,
+                "rows": len(self._places),
+                "slots": list(self._segments),
+            },
+            {},
+            {"places": self._places, "digests": self._digests},
+        )
+        for slot, segment in self._segments.items():
+            saved.put(f"segment {slot}", segment.save())
+        return saved
+
+    @classmethod
+    def restore(cls, saved: Saved) -> "TextIndex":
+        """Return an index as it was saved; raises KeyError, ValueError, TypeError."""
+        index, facts = cls(), saved.facts
+        index.documents, index._words = int(facts["documents"]), int(facts["words"])
+        index._segments = {
+            slot: Segment.restore(saved.part(f"segment {slot}")) for slot in facts["slots"]
+        }
+        index._tail_slot = index._free_slot()
+        index._places, index._digests = saved.by_row["places"], saved.by_row["digests"]
+        index._places[int(facts["rows"]) :] = -1
+        return index
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""
@@ -231,10 +259,12 @@ class TextIndex:
             missing = sum(each is None for each in postings)
             if missing == len(postings) or (needs_all and missing):
                 continue
-            score = _score(part, part.norms(self._words / self.documents), postings, weights)
+            score = score_documents(
+                part, part.norms(self._words / self.documents), postings, weights
+            )
             reached = score > 0
             if needs_all:
-                reached &= _holds_all(part, postings)
+                reached &= hold_all(part, postings)
             at = np.flatnonzero(reached)
             kept = part.rows.take(at)
             passes = mask.take(kept)
@@ -250,36 +280,3 @@ class TextIndex:
         frequency = sum(each.living for each in in_parts if each)
         idf = math.log1p((self.documents - frequency + 0.5) / (frequency + 0.5))
         return idf * (K1 + 1)
-
-
-def _score(
-    part: IndexPart, norms: Floats, by_term: Sequence[TermPostings | None], weights: Sequence[float]
-) -> Floats:
-    """Return a score for each document of a part; the same whether a term has a column or not."""
-    scores = np.zeros(len(part.rows), np.float32)
-    for postings, weight in zip(by_term, weights, strict=True):
-        if postings is None:
-            continue
-        share = norms if postings.documents is None else norms.take(postings.documents)
-        counts = _DAMPED.take(postings.counts)
-        share = share + counts
-        np.divide(counts, share, out=share)
-        share *= np.float32(weight)
-        if postings.documents is None:
-            scores += share
-        else:
-            np.add.at(scores, postings.documents, share)
-    return scores
-
-
-def _holds_all(part: IndexPart, by_term: Sequence[TermPostings | None]) -> Mask:
-    """Return which documents hold every term."""
-    holds = np.ones(len(part.rows), np.bool_)
-    for postings in by_term:
-        if postings is not None and postings.documents is None:
-            holds &= postings.counts > 0
-        elif postings is not None:
-            here = np.zeros(len(part.rows), np.bool_)
-            here[postings.documents] = True
-            holds &= here
-    return holds

@@ -23,8 +23,8 @@ Rows = NDArray[np.intp]
 class Told:
     """The question, and what it names in one agent's index.
 
-    `subjects` gives the places of the words of each name, by the digest of a slug that stands for it;
-    `concepts` are those of several names, with the places of their words.
+    `subjects` gives the places of the words of each name, by the digest of each slug that stands
+    for it; `concepts` are those of several names, with the places of their words.
     """
 
     question: Question
