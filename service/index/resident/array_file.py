@@ -45,9 +45,8 @@ def write_arrays(path: Path, saved: Saved) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
         _sync_folder(path.parent)
-    except BaseException:
+    finally:
         partial.unlink(missing_ok=True)
-        raise
 
 
 def read_facts(path: Path) -> dict[str, Any]:

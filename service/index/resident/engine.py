@@ -21,6 +21,7 @@ from service.index.resident.neighbours import (
     related,
     summaries_of,
 )
+from service.index.resident.phrases import hold_phrase
 from service.index.resident.residency import Residency
 from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
 from service.text.words import query_words
@@ -67,7 +68,7 @@ class ResidentEngine:
         kept: list[Scored] = []
         for start in range(0, len(ranking), _SLICE):
             part = ranking[start : start + _SLICE]
-            holding = await self.residency.hold_phrase([hit.id for hit in part], phrase)
+            holding = await hold_phrase(self.residency.db, [hit.id for hit in part], phrase)
             kept += [hit for hit in part if hit.id in holding]
             if len(kept) >= limit:
                 break

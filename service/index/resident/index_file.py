@@ -11,22 +11,23 @@ from service.index.resident.vectors import VectorIndex
 def save_index(index: AgentIndex) -> Saved:
     """Return all that an index holds; nothing of it may change while the arrays are used."""
     with index.lock:
-        saved = Saved(
-            {
-                "agent": index.agent,
-                "corrupt": sorted(index.corrupt),
-                "beyond_budget": index.beyond_budget,
-                "strange_edges": [[*key, *ends] for key, ends in index.strange_edges.items()],
-                "unfit": index.unfit,
-            }
-        )
-        saved.put_strings("keys", index.keys)
-        saved.put("columns", index.columns.save())
-        saved.put("text", index.text.save())
-        saved.put("graph", index.graph.save())
-        if index.vectors:
-            saved.put("vectors", index.vectors.save())
-        return saved
+        index.text.seal()
+    saved = Saved(
+        {
+            "agent": index.agent,
+            "corrupt": sorted(index.corrupt),
+            "beyond_budget": index.beyond_budget,
+            "strange_edges": [[*key, *ends] for key, ends in index.strange_edges.items()],
+            "unfit": index.unfit,
+        }
+    )
+    saved.put_strings("keys", index.keys)
+    saved.put("columns", index.columns.save())
+    saved.put("text", index.text.save())
+    saved.put("graph", index.graph.save())
+    if index.vectors:
+        saved.put("vectors", index.vectors.save())
+    return saved
 
 
 def restore_index(saved: Saved) -> AgentIndex:

@@ -127,8 +127,7 @@ class TextIndex:
         return Counted(counts, lengths, frequencies)
 
     def save(self) -> Saved:
-        """Return all that is held; the tail becomes a segment first, so that no reader may be."""
-        self._seal()
+        """Return all that is held; `seal` comes first."""
         saved = Saved(
             {
                 "documents": self.documents,
@@ -158,7 +157,7 @@ class TextIndex:
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""
-        self._seal()
+        self.seal()
         while len(group := self._fitting(list(self._segments))) > 1:
             self._merge(group)
 
@@ -178,7 +177,7 @@ class TextIndex:
         self.documents += len(batch.rows)
         self._words += int(batch.lengths.sum(dtype=np.float64))
         if len(self._tail.rows) >= self._tail_documents or self._tail.postings >= _TAIL_POSTINGS:
-            self._seal()
+            self.seal()
 
     def _has(self, row: int, text: str) -> bool:
         return bool(self._places[row] >= 0 and self._digests[row] == digest(text))
@@ -207,7 +206,7 @@ class TextIndex:
             if part is not self._tail and part.dead * 2 > len(part.rows):
                 self._merge([slot])
 
-    def _seal(self) -> None:
+    def seal(self) -> None:
         """Turn the tail into a segment, and segments of one size into larger ones."""
         if self._tail.living:
             self._keep(merge([self._tail]))
