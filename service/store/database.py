@@ -48,19 +48,17 @@ _WRITE_PATIENCE: Final = 10.0  # a document is one transaction, however long
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
 
-# So many rows are encoded in 5 ms.
-_MOST_ROWS_AT_ONCE: Final = 200
+_MOST_ROWS_AT_ONCE: Final = 200  # are encoded in 5 ms
 
 CHANGES = load_query(__package__, "changes")
 # Tables of commits in one look at the feed: the database itself ends near 1,000.
 _FEED_PAGE: Final = 500
-
 GET_META = load_query(__package__, "get_meta")
 SET_META = load_query(__package__, "set_meta")
 
 
 def record(table: str, key: str | list[Any]) -> RecordID:
-    """Name one record, as a value for a bound variable; unchecked, as our keys are of its types."""
+    """Name one record, as a value for a bound variable; the driver's checks would cost twice it."""
     return RecordID._unchecked(table, key)
 
 
@@ -80,8 +78,7 @@ class Database:
         self.last_write = time.monotonic()
         self.written = WrittenRecords()
         self.write_log = WriteLog()
-        # Its own clock at the last look at its feed, in milliseconds since 1970.
-        self.clock_ms: int | None = None
+        self.clock_ms: int | None = None  # of the last look at its feed, since 1970
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
 

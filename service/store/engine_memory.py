@@ -14,10 +14,11 @@ _GROWN_BYTES_WHEN_IDLE: Final = 32_000_000
 
 
 def resident_bytes() -> int:
-    """Return what this process holds in RAM; 0 where the system does not tell it so (no Linux)."""
+    """Return what this process holds in RAM without pages of files; 0 where no /proc tells it."""
     if not _PROCESS.exists():
         return 0
-    return int(_PROCESS.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    pages, of_files = map(int, _PROCESS.read_text(encoding="ascii").split()[1:3])
+    return (pages - of_files) * resource.getpagesize()
 
 
 def give_back() -> None:
