@@ -70,6 +70,8 @@ async def ask_all(settings: Settings, order: StoreOrder, asked: argparse.Namespa
     async with LifespanManager(app, startup_timeout=_START_SECONDS, shutdown_timeout=100):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://in-process") as client:
+            while (await client.get("/health/ready")).status_code != httpx.codes.OK:
+                await asyncio.sleep(0.2)
             for body in bodies[:WARM_UP_QUESTIONS]:
                 (await client.post(request.path, json=body)).raise_for_status()
             profiler = begin_profile() if asked.profile else None
