@@ -1,5 +1,6 @@
 """The event loop answers everybody: the JSON of a large body, in or out, is no work of its own."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,10 +22,10 @@ NUMBERS = ",".join(["1"] * 7_900_000)
 BODIES = {
     "texts": (200, json.dumps({"model": NAME, "input": ["1 2 3"] * 2048})),
     "Korean": (
-        400,
+        200,
         json.dumps({"model": NAME, "input": ["오늘 서울에서 " * 1000] * 700}, ensure_ascii=False),
     ),
-    "escapes": (400, json.dumps({"model": NAME, "input": ["오늘 서울에서 " * 1000] * 330})),
+    "escapes": (200, json.dumps({"model": NAME, "input": ["오늘 서울에서 " * 1000] * 330})),
     "numbers": (400, f'{{"model": "{NAME}", "input": [{NUMBERS}]}}'),
     "lists of numbers": (400, f'{{"model": "{NAME}", "input": [[{NUMBERS}]]}}'),
     "texts and numbers": (400, f'{{"model": "{NAME}", "input": ["a", {NUMBERS}]}}'),
@@ -36,6 +37,10 @@ class WideEncoder(GatedEncoder):
     """Gives vectors as long as the largest models do, with all their digits."""
 
     card = replace(GatedEncoder.card, dimensions=4096)
+
+    def tokenize(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
+        """Take every text for one token."""
+        return [[1]] * len(texts)
 
     def encode(self, batch: Sequence[TokenIds]) -> Vectors:
         """Give every text the same vector."""
@@ -53,14 +58,13 @@ async def test_large_bodies_hold_up_nobody() -> None:
         ) as client,
     ):
         while (await client.get("/health")).status_code != 200:
-            pass
-        slow = {}
+            await asyncio.sleep(0.05)
+        turns = {}
         for name, (status, body) in BODIES.items():
             content = body.encode()
             headers = {"Content-Type": "application/json", "Content-Length": str(len(content))}
             async with longest_turn() as longest:
                 answer = await client.post("/v1/embeddings", content=content, headers=headers)
             assert answer.status_code == status, answer.text
-            slow[name] = round(longest[0], 3)
-        print(slow)
-        assert {name: seconds for name, seconds in slow.items() if seconds > MOST_SECONDS} == {}
+            turns[name] = round(longest[0], 3)
+        assert {name: seconds for name, seconds in turns.items() if seconds > MOST_SECONDS} == {}
