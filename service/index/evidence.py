@@ -18,12 +18,17 @@ RowNumbers = NDArray[np.int32]
 # Slugs, and which of the question's words each is made of, by their place.
 Names = Mapping[str, frozenset[int]]
 
+# How many memories lie within no step of those asked about, within one, within any.
+Within = tuple[int, int, int]
+
 # No title is longer (service/names/names.py), and a pasted text names everything.
 _LONGEST_NAME_TOKENS: Final = 12
 _MOST_TOKENS: Final = 64
 # Of Han and Kana: longer runs are sentences, and each of their parts costs a look-up.
 _LONGEST_RUN: Final = 16
 _LONGEST_PART: Final = 8
+# Which of `Within` a value is told of; others are told of the candidates alone.
+_TOLD_WITHIN: Final[Mapping[str, int]] = {"counts": 2, "lengths": 2, "cosines": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,19 @@ class Corpus:
         return held
 
 
+def told_within(name: str, within: Within) -> int:
+    """Return how many memories a value is told of, the first of an evidence's rows."""
+    return within[_TOLD_WITHIN.get(name, 0)]
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Memories and what stands in them: arrays with a row for each key, in their order.
 
-    The candidates come first, those that were asked about; then what comes up to `reach` steps
-    before or after them. `before` and `after` hold the rows of the nearest neighbours in time,
-    nearest first, -1 for none. `values` are told by name:
+    The candidates come first, those that were asked about; then what stands right before or after
+    one; then what comes up to `reach` steps before or after. `before` and `after` hold, for each
+    candidate, the rows of its neighbours in time, nearest first, -1 for none. `values` are told by
+    name, of as many rows as `told_within` says:
 
     - `counts`: how often each word of the question stands in a memory (a column for each word);
     - `lengths`: how many words it has;
@@ -89,41 +100,58 @@ class Evidence:
     """
 
     keys: tuple[str, ...]
-    candidates: int
+    within: Within
     before: RowNumbers
     after: RowNumbers
     values: Mapping[str, NDArray[Any]]
     corpus: Corpus
+
+    @property
+    def candidates(self) -> int:
+        """How many were asked about."""
+        return self.within[0]
 
 
 def join(parts: Sequence[Evidence]) -> Evidence:
     """Join the evidence of several agents' indexes; all are of one question and reach."""
     if len(parts) == 1:
         return parts[0]
-    order = _candidates_first(parts)
-    starts = np.cumsum([0, *(len(part.keys) for part in parts[:-1])])
+    distances = np.concatenate([np.repeat((0, 1, 2), _apart(part.within)) for part in parts])
+    order = np.argsort(distances, kind="stable")
     new_rows = np.empty(len(order), np.int32)
     new_rows[order] = np.arange(len(order), dtype=np.int32)
+    starts = np.cumsum([0, *(len(part.keys) for part in parts[:-1])])
     keys = [key for part in parts for key in part.keys]
 
     def moved(ways: Sequence[RowNumbers]) -> RowNumbers:
         steps = [
-            np.where(way >= 0, new_rows[way + start], -1)
+            np.where(way >= 0, new_rows[np.maximum(way, 0) + start], -1)
             for way, start in zip(ways, starts, strict=True)
         ]
-        return np.concatenate(steps)[order]
+        return np.concatenate(steps)
 
+    def together(name: str) -> NDArray[Any]:
+        told = np.concatenate([part.values[name] for part in parts])
+        is_told = distances <= _TOLD_WITHIN.get(name, 0)
+        return told[np.argsort(distances[is_told], kind="stable")]
+
+    candidates, near, every = (
+        sum(counts) for counts in zip(*(p.within for p in parts), strict=True)
+    )
     return Evidence(
         keys=tuple(keys[row] for row in order.tolist()),
-        candidates=sum(part.candidates for part in parts),
+        within=(candidates, near, every),
         before=moved([part.before for part in parts]),
         after=moved([part.after for part in parts]),
-        values={
-            name: np.concatenate([part.values[name] for part in parts])[order]
-            for name in parts[0].values
-        },
+        values={name: together(name) for name in parts[0].values},
         corpus=_join_corpora([part.corpus for part in parts]),
     )
+
+
+def _apart(within: Within) -> tuple[int, int, int]:
+    """Return how many memories are candidates, how many stand beside one, how many farther."""
+    candidates, near, every = within
+    return candidates, near - candidates, every - near
 
 
 def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
@@ -133,11 +161,6 @@ def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
         documents=sum(part.documents for part in parts),
         words=sum(part.words for part in parts),
     )
-
-
-def _candidates_first(parts: Sequence[Evidence]) -> NDArray[np.intp]:
-    is_neighbour = [np.arange(len(part.keys)) >= part.candidates for part in parts]
-    return np.argsort(np.concatenate(is_neighbour), kind="stable")
 
 
 def mentions_of(question: Question, named: Mapping[Concept, frozenset[int]]) -> Floats:

@@ -110,6 +110,8 @@ async def _summaries_for_sources(
     """Put its summary in the place of each source; of several the best ranked counts."""
     named = {key for hit in hits for key in (hit.id, *path_seeds(hit))}
     summaries = await engine.summaries_of(agents, sorted(named))
+    if not summaries:
+        return list(hits)
     best: dict[str, Fused] = {}
     for hit in hits:
         best.setdefault(summaries.get(hit.id, hit.id), hit)

@@ -17,7 +17,9 @@ from service.index.evidence import (
     Names,
     Question,
     RowNumbers,
+    Within,
     mentions_of,
+    told_within,
     with_other_spellings,
 )
 from service.names.spellings import other_slugs
@@ -44,7 +46,7 @@ async def collect_evidence(
 
     How long an average text is, is estimated by those read.
     """
-    named, (rows, candidates) = await asyncio.gather(
+    named, (rows, within) = await asyncio.gather(
         named_in(db, filters.agents, question.names),
         _read_around(db, question, filters, keys, reach),
     )
@@ -52,14 +54,17 @@ async def collect_evidence(
     documents = sum((await sizes(db, filters.agents)).values())
     values = _count(question, rows.values())
     told = Told(question, named.spellings, await _mentions(db, named))
-    values |= {name: value([*rows.values()], told) for name, value in VALUES.items()}
+    every = [*rows.values()]
+    values |= {
+        name: value(every[: told_within(name, within)], told) for name, value in VALUES.items()
+    }
     lengths = values["lengths"]
     words = documents * float(lengths.mean()) if len(lengths) else 0.0
     return Evidence(
         keys=tuple(rows),
-        candidates=candidates,
-        before=_ways(rows, candidates, "before", reach),
-        after=_ways(rows, candidates, "after", reach),
+        within=within,
+        before=_ways(rows, within[0], "before", reach),
+        after=_ways(rows, within[0], "after", reach),
         values=values,
         corpus=Corpus(
             np.array(frequencies, np.float32),
@@ -165,20 +170,20 @@ async def _mentions(db: Database, named: Named) -> dict[str, frozenset[int]]:
 
 async def _read_around(
     db: Database, question: Question, filters: Filters, keys: Iterable[str], reach: int
-) -> tuple[dict[str, Row], int]:
-    """Return the rows of memories, how many they are, and behind them their neighbours' rows."""
+) -> tuple[dict[str, Row], Within]:
+    """Return the rows of memories and behind them their neighbours' rows, nearest first."""
     rows: dict[str, Row] = {}
     wanted = list(dict.fromkeys(keys))
-    candidates = 0
+    counts: list[int] = []
     for _ in range(reach + 1):
         new = await _rows(db, question, filters, wanted)
         rows |= new
-        candidates = candidates or len(rows)
+        counts.append(len(rows))
         near = (key for row in new.values() for key in (*row["before"], *row["after"]))
         wanted = [key for key in dict.fromkeys(near) if key not in rows]
         if not wanted:
             break
-    return rows, candidates
+    return rows, (counts[0], counts[:2][-1], len(rows))
 
 
 async def _rows(
@@ -209,7 +214,7 @@ def _ways(rows: Mapping[str, Row], candidates: int, side: str, reach: int) -> Ro
     A chain that comes back to where it was ends there.
     """
     positions = {key: position for position, key in enumerate(rows)}
-    ways = np.full((len(rows), reach), -1, np.int32)
+    ways = np.full((candidates, reach), -1, np.int32)
     for position, key in enumerate(islice(rows, candidates)):
         way = [key]
         while len(way) <= reach:

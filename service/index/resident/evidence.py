@@ -1,15 +1,23 @@
 """Evidence out of one agent's index."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 import numpy as np
 
-from service.index.evidence import Corpus, Evidence, Question, RowNumbers, mentions_of
+from service.index.evidence import (
+    Corpus,
+    Evidence,
+    Question,
+    RowNumbers,
+    Within,
+    mentions_of,
+    told_within,
+)
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
 from service.index.resident.facts import moment_of
-from service.index.resident.values import VALUES, Rows
+from service.index.resident.values import VALUES, Rows, Told
 from service.records import Filters
 
 
@@ -19,20 +27,24 @@ def collect_evidence(
     """Return the evidence of those memories that pass the filters, and of their neighbours."""
     with index.lock:
         mask = index.mask(filters)
-        held = [index.rows[key] for key in keys if index.holds(key)]
-        candidates = [row for row in held if mask[row]]
-        rows, before, after = _with_neighbours(index, candidates, mask, reach)
+        candidates = _visible(index, keys, mask)
+        ways = index.graph.follows.around(candidates, mask, index.keys, reach)
+        rows, within, (before, after) = _numbered(candidates, ways)
         counted = index.text.count(question.words, rows)
-        values = {name: value(index, question, rows) for name, value in VALUES.items()}
+        told = Told.of(index, question)
+        values = {
+            name: value(index, told, rows[: told_within(name, within)])
+            for name, value in VALUES.items()
+        }
         return Evidence(
-            keys=tuple(index.keys[row] for row in rows.tolist()),
-            candidates=len(candidates),
+            keys=tuple([index.keys[row] for row in rows.tolist()]),
+            within=within,
             before=before,
             after=after,
             values={"counts": counted.counts, "lengths": counted.lengths, **values},
             corpus=Corpus(
                 counted.document_frequencies,
-                mentions_of(question, index.graph.concepts_named(question.names)),
+                mentions_of(question, told.concepts),
                 index.text.documents,
                 index.text.words,
             ),
@@ -54,36 +66,32 @@ def newest(
         return moment_of(int(moments.max())) if len(moments) else None
 
 
-def _with_neighbours(
-    index: AgentIndex, candidates: Sequence[int], mask: Mask, reach: int
-) -> tuple[Rows, RowNumbers, RowNumbers]:
-    """Return the candidates' rows in the index and behind them those around them.
+def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:
+    """Return the rows of those memories that pass, in the order of their keys."""
+    known = [row for key in keys if (row := index.rows.get(key)) is not None]
+    rows = np.array(known, np.intp)
+    rows = rows[rows < len(mask)]
+    return rows[mask[rows]]
 
-    With them come, for each, the positions among these rows of what comes before and after it.
+
+def _numbered(
+    candidates: Rows, ways: tuple[RowNumbers, RowNumbers]
+) -> tuple[Rows, Within, tuple[RowNumbers, RowNumbers]]:
+    """Return the index's rows as in an evidence, how many lie how near, and the ways by position.
+
+    A row of the index stands where it is met first.
     """
-    follows, names = index.graph.edges["follows"], index.keys
-    # Indexing bytes is faster than indexing an array, and this loop runs thousands of times.
-    passes = mask.tobytes()
-
-    def next_of(ends: Sequence[int], row: int) -> int:
-        if len(ends) == 1:
-            return ends[0] if ends[0] < len(passes) and passes[ends[0]] else row
-        visible = [end for end in ends if end < len(passes) and passes[end]]
-        return min(visible, key=names.__getitem__, default=row)
-
-    positions = {row: position for position, row in enumerate(candidates)}
-    ways: list[list[int]] = []
-    for row in candidates:
-        for step in (follows.ahead, follows.behind):
-            here, way = row, list[int]()
-            while len(way) < reach:
-                here = next_of(step(here), row)
-                position = positions.get(here)
-                if here == row or (position is not None and position in way):
-                    break
-                way.append(positions.setdefault(here, len(positions)))
-            ways.append(way + [-1] * (reach - len(way)))
-    steps = np.array(ways, np.int32).reshape(len(candidates), 2, reach)
-    padded = np.full((len(positions), 2, reach), -1, np.int32)
-    padded[: len(candidates)] = steps
-    return np.fromiter(positions, np.intp, len(positions)), padded[:, 0], padded[:, 1]
+    beside = np.concatenate([way[:, :1] for way in ways], axis=None)
+    every = np.concatenate((candidates, beside, *(way[:, 1:] for way in ways)), axis=None)
+    rows, first = np.unique(every, return_index=True)
+    # Nobody's -1 is the least. As the last it stands where the position -1 points to.
+    nobody = int(np.count_nonzero(rows[:1] < 0))
+    first[:nobody] = len(every)
+    by_nearness = np.argsort(first)
+    positions = np.empty(len(rows), np.int32)
+    positions[by_nearness] = np.arange(len(rows), dtype=np.int32)
+    positions[:nobody] = -1
+    before, after = (positions[rows.searchsorted(way)] for way in ways)
+    near = int(np.count_nonzero(first < len(candidates) + len(beside)))
+    known = rows[by_nearness][: len(rows) - nobody]
+    return known, (len(candidates), near, len(known)), (before, after)

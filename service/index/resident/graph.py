@@ -2,12 +2,13 @@
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.evidence import Names, with_other_spellings
+from service.index.resident.chains import Chains
 from service.index.resident.facts import CorruptRow
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import FEW_MEMORIES, Concept, Related
@@ -22,6 +23,28 @@ _WEIGHT_BYTES: Final = 150
 _CONCEPT_BYTES: Final = 300
 # The database engine's own bound on each side of a concept (related_concepts.surql).
 _MOST_RELATED: Final = 20
+
+
+class Edges(Protocol):
+    """The edges of one table between numbered nodes."""
+
+    count: int
+
+    @property
+    def bytes(self) -> int:
+        """An estimate of the memory held."""
+
+    def put(self, source: int, target: int, weight: int = 0) -> None:
+        """Add an edge, or give it another weight; raises CorruptRow."""
+
+    def remove(self, source: int, target: int) -> None:
+        """Take an edge away; one that is not there is nothing to do."""
+
+    def weight(self, source: int, target: int) -> int:
+        """Return the weight of an edge; 0 where none was given."""
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Go through all edges as (source, target)."""
 
 
 class AdjacencyLists:
@@ -92,8 +115,13 @@ class AgentGraph:
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
-        self.edges: Mapping[EdgeTable, AdjacencyLists] = {
-            name: AdjacencyLists() for name in EDGE_TABLES
+        self.references, self.related_to, self.is_a = (AdjacencyLists() for _ in range(3))
+        self.follows = Chains()
+        self.edges: Mapping[EdgeTable, Edges] = {
+            "references": self.references,
+            "related_to": self.related_to,
+            "is_a": self.is_a,
+            "follows": self.follows,
         }
         self._numbers: dict[str, int] = {}
         self._slugs: list[str] = []
@@ -141,16 +169,16 @@ class AgentGraph:
 
     def remove_edges_of_memory(self, row: int) -> None:
         """Forget the edges of a memory."""
-        self.edges["references"].remove_node(row, behind=False)
-        self.edges["follows"].remove_node(row)
+        self.references.remove_node(row, behind=False)
+        self.follows.remove_node(row)
 
     def remove_edges_of_concept(self, slug: str) -> None:
         """Forget the edges of a concept."""
         if slug in self._numbers:
             number = self._numbers[slug]
-            self.edges["references"].remove_node(number, ahead=False)
-            for table in ("related_to", "is_a"):
-                self.edges[table].remove_node(number)
+            self.references.remove_node(number, ahead=False)
+            for table in (self.related_to, self.is_a):
+                table.remove_node(number)
             self._declared = {pair for pair in self._declared if number not in pair}
 
     def _put_others(self, slug: str, others: Collection[str]) -> None:
@@ -194,14 +222,14 @@ class AgentGraph:
 
     def concepts_of(self, row: int, most_memories: int) -> tuple[Concept, ...]:
         """Return a memory's concepts that stand in two to `most_memories` memories, by id."""
-        linked = (self._concepts[number] for number in self.edges["references"].ahead(row))
+        linked = (self._concepts[number] for number in self.references.ahead(row))
         linking = [c for c in linked if c is not None and 1 < c.memories <= most_memories]
         return tuple(sorted(linking, key=lambda concept: concept.id))
 
     def rows_of(self, slug: str) -> Sequence[int]:
         """Return the rows of the memories that reference a concept."""
         number = self._numbers.get(slug)
-        return _NONE if number is None else self.edges["references"].behind(number)
+        return _NONE if number is None else self.references.behind(number)
 
     def links_of(
         self, row: int, most_memories: int, subjects: NDArray[np.int64]
@@ -210,11 +238,11 @@ class AgentGraph:
 
         `subjects` are the subjects' hashes by row.
         """
-        for number in self.edges["references"].ahead(row):
+        for number in self.references.ahead(row):
             concept = self._concepts[number]
             if concept is None or not 1 < concept.memories <= most_memories:
                 continue
-            rows = np.array(self.edges["references"].behind(number), np.int32)
+            rows = np.array(self.references.behind(number), np.int32)
             rows = rows[rows < len(subjects)]
             if concept.memories > FEW_MEMORIES:
                 slug = self._slugs[number]
@@ -232,7 +260,7 @@ class AgentGraph:
         if "related_to" in allowed:
             near += self._beside(number)
         if "is_a" in allowed:
-            table = self.edges["is_a"]
+            table = self.is_a
             ends = [*table.ahead(number), *table.behind(number)]
             neighbours = (self._concepts[end] for end in ends)
             near += [Related(concept, "is_a", DECLARED_SHARE) for concept in neighbours if concept]
@@ -240,7 +268,7 @@ class AgentGraph:
 
     def _beside(self, number: int) -> list[Related]:
         """Return the concepts that stand in the same memories, the heaviest of each side."""
-        table = self.edges["related_to"]
+        table = self.related_to
         ahead = [((number, end), end) for end in table.ahead(number)]
         behind = [((end, number), end) for end in table.behind(number)]
         related = []

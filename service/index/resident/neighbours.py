@@ -82,7 +82,7 @@ def before_and_after(
     index: AgentIndex, keys: Iterable[str]
 ) -> dict[str, tuple[list[str], list[str]]]:
     """Return the ids of the memories just before and just after each one."""
-    follows = index.graph.edges["follows"]
+    follows = index.graph.follows
     with index.lock:
         return {
             key: (_named(index, follows.ahead(row)), _named(index, follows.behind(row)))

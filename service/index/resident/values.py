@@ -5,6 +5,7 @@ tables.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,41 +13,64 @@ from numpy.typing import NDArray
 
 from service.index.evidence import Question
 from service.index.resident.agent_index import AgentIndex
+from service.records import Concept
 
 Rows = NDArray[np.intp]
-Value = Callable[[AgentIndex, Question, Rows], NDArray[Any]]
 
 
-def cosines(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.float32]:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The question, and what it names in one agent's index.
+
+    `subjects` gives the places of the words of each name, by the hash of a slug that stands for it;
+    `concepts` are those of several names, with the places of their words.
+    """
+
+    question: Question
+    subjects: Mapping[int, list[int]]
+    concepts: Mapping[Concept, frozenset[int]]
+
+    @classmethod
+    def of(cls, index: AgentIndex, question: Question) -> "Told":
+        """Look the question's names up."""
+        names = index.graph.spellings(question.names)
+        subjects = {hash(name): list(places) for name, places in names.items()}
+        return cls(question, subjects, index.graph.concepts_named(question.names))
+
+
+Value = Callable[[AgentIndex, Told, Rows], NDArray[Any]]
+
+
+def cosines(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.float32]:
     """Return how near each memory is to the question, -1 to 1; NaN without a vector."""
-    vectors, vector = index.vectors, question.vector
+    vectors, vector = index.vectors, told.question.vector
     if vectors is None or vector is None or vectors.dimensions != len(vector):
         return np.full(len(rows), np.nan, np.float32)
     return vectors.cosines(vector, rows)
 
 
-def is_named(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bool_]:
+def is_named(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return whether the question names each memory's subject."""
-    names = [hash(name) for name in index.graph.spellings(question.names)]
-    return np.isin(index.columns.subjects[rows], np.array(names, np.int64))
+    subjects = index.columns.subjects[rows].tolist()
+    return np.array([subject in told.subjects for subject in subjects], np.bool_)
 
 
-def named_words(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bool_]:
+def named_words(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return which of the question's words name each memory's subject [row, word]."""
-    words = np.zeros((len(rows), len(question.words)), np.bool_)
-    names = {hash(n): places for n, places in index.graph.spellings(question.names).items()}
-    for row in np.flatnonzero(is_named(index, question, rows)):
-        words[row, list(names[int(index.columns.subjects[rows[row]])])] = True
+    words = np.zeros((len(rows), len(told.question.words)), np.bool_)
+    for row, subject in enumerate(index.columns.subjects[rows].tolist()):
+        if subject in told.subjects:
+            words[row, told.subjects[subject]] = True
     return words
 
 
-def mentioned_words(index: AgentIndex, question: Question, rows: Rows) -> NDArray[np.bool_]:
+def mentioned_words(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return which of the question's words name a concept that each memory mentions [row, word].
 
     Of concepts that go by several names: who mentions others holds the words of their name.
     """
-    words = np.zeros((len(rows), len(question.words)), np.bool_)
-    for concept, places in index.graph.concepts_named(question.names).items():
+    words = np.zeros((len(rows), len(told.question.words)), np.bool_)
+    for concept, places in told.concepts.items():
         # Faster than a sorted search: a hub is mentioned by tens of thousands.
         mentions = np.zeros(len(index.keys), np.bool_)
         mentions[np.array(index.graph.rows_of(concept.id[1]), np.intp)] = True
@@ -54,12 +78,12 @@ def mentioned_words(index: AgentIndex, question: Question, rows: Rows) -> NDArra
     return words
 
 
-def occurred_micros(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.int64]:
+def occurred_micros(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.int64]:
     """Return when each memory happened, in microseconds since 1970."""
     return index.columns.occurred_at[rows]
 
 
-def is_turn(index: AgentIndex, _question: Question, rows: Rows) -> NDArray[np.bool_]:
+def is_turn(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return whether each memory belongs to a session."""
     return index.columns.in_session[rows]
 

@@ -1,7 +1,9 @@
 """Paths from the best hits along concepts to what they lead to, scored by all that lies on them."""
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import Final
 
 from service.records import Concept, ConceptId
@@ -33,9 +35,9 @@ class Trail:
         """The mean score of its memories, a little less than that of a direct hit."""
         return _WORTH * self.total / len(self.memories)
 
-    def to(self, key: str, concept: Concept, score: float) -> "Trail":
-        """Return the trail one step further."""
-        return Trail((*self.memories, key), (*self.concepts, concept), self.total + score)
+    def to(self, key: str, concept: Concept, total: float) -> "Trail":
+        """Return the trail one step further, with the sum of all scores on it."""
+        return Trail((*self.memories, key), (*self.concepts, concept), total)
 
 
 async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> dict[str, Trail]:
@@ -64,17 +66,35 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
 
 
 def _further(beam: Sequence[Trail], links: Links, scores: Mapping[str, float]) -> list[Trail]:
-    """Return the best trails that go one step on from these, one for each end."""
+    """Return the best trails that go one step on from these, one for each end.
+
+    Trails of one beam are equally long: their totals order them. Only those that may be among the
+    best are made, which of hundreds is a dozen.
+    """
+    steps = [
+        (trail.total + scores[key], trail, concept, key)
+        for trail in beam
+        for concept, ends in links.get(trail.memories[-1], ())
+        for key in ends
+        if key in scores and key not in trail.memories
+    ]
     found: dict[str, Trail] = {}
-    for trail in beam:
-        for concept, ends in links.get(trail.memories[-1], ()):
-            for key in ends:
-                if key in trail.memories or key not in scores:
-                    continue
-                longer = trail.to(key, concept, scores[key])
-                if key not in found or _order(longer) < _order(found[key]):
-                    found[key] = longer
+    least = _least_total(steps)
+    for total, trail, concept, key in steps:
+        if total >= least:
+            longer = trail.to(key, concept, total)
+            if key not in found or _order(longer) < _order(found[key]):
+                found[key] = longer
     return sorted(found.values(), key=_order)[:_WIDTH]
+
+
+def _least_total(steps: Iterable[tuple[float, Trail, Concept, str]]) -> float:
+    """Return the total of the last end that a beam has room for."""
+    best: dict[str, float] = {}
+    for total, _, _, key in steps:
+        if total > best.get(key, -math.inf):
+            best[key] = total
+    return min(nlargest(_WIDTH, best.values()), default=-math.inf)
 
 
 def _reached(links: Links) -> set[str]:

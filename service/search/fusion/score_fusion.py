@@ -162,4 +162,7 @@ class _Fusion:
                 final[key] += share * greatest
         ordered = self.scores.best_first(final)[: self.query.limit + _SPARE]
         why = Explanation(self.scores, better, gained, self.candidates)
-        return [Fused(key, final[key], why.signals(key)) for key in ordered]
+        return [
+            Fused(key, final[key], signals)
+            for key, signals in zip(ordered, why.signals(ordered), strict=True)
+        ]

@@ -3,9 +3,8 @@
 docs/decisions/0015 has the reasons, scripts/measure_recall.py the numbers. Pure.
 """
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -81,38 +80,52 @@ class Scale:
         return relative
 
 
-@dataclass(slots=True)
 class Scores:
     """Scores of memories by id, the shares they are the sum of, and the signals' own values.
 
+    `total` has every memory; `bonuses` are what was added beside the signals, by name and id;
     `moments` are when they happened, in microseconds since 1970.
     """
 
-    total: dict[str, float] = field(default_factory=dict)
-    shares: dict[str, dict[str, float]] = field(default_factory=dict)
-    values: dict[str, dict[str, float]] = field(default_factory=dict)
-    moments: dict[str, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.total: dict[str, float] = {}
+        self.moments: dict[str, int] = {}
+        self.bonuses: dict[str, dict[str, float]] = {}
+        self._shares: list[Mapping[str, Floats]] = []
+        self._values: list[Mapping[str, Floats]] = []
 
     def add(self, values: SignalValues, shares: Mapping[str, Floats]) -> None:
-        """Add memories with the shares of their scores."""
+        """Add memories, new ones all, with the shares of their scores."""
         keys = values.keys
-        self.shares |= zip(keys, _rows(shares), strict=True)
-        self.values |= zip(keys, _rows(values.by_signal), strict=True)
-        self.total |= {key: math.fsum(self.shares[key].values()) for key in keys}
-        moments = values.features.evidence.values["occurred_micros"][: len(keys)]
+        # Added up in the order of the signals, so that equal rows give equal sums to the last bit.
+        total = np.zeros(len(keys))
+        for share in shares.values():
+            total += share
+        moments = values.features.evidence.values["occurred_micros"]
+        self.total |= zip(keys, total.tolist(), strict=True)
         self.moments |= zip(keys, moments.tolist(), strict=True)
+        self._shares.append(shares)
+        self._values.append(values.by_signal)
 
     def add_share(self, key: str, name: str, share: float) -> None:
-        """Add to one memory's score, under a signal's name."""
+        """Add a bonus to one memory's score."""
         self.total[key] += share
-        self.shares[key][name] = self.shares[key].get(name, 0.0) + share
+        of_name = self.bonuses.setdefault(name, {})
+        of_name[key] = of_name.get(key, 0.0) + share
+
+    def shares(self, name: str) -> Floats:
+        """Return what a signal adds to each memory's score, in the order of `total`."""
+        return np.concatenate([shares[name] for shares in self._shares])
+
+    def values(self, name: str) -> Floats:
+        """Return what a signal makes of each memory, unweighted, in the order of `total`."""
+        return np.concatenate([values[name] for values in self._values])
+
+    @property
+    def signals(self) -> Sequence[str]:
+        """The names of the signals."""
+        return list(self._shares[0]) if self._shares else []
 
     def best_first(self, scores: Mapping[str, float]) -> list[str]:
         """Return the ids of scores, the best first, of equal ones the newest, then by id."""
         return sorted(scores, key=lambda key: (-scores[key], -self.moments[key], key))
-
-
-def _rows(columns: Mapping[str, Floats]) -> list[dict[str, float]]:
-    """Return one mapping for each row."""
-    table = np.stack(list(columns.values()), axis=1).tolist()
-    return [dict(zip(columns, row, strict=True)) for row in table]

@@ -25,9 +25,10 @@ def idf_of(corpus: Corpus) -> Floats:
 
 
 def bm25(evidence: Evidence, idf: Floats, ways: Sequence[RowNumbers]) -> Floats:
-    """Return the score of every row; `ways` are the neighbours that are read with each."""
+    """Return the score of each candidate; `ways` are the neighbours that are read with it."""
     every_count, every_length = evidence.values["counts"], evidence.values["lengths"]
-    counts, lengths = every_count.copy(), every_length.copy()
+    candidates = slice(evidence.candidates)
+    counts, lengths = every_count[candidates].copy(), every_length[candidates].copy()
     texts = np.ones(len(lengths), np.float32)
     for way in ways:
         for rows in way.T:

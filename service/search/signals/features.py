@@ -40,10 +40,10 @@ class Features:
     @cached_property
     def closeness(self) -> Floats:
         """How much each is read in its context: 1 for a turn of a session, 0 without neighbours."""
-        evidence = self.evidence
-        has_neighbours = (evidence.before[:, :1] >= 0) | (evidence.after[:, :1] >= 0)
-        close = np.where(evidence.values["is_turn"], np.float32(1), np.float32(_SECTION))
-        return np.where(has_neighbours.any(axis=1), close, np.float32(0))[self._candidates]
+        before, after = self._near
+        has_neighbours = ((before >= 0) | (after >= 0)).any(axis=1)
+        close = np.where(self.evidence.values["is_turn"], np.float32(1), np.float32(_SECTION))
+        return np.where(has_neighbours, close, np.float32(0))
 
     @cached_property
     def cosines(self) -> Floats:
@@ -54,13 +54,13 @@ class Features:
     def near_cosines(self) -> Floats:
         """The weighted mean of each one's cosine and its near neighbours'; alone it is itself."""
         cosines = self._all_cosines
-        total, weight = cosines.copy(), np.ones(len(cosines), np.float32)
+        total, weight = self.cosines.copy(), np.ones(self.evidence.candidates, np.float32)
         for way in self._near:
             for rows in way.T:
                 total += np.where(rows >= 0, cosines[rows], 0) * np.float32(_NEIGHBOUR)
                 weight += (rows >= 0) * np.float32(_NEIGHBOUR)
         mean: Floats = total / weight
-        return mean[self._candidates]
+        return mean
 
     @cached_property
     def idf(self) -> Floats:
@@ -87,7 +87,7 @@ class Features:
         A word tells its idf; one that no memory holds tells nothing of any. What mentions a concept
         by another name holds the words of its name.
         """
-        return self._share_told(self._every_held)
+        return self._share_told(self.held)
 
     @cached_property
     def fullness(self) -> Floats:
@@ -95,16 +95,19 @@ class Features:
         full = self.coverage**_FULLNESS
         return np.where(full < _LEAST_FULLNESS, np.float32(0), full)
 
-    @property
+    @cached_property
     def held(self) -> NDArray[np.bool_]:
         """Which words of the question each memory holds, or names by another name [row, word]."""
-        return self._every_held[self._candidates]
+        values = self.evidence.values
+        held: NDArray[np.bool_] = values["counts"][self._candidates] > 0
+        held |= values["mentioned_words"]
+        return held
 
     @cached_property
     def holds_all(self) -> NDArray[np.bool_]:
         """Whether each memory holds every word of the question that any holds; all, of none."""
-        whole: NDArray[np.bool_] = (self._every_held | (self._telling == 0)).all(axis=1)
-        return whole[self._candidates]
+        whole: NDArray[np.bool_] = (self.held | (self._telling == 0)).all(axis=1)
+        return whole
 
     @cached_property
     def telling_name(self) -> Floats:
@@ -136,13 +139,6 @@ class Features:
         return blended
 
     @cached_property
-    def _every_held(self) -> NDArray[np.bool_]:
-        """Which words of the question each memory holds [row, word], the neighbours' rows too."""
-        values = self.evidence.values
-        held: NDArray[np.bool_] = (values["counts"] > 0) | values["mentioned_words"]
-        return held
-
-    @cached_property
     def _telling(self) -> Floats:
         """What each word of the question tells: its idf, or 0 where no memory holds it."""
         return np.where(self.evidence.corpus.frequencies > 0, self.idf, np.float32(0))
@@ -151,7 +147,7 @@ class Features:
         """Return the share of what the question tells that these words of it do [row, word]."""
         whole = float(self._telling.sum())
         # Row by row, so that equal rows give equal sums to the last bit.
-        told: Floats = np.vecdot(words.astype(np.float32), self._telling)[self._candidates]
+        told: Floats = np.vecdot(words.astype(np.float32), self._telling)
         return told / np.float32(whole) if whole > 0 else told
 
     @cached_property
@@ -160,4 +156,4 @@ class Features:
         return cosines
 
     def _bm25(self, ways: Sequence[RowNumbers]) -> Floats:
-        return bm25(self.evidence, self.idf, ways)[self._candidates]
+        return bm25(self.evidence, self.idf, ways)

@@ -12,19 +12,26 @@ WORDS = 2
 REACH = 2
 
 
-def evidence(keys: str, candidates: int, rows: list[list[int]], documents: int = 10) -> Evidence:
-    """Return evidence whose numbers tell of which key they are; `rows`: before, then after."""
+def evidence(
+    keys: str, within: tuple[int, int], rows: list[list[int]], documents: int = 10
+) -> Evidence:
+    """Return evidence whose numbers tell of which key they are; `rows`: before, then after.
+
+    `within` says how many are candidates and how many of all stand no farther than beside one.
+    """
+    candidates, near = within
     numbers = np.array([ord(key) for key in keys], np.float32)
-    ways = np.array(rows, np.int32).reshape(len(keys), 2, REACH)
+    ways = np.array(rows[:candidates], np.int32).reshape(candidates, 2, REACH)
     return Evidence(
         keys=tuple(keys),
-        candidates=candidates,
+        within=(candidates, near, len(keys)),
         before=ways[:, 0],
         after=ways[:, 1],
         values={
             "counts": np.repeat(numbers[:, None], WORDS, axis=1),
             "lengths": numbers + 1,
-            "of any name": numbers % 2 == 0,
+            "cosines": numbers[:near] / 200,
+            "of any name": numbers[:candidates] % 2 == 0,
         },
         corpus=Corpus(np.array([1, 2], np.float32), np.array([0, 5], np.float32), documents, 100.0),
     )
@@ -38,22 +45,28 @@ def parts(draw: st.DrawFn) -> list[Evidence]:
         keys = "".join(next(letters) for _ in range(size))
         row = st.lists(st.integers(-1, max(size - 1, -1)), min_size=4, max_size=4)
         rows = [draw(row) if size else [] for _ in range(size)]
-        made.append(evidence(keys, draw(st.integers(0, size)), rows))
+        near = draw(st.integers(0, size))
+        made.append(evidence(keys, (draw(st.integers(0, near)), near), rows))
     return made
 
 
 def by_key(one: Evidence) -> dict[str, tuple[object, ...]]:
     """Return what evidence says of each key, neighbours by key, so that rows do not matter."""
 
-    def names(steps: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[str]:
-        return [one.keys[row] if row >= 0 else "" for row in steps.tolist()]
+    def names(ways: np.ndarray[tuple[int, int], np.dtype[np.int32]], row: int) -> list[str]:
+        steps = ways[row].tolist() if row < one.candidates else []
+        return [one.keys[other] if other >= 0 else "" for other in steps]
 
     return {
         key: (
-            {name: values[row].tolist() for name, values in one.values.items()},
-            names(one.before[row]),
-            names(one.after[row]),
-            row < one.candidates,
+            {
+                name: values[row].tolist()
+                for name, values in one.values.items()
+                if row < len(values)
+            },
+            names(one.before, row),
+            names(one.after, row),
+            [row < count for count in one.within],
         )
         for row, key in enumerate(one.keys)
     }
@@ -71,15 +84,16 @@ def test_joined_parts_say_of_each_memory_what_each_part_says(found: list[Evidenc
 
 
 def test_one_part_is_itself() -> None:
-    one = evidence("ab", 1, [[1, -1, -1, -1], [-1, -1, 0, -1]])
+    one = evidence("ab", (1, 2), [[1, -1, -1, -1], [-1, -1, 0, -1]])
     assert join([one]) is one
 
 
-def test_candidates_come_first() -> None:
-    first = evidence("ab", 1, [[1, -1, -1, -1], [-1, -1, 0, -1]])
-    second = evidence("cd", 1, [[-1, -1, 1, -1], [0, -1, -1, -1]])
+def test_candidates_come_first_then_what_is_beside_them() -> None:
+    first = evidence("ab", (1, 2), [[1, -1, -1, -1], [-1, -1, 0, -1]])
+    second = evidence("cd", (1, 1), [[-1, -1, 1, -1], [0, -1, -1, -1]])
     joined = join([first, second])
     assert joined.keys == ("a", "c", "b", "d")
+    assert joined.within == (2, 3, 4)
     assert joined.before[0].tolist() == [2, -1]
     assert joined.after[1].tolist() == [3, -1]
 

@@ -32,7 +32,7 @@ def evidence(counts: list[list[int]], cosines: list[float] | None = None) -> Evi
     alone = np.full((size, 1), -1, np.int32)
     return Evidence(
         keys=tuple(f"m{row}" for row in range(size)),
-        candidates=size,
+        within=(size, size, size),
         before=alone,
         after=alone,
         values={
@@ -169,4 +169,4 @@ def test_by_rank_the_hits_are_as_sure_as_their_scores_would_be() -> None:
     assert said.cosine == pytest.approx(0.9)
     assert said.coverage == 1
     assert said.margin > 0.2, "equal ranks have no margin, their scores have one"
-    assert certainty_of_ranks(replace(found, candidates=0), []) is None
+    assert certainty_of_ranks(replace(found, within=(0, 0, 0)), []) is None

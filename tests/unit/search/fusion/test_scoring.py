@@ -37,7 +37,7 @@ def chain(
     table = np.array(counts, np.float32).reshape(size, len(counts[0]) if counts else 1)
     return Evidence(
         keys=tuple(f"m{row}" for row in range(size)),
-        candidates=size,
+        within=(size, size, size),
         before=ways[0],
         after=ways[1],
         values={
@@ -160,7 +160,8 @@ def test_equal_memories_have_equal_scores_wherever_they_stand() -> None:
 
 
 def test_the_best_come_first_of_equal_ones_the_newest_then_by_id() -> None:
-    scores = Scores(moments={"a": 5, "b": 7, "c": 1, "d": 7})
+    scores = Scores()
+    scores.moments = {"a": 5, "b": 7, "c": 1, "d": 7}
     assert scores.best_first({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}) == ["c", "b", "d", "a"]
 
 
