@@ -20,6 +20,7 @@ from service.consolidate.planning import (
 )
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
 from service.consolidate.summary.summaries import Summary
+from service.store.allocator import give_back
 from service.text.titles import title_of
 from service.web.cursors import CursorForm
 from service.writing.pipeline import Pipeline
@@ -68,6 +69,7 @@ async def consolidate(
                 await save_plan(pipeline.db, plan)
         else:
             outcome = await carry_out(pipeline, plan, request.limit, on_progress)
+    await give_back()
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     end = start + len(outcome.shown)
     has_more = request.dry_run and plan.id is not None and end < outcome.counts.groups
