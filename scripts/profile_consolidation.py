@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.generated.logs import Logs, documents, observations
 from scripts.servers.watched_service import fake_embedding_server
 from service.app import create_app
-from service.store.database import Database
 from service.settings import Settings
+from service.store.database import Database
 
 console = Console(width=150)
 _DIMENSIONS = 384

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-# Passes that fill half of the budget and more, without running out, before it rises by a half. Where
-# memory stays short each rise costs a pass that fails; one that fails doubles their number.
+# Passes that fill half of the budget and more, without running out, before it rises by a half.
+# Where memory stays short each rise costs a pass that fails; one that fails doubles their number.
 FEWEST_PASSES: Final = 16
 MOST_PASSES: Final = 1024
 
@@ -41,7 +41,7 @@ class TokenBudget:
             self.tokens = self._proven = max(1, padded - 1 if is_alone else padded // 2)
 
     def succeed(self, padded: int) -> bool:
-        """Count a pass of so many padded tokens that had memory; returns whether the budget rose."""
+        """Count a pass of so many padded tokens that had memory; tell whether the budget rose."""
         if self._proven == self._most or 2 * padded < self.tokens:
             # A small pass says nothing of memory.
             return False

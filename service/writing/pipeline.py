@@ -64,6 +64,9 @@ class Pipeline:
     written: int = 0
     # One consolidation at a time: two would plan the same groups.
     consolidating: Turns = field(default_factory=Turns)
+    # One merge or parting of concepts at a time: each may take many transactions.
+    regrouping: Turns = field(default_factory=Turns)
+    has_unfinished: asyncio.Event = field(default_factory=asyncio.Event)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000
 
@@ -78,7 +81,8 @@ class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
     `replaced` names the memories that were there before, `actions` what became of each draft,
-    `moved` the spellings that were merged or parted.
+    `moved` the spellings that were merged or parted; `is_unfinished` says that memories of theirs
+    wait for another transaction.
     """
 
     created: int = 0
@@ -92,6 +96,7 @@ class Synced:
     replaced: frozenset[str] = frozenset()
     actions: tuple[str, ...] = ()
     moved: tuple[Merged, ...] = ()
+    is_unfinished: bool = False
 
 
 async def sync_documents(
@@ -229,6 +234,7 @@ async def _commit(pipeline: Pipeline, change: Change, embedded: Embedded) -> Syn
         concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
         replaced=frozenset(written.replaced),
         moved=written.regrouped.moved,
+        is_unfinished=bool(written.regrouped.later),
     )
 
 

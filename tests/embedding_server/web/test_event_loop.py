@@ -13,7 +13,7 @@ from embedding_server.app import create_app
 from embedding_server.encoder import TokenIds
 from embedding_server.settings import Settings
 from embedding_server.vectors import Vectors
-from tests.embedding_server.edge import NAME, GatedEncoder
+from tests.embedding_server.edge import NAME, PATIENCE_SECONDS, GatedEncoder
 from tests.longest_turn import longest_turn
 
 # What is left is to look at the texts. Before, numbers held the loop for a second and more.
@@ -40,6 +40,7 @@ class WideEncoder(GatedEncoder):
 
     def tokenize(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
         """Take every text for one token."""
+        assert limit is None or limit
         return [[1]] * len(texts)
 
     def encode(self, batch: Sequence[TokenIds]) -> Vectors:
@@ -57,7 +58,9 @@ async def test_large_bodies_hold_up_nobody() -> None:
             transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", timeout=60
         ) as client,
     ):
-        while (await client.get("/health")).status_code != 200:
+        for _ in range(PATIENCE_SECONDS * 20):
+            if (await client.get("/health")).status_code == 200:
+                break
             await asyncio.sleep(0.05)
         turns = {}
         for name, (status, body) in BODIES.items():
