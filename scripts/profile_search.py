@@ -73,10 +73,10 @@ async def ask_all(settings: Settings, order: StoreOrder, asked: argparse.Namespa
             for body in bodies[:WARM_UP_QUESTIONS]:
                 (await client.post(request.path, json=body)).raise_for_status()
             profiler = begin_profile() if asked.profile else None
-            answers = []
             cpu, wall = time.process_time(), time.perf_counter()
-            for body in bodies[WARM_UP_QUESTIONS:]:
-                answers.append(await client.post(request.path, json=body))
+            answers = [
+                await client.post(request.path, json=body) for body in bodies[WARM_UP_QUESTIONS:]
+            ]
             cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
             if profiler:
                 profiler.stop()

@@ -77,6 +77,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     )
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
+    residency: Residency | None = None
     vectors = Vectors(embedder, Fitting(db, schema, FORM_OF_ENGINE[settings.search_engine]))
     try:
         await db.open(schema)
@@ -96,6 +97,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         fit = LanguageFit(db, vectors)
         yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher, fit)
     finally:
+        if residency:
+            await residency.close()
         await vectors.close()
         await embedder.close()
         if reranker:
@@ -124,7 +127,7 @@ def _residency(settings: Settings, db: Database, dictionaries: Dictionaries) -> 
     budget = settings.index_memory_mb * 1_000_000
     residency = Residency(
         db, budget, settings.index_scanned_dimensions, lambda: dictionaries.bytes,
-        settings.index_agents,
+        settings.index_agents, settings.data_dir.expanduser() / "snapshots",
     )  # fmt: skip
     db.after_write = residency.follower.after_write
     return residency

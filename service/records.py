@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import datetime
-from typing import Any, Final, Self, TypeVar, get_type_hints
+from typing import Any, Final, NamedTuple, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,8 +143,7 @@ class Filters:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A memory id with the score one signal gave it, and how the graph reached it."""
 
     id: str

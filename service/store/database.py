@@ -8,7 +8,8 @@ conflict, so writes stand in one line and are tried again; `None` must arrive as
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from service.errors import (
@@ -16,7 +17,6 @@ from service.errors import (
     ServiceError,
     StaleRead,
     StoreFull,
-    StoreRefused,
     StoreUnavailable,
     WriteConflict,
 )
@@ -30,20 +30,20 @@ from service.store.plain import plain
 from service.store.queries import Query, check_params, load_query
 from service.store.room import Room
 from service.store.schema import (
-    SCHEMA_VERSION,
     IndexOf,
     definitions_of,
     index_definition,
+    refuse_newer,
     schema_facts,
 )
+from service.store.write_log import LAST_LOGGED, SNAPSHOT, WriteLog
 from service.store.written_records import RecordKey, WrittenRecords
 
 log = logging.getLogger(__name__)
 
 # 0.01 + 0.02 + … + 0.64 s: a writer's longest wait before its conflict is reported.
 _WRITE_ATTEMPTS: Final = 8
-# A document is one transaction, however long.
-_WRITE_PATIENCE: Final = 10.0
+_WRITE_PATIENCE: Final = 10.0  # a document is one transaction, however long
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
 
@@ -77,7 +77,8 @@ class Database:
         self.room = Room(address)
         self.last_write = time.monotonic()
         self.written = WrittenRecords()
-        # The database's own clock at the last look at its feed, in milliseconds since 1970.
+        self.write_log = WriteLog()
+        # Its own clock at the last look at its feed, in milliseconds since 1970.
         self.clock_ms: int | None = None
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
@@ -85,24 +86,20 @@ class Database:
     async def open(self, schema: str) -> None:
         """Connect and apply `schema`; a store that cannot be used raises CannotStart.
 
-        A server that is merely away raises StoreUnavailable. A store that notes the digest of
-        these very definitions is left as it is: what somebody removed from it by hand comes back
-        with the next change of the definitions, or once meta:schema is deleted.
+        A server that is away raises StoreUnavailable. A store that notes these very definitions is
+        left as it is: what somebody removed by hand comes back with their next change.
         """
         await self._connected()
         stored = await self._schema_facts()
-        if stored.get("version", 0) > SCHEMA_VERSION:
-            msg = (
-                f"The store has schema version {stored['version']}, this program knows "
-                f"{SCHEMA_VERSION}: start the newer program, or give another MEMORY_DATA_DIR."
-            )
-            raise StoreRefused(msg)
+        refuse_newer(stored)
         definitions = definitions_of(schema, is_shared=self.address.folder is None)
         facts = schema_facts(definitions)
         if stored != facts:
-            # A store from before an index was defined has it built here, over all its rows.
+            # An index that is new is built here, over all rows.
             await self.apply(definitions, OPENING_PATIENCE)
             await self.set_meta("schema", facts)
+        if self.address.folder:
+            self.write_log.resume(await self.run(LAST_LOGGED), await self.meta(SNAPSHOT))
 
     async def define_index(
         self, schema: str, index: IndexOf, patience: float = 1, dimensions: int = 0
@@ -129,9 +126,10 @@ class Database:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
             records, params = await self._prepared(params)
+            text, params = await self.write_log.logged(query.text, params, records, self._write)
             tell = self.written.doubt  # given up by a time-out or its caller, it may have happened
             try:
-                answers = await self._write(query.text, params, _WRITE_PATIENCE)
+                answers = await self._write(text, params, _WRITE_PATIENCE)
                 tell = self.written.add
             finally:
                 tell(records)
@@ -157,6 +155,12 @@ class Database:
             return records, dict(await asyncio.to_thread(encode_each, params))
         except ValueError as error:
             raise QueryFailed(f"The driver cannot send a value: {error}") from error
+
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """Let nobody write meanwhile."""
+        async with self._writing:
+            yield
 
     async def flush(self) -> None:
         """Let an embedded engine write out what it holds in RAM: only closing it does that.

@@ -4,7 +4,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-SCHEMA_VERSION: Final = 2
+from service.errors import StoreRefused
+
+SCHEMA_VERSION: Final = 3
 IndexOf = Literal["words", "vectors"]
 # Where the parts begin that only some stores need: a server's, then the database engine's.
 _FEED_MARK: Final = "-- feed:"
@@ -25,6 +27,16 @@ def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:
     """Return the statement that defines an index, with the vectors' length as a literal."""
     part = schema.split(_INDEX_MARKS[index])[1].partition("\n")[2]
     return part.split(";")[0].replace("{dimensions}", str(int(dimensions)))
+
+
+def refuse_newer(stored: Mapping[str, Any]) -> None:
+    """Raise StoreRefused for a store that a newer program has written."""
+    if stored.get("version", 0) > SCHEMA_VERSION:
+        msg = (
+            f"The store has schema version {stored['version']}, this program knows "
+            f"{SCHEMA_VERSION}: start the newer program, or give another MEMORY_DATA_DIR."
+        )
+        raise StoreRefused(msg)
 
 
 def schema_facts(definitions: str) -> dict[str, Any]:

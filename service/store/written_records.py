@@ -36,7 +36,7 @@ class Reader:
 class WrittenRecords:
     """Tells its readers what is written; no clock and no order, for what counts is how it is now.
 
-    A reader hears of writes for as long as somebody holds it. Without readers this costs nothing.
+    A reader hears of writes for as long as somebody holds it.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,13 @@ class WrittenRecords:
 
     def records_in(self, params: Mapping[str, Any]) -> frozenset[RecordKey]:
         """Return the records that the values of a writing query name; every write names them."""
-        return frozenset(_named(dict(params))) if self._readers else frozenset()
+        return frozenset(_named(dict(params)))
+
+    @property
+    def has_doubts(self) -> bool:
+        """Whether a write was given up lately that may happen yet."""
+        self.look_again()
+        return bool(self._doubtful)
 
     def add(self, keys: frozenset[RecordKey]) -> None:
         """Tell the readers of a write."""

@@ -5,6 +5,8 @@ from typing import Final
 
 import Stemmer
 
+from service.text.digests import digest
+
 # About 150 bytes each: 40 MB in one process at most, whatever is made up and written.
 _MOST_WORDS: Final = 2**18
 _LONGEST_REMEMBERED: Final = 100
@@ -13,9 +15,8 @@ _LONGEST_REMEMBERED: Final = 100
 class Terms(dict[str, int]):
     """Word to term, as a lookup that never fails; shared by all indexes and threads.
 
-    A term is Python's 64-bit hash of the stem, salted anew in each process: nobody can write two
-    words that collide, a million words collide by chance once in 40 million, and a forgotten
-    word gets the same term again, so that forgetting all of them bounds the memory.
+    A term is the digest of the stem: nobody can write a word that has the term of another's, and a
+    forgotten word gets the same term again, so that forgetting all of them bounds the memory.
     """
 
     def __init__(self) -> None:
@@ -24,7 +25,7 @@ class Terms(dict[str, int]):
         self._stemmer = Stemmer.Stemmer("english", 0)
 
     def __missing__(self, word: str) -> int:
-        term = hash(self._stem(word.lower()))
+        term = digest(self._stem(word.lower()))
         if len(self) >= _MOST_WORDS:
             self.clear()
         if len(word) <= _LONGEST_REMEMBERED:

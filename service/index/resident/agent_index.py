@@ -72,7 +72,7 @@ class AgentIndex:
         self.keys: list[str] = []
         self.rows: dict[str, int] = {}
         # Memories whose vector cannot stand among the others, and why.
-        self._unfit: dict[str, str] = {}
+        self.unfit: dict[str, str] = {}
 
     @property
     def bytes(self) -> int:
@@ -100,11 +100,11 @@ class AgentIndex:
     @property
     def unfit_vectors(self) -> int:
         """The number of memories whose vector is left out."""
-        return len(self._unfit)
+        return len(self.unfit)
 
     def left_out(self) -> dict[str, int]:
         """Return how much of the store is not in here, by reason; without the lock."""
-        reasons = Counter(list(self._unfit.values()))
+        reasons = Counter(list(self.unfit.values()))
         reasons[CORRUPT] += len(self.corrupt)
         reasons[BEYOND_BUDGET] += self.beyond_budget
         return dict(+reasons)
@@ -127,6 +127,12 @@ class AgentIndex:
         if row is None or row >= len(self.columns.present):
             return False
         return bool(self.columns.present[row])
+
+    def held(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return the rows of those memories that stand here, by key, in the order of the keys."""
+        present, rows = self.columns.present, self.rows
+        known = ((key, rows[key]) for key in keys if key in rows)
+        return {key: row for key, row in known if row < len(present) and present[row]}
 
     def reserve(self, memories: int) -> None:
         """Make room for so many memories at once."""
@@ -173,7 +179,7 @@ class AgentIndex:
             except UnfitVector as error:
                 self.leave_out_vector(key, str(error))
                 continue
-            self._unfit.pop(key, None)
+            self.unfit.pop(key, None)
             rows.append(self._row_of(key))
             fit.append(vector)
         if self.vectors and fit:
@@ -192,11 +198,11 @@ class AgentIndex:
     def leave_out_vector(self, key: str, reason: str) -> None:
         """Leave a memory without a vector, and remember why."""
         self.remove_vector(key)
-        self._unfit[key] = reason
+        self.unfit[key] = reason
 
     def remove_vector(self, key: str) -> None:
         """Forget a memory's vector."""
-        self._unfit.pop(key, None)
+        self.unfit.pop(key, None)
         if self.vectors and key in self.rows:
             self.vectors.remove(self.rows[key])
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.facts import CorruptRow
+from service.index.resident.saved import Saved
 
 Rows = NDArray[np.intp]
 Steps = NDArray[np.int32]
@@ -15,32 +16,10 @@ Steps = NDArray[np.int32]
 NOBODY: Final = -1
 # More than one neighbour on a side: after a merge of sessions by hand, or of two services' writes.
 _SEVERAL: Final = -2
+_BEFORE: Final = 0
+_AFTER: Final = 1
 # A key of two numbers and a list of two.
 _SEVERAL_BYTES: Final = 250
-
-
-class _Side:
-    """The one neighbour of each row on one side, and the lists of those rows that have more."""
-
-    def __init__(self) -> None:
-        self.one = np.zeros(0, np.int32)
-        self.several: dict[int, list[int]] = {}
-
-    def of(self, row: int) -> Sequence[int]:
-        one = int(self.one[row]) if row < len(self.one) else NOBODY
-        if one == _SEVERAL:
-            return self.several[row]
-        return () if one == NOBODY else (one,)
-
-    def set(self, row: int, ends: Sequence[int]) -> None:
-        known = len(self.one)
-        if row >= known:
-            self.one = grown(self.one, row + 1)
-            self.one[known:] = NOBODY
-        self.several.pop(row, None)
-        if len(ends) > 1:
-            self.several[row] = list(ends)
-        self.one[row] = (NOBODY, *ends)[-1] if len(ends) < 2 else _SEVERAL
 
 
 class Chains:
@@ -51,32 +30,34 @@ class Chains:
     """
 
     def __init__(self) -> None:
-        self._before, self._after = _Side(), _Side()
+        # [side, row]: the one memory before and the one after each.
+        self._one = np.zeros((2, 0), np.int32)
+        # By side and row, the neighbours of those that have several.
+        self._several: dict[tuple[int, int], Sequence[int]] = {}
         self.count = 0
 
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        sides = (self._before, self._after)
-        return sum(side.one.nbytes + len(side.several) * _SEVERAL_BYTES for side in sides)
+        return self._one.nbytes + len(self._several) * _SEVERAL_BYTES
 
     def put(self, source: int, target: int, weight: int = 0) -> None:
         """Add an edge; one that is there is nothing to do. Raises CorruptRow for a weight."""
         if type(weight) is not int:
             raise CorruptRow(f"weight {weight!r}")
-        ends = self._before.of(source)
+        ends = self.ahead(source)
         if target not in ends:
-            self._before.set(source, (*ends, target))
-            self._after.set(target, (*self._after.of(target), source))
+            self._set(_BEFORE, source, (*ends, target))
+            self._set(_AFTER, target, (*self.behind(target), source))
             self.count += 1
 
     def remove(self, source: int, target: int) -> None:
         """Take an edge away; one that is not there is nothing to do."""
-        ends = self._before.of(source)
+        ends = self.ahead(source)
         if target in ends:
-            self._before.set(source, [end for end in ends if end != target])
-            others = self._after.of(target)
-            self._after.set(target, [other for other in others if other != source])
+            self._set(_BEFORE, source, [end for end in ends if end != target])
+            others = self.behind(target)
+            self._set(_AFTER, target, [other for other in others if other != source])
             self.count -= 1
 
     def remove_node(self, row: int) -> None:
@@ -88,11 +69,11 @@ class Chains:
 
     def ahead(self, row: int) -> Sequence[int]:
         """Return what came just before a memory."""
-        return self._before.of(row)
+        return self._beside(_BEFORE, row)
 
     def behind(self, row: int) -> Sequence[int]:
         """Return what came just after a memory."""
-        return self._after.of(row)
+        return self._beside(_AFTER, row)
 
     def weight(self, source: int, target: int) -> int:
         """Return 0: that one memory follows another has no weight."""
@@ -101,7 +82,7 @@ class Chains:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Go through all edges as (source, target)."""
-        rows = np.flatnonzero(self._before.one != NOBODY).tolist()
+        rows = np.flatnonzero(self._one[_BEFORE] != NOBODY).tolist()
         return ((row, end) for row in rows for end in self.ahead(row))
 
     def around(
@@ -112,27 +93,59 @@ class Chains:
         Rows that the mask hides end a way, as does a way that comes back to where it was. Of
         several neighbours the one with the least of the `keys` goes on.
         """
-        return (
-            _walk(self._before, rows, mask, keys, reach),
-            _walk(self._after, rows, mask, keys, reach),
-        )
+        count, size = len(rows), self._one.shape[1]
+        # Both sides at once: a place among the neighbours is a row, and beyond `size` one of
+        # the other side.
+        one, side = self._one.ravel(), np.repeat((0, size), count)
+        visible = min(size, len(mask))
+        ways = np.full((reach + 1, 2 * count), NOBODY, np.int32)
+        ways[0] = np.tile(np.where(rows < size, rows, NOBODY), 2)
+        for step in range(1, reach + 1):
+            here = ways[step - 1]
+            going = np.flatnonzero(here >= 0)
+            ends = one.take(here.take(going) + side.take(going))
+            for place in np.flatnonzero(ends == _SEVERAL).tolist() if self._several else ():
+                at = going[place]
+                several = self._several[int(at >= count), int(here[at])]
+                seen = [end for end in several if end < visible and mask[end]]
+                ends[place] = min(seen, key=keys.__getitem__, default=NOBODY)
+            seen_at = (ends >= 0) & (ends < visible)
+            seen_at &= mask.take(ends, mode="clip")
+            # A way that is back where it was ends there.
+            seen_at &= (ways[:step].take(going, axis=1) != ends).all(axis=0)
+            ways[step, going[seen_at]] = ends[seen_at]
+        steps = np.ascontiguousarray(ways[1:].T)
+        return steps[:count], steps[count:]
 
+    def save(self) -> Saved:
+        """Return all that is held."""
+        several = [[*place, list(ends)] for place, ends in self._several.items()]
+        sides = {"before": self._one[_BEFORE], "after": self._one[_AFTER]}
+        facts = {"count": self.count, "rows": self._one.shape[1], "several": several}
+        return Saved(facts, {}, sides)
 
-def _walk(side: _Side, rows: Rows, mask: Mask, keys: Sequence[str], reach: int) -> Steps:
-    ways = np.full((reach + 1, len(rows)), NOBODY, np.int32)
-    ways[0] = rows
-    one = side.one
-    for step in range(1, reach + 1):
-        here = ways[step - 1]
-        going = np.flatnonzero((here >= 0) & (here < len(one)))
-        ends = one.take(here.take(going))
-        for place in np.flatnonzero(ends == _SEVERAL).tolist() if side.several else ():
-            several = side.several[int(here[going[place]])]
-            visible = [end for end in several if end < len(mask) and mask[end]]
-            ends[place] = min(visible, key=keys.__getitem__, default=NOBODY)
-        ends[ends >= len(mask)] = NOBODY
-        ends[~mask.take(ends)] = NOBODY
-        # A way that is back where it was ends there.
-        ends[(ways[:step, going] == ends).any(axis=0)] = NOBODY
-        ways[step, going] = ends
-    return np.ascontiguousarray(ways[1:].T)
+    @classmethod
+    def restore(cls, saved: Saved) -> "Chains":
+        """Return chains as they were saved; raises KeyError, ValueError, TypeError."""
+        chains = cls()
+        chains.count = int(saved.facts["count"])
+        chains._several = {(side, row): tuple(e) for side, row, e in saved.facts["several"]}
+        chains._one = np.stack([saved.by_row["before"], saved.by_row["after"]])
+        chains._one[:, int(saved.facts["rows"]) :] = NOBODY
+        return chains
+
+    def _beside(self, side: int, row: int) -> Sequence[int]:
+        one = int(self._one[side, row]) if row < self._one.shape[1] else NOBODY
+        if one == _SEVERAL:
+            return self._several[side, row]
+        return () if one == NOBODY else (one,)
+
+    def _set(self, side: int, row: int, ends: Sequence[int]) -> None:
+        known = self._one.shape[1]
+        if row >= known:
+            self._one = np.ascontiguousarray(grown(self._one.T, row + 1).T)
+            self._one[:, known:] = NOBODY
+        self._several.pop((side, row), None)
+        if len(ends) > 1:
+            self._several[side, row] = tuple(ends)
+        self._one[side, row] = (NOBODY, *ends)[-1] if len(ends) < 2 else _SEVERAL

@@ -2,11 +2,13 @@
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+from uuid import uuid4
 
 from service.index.resident.feed_position import FeedPosition, stamp_after, stamp_before
+from service.index.resident.stamps import StampRefused
 from service.records import Commit
 from service.store.database import Database
 from service.store.queries import load_query
@@ -14,6 +16,9 @@ from service.store.queries import load_query
 log = logging.getLogger(__name__)
 
 CLOCK: Final = load_query(__package__, "clock")
+NAME_STORE: Final = load_query(__package__, "name_store")
+# The feed holds seven days.
+_REACH_MS: Final = 6 * 24 * 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,25 @@ class ChangeFeed:
     def lose(self) -> None:
         """Forget where reading stands: it begins anew at the next look."""
         self._position.lose()
+
+    async def stamp(self) -> dict[str, Any]:
+        """Return a mark as JSON can say it, and whose it is."""
+        mark, store = await self.mark(), await self._db.run(NAME_STORE, store=uuid4().hex)
+        return {"store": store, "stamp": mark.stamp, "future": sorted(mark.future)}
+
+    async def since_stamp(self, stamp: Mapping[str, Any]) -> FeedMark:
+        """Return a mark that was taken by another process, if the feed still reaches back there."""
+        store, now = await self._db.run(NAME_STORE, store=uuid4().hex), await self._db.run(CLOCK)
+        if store != stamp["store"]:
+            msg = "it is of another store"
+            raise StampRefused(msg)
+        if not stamp_before(int(now) - _REACH_MS) < stamp["stamp"] <= stamp_before(int(now)):
+            msg = "it is older than the change feed reaches back, or the database's clock was set"
+            raise StampRefused(msg)
+        return FeedMark(stamp["stamp"], frozenset(stamp["future"]))
+
+    async def publish(self, stamp: Mapping[str, Any]) -> None:
+        """Do nothing: the feed tells every service what it lacks."""
 
     async def _pages(self, since: int) -> AsyncGenerator[list[Commit]]:
         """Yield the commits since a stamp, that one included, page by page."""

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.facts import Facts, microseconds
+from service.index.resident.saved import Saved
 from service.metadata import LABEL_FILTERS
 from service.records import Filters
+from service.text.digests import digest
 
 Mask = NDArray[np.bool_]
 
@@ -18,6 +20,7 @@ _GROWTH: Final = 1.25
 # One search asks for the same mask four times; an agent asks again and again with the same filters.
 _MOST_MASKS: Final = 8
 _NOTHING: Final = np.zeros(0, np.bool_)
+_OTHER_COLUMNS: Final = ("_tags", "subjects", "_is_archived", "_is_source", "_is_present")
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -40,6 +43,12 @@ class Labels:
         """Return the number of a value, a new one if need be."""
         return self.codes.setdefault(value, len(self.codes))
 
+    def used(self, codes: NDArray[np.int32]) -> list[Hashable]:
+        """Return the values by their code; the code itself for one that is not among `codes`."""
+        used = np.zeros(len(self.codes), np.bool_)
+        used[codes] = True
+        return [value if used[code] else code for value, code in self.codes.items()]
+
     def chosen(self, codes: Sequence[int]) -> Mask:
         """Return, by code, which of them are among `codes`."""
         table = np.zeros(len(self.codes), np.bool_)
@@ -60,7 +69,7 @@ class Columns:
         self._times = {
             name: np.zeros(0, np.int64) for name in ("occurred_at", "valid_from", "valid_until")
         }
-        # Python's hash of a subject, salted anew in each process; 0 for none.
+        # The digest of a subject; 0 for none.
         self.subjects = np.zeros(0, np.int64)
         self._is_archived = np.zeros(0, np.bool_)
         self._is_source = np.zeros(0, np.bool_)
@@ -96,6 +105,38 @@ class Columns:
         columns += [self._is_present]
         return sum(column.nbytes for column in columns)
 
+    def save(self) -> Saved:
+        """Return all that is held; labels and tags that no memory has any more are left out."""
+        present = self.present
+        facts: dict[str, Any] = {
+            "size": self._size,
+            "labels": {
+                name: labels.used(self._codes[name][: self._size][present])
+                for name, labels in self._labels.items()
+            },
+            "tag_sets": self._tag_sets.used(self._tags[: self._size][present]),
+            "summaries": list(self.summaries.items()),
+        }
+        every: dict[str, NDArray[Any]] = {**self._codes, **self._times}
+        every |= {name: getattr(self, name) for name in _OTHER_COLUMNS}
+        return Saved(facts, {}, {name: column[: self._size] for name, column in every.items()})
+
+    @classmethod
+    def restore(cls, saved: Saved) -> "Columns":
+        """Return columns as they were saved; raises KeyError, ValueError, TypeError."""
+        columns, facts = cls(), saved.facts
+        columns._size = int(facts["size"])
+        for name, labels in columns._labels.items():
+            labels.codes = {value: code for code, value in enumerate(facts["labels"][name])}
+        for number, tags in enumerate(facts["tag_sets"]):
+            columns._tag_code((str(number),) if isinstance(tags, int) else tuple(tags))
+        columns.summaries = {int(row): str(key) for row, key in facts["summaries"]}
+        columns._codes = {name: saved.by_row[name] for name in columns._codes}
+        columns._times = {name: saved.by_row[name] for name in columns._times}
+        for name in _OTHER_COLUMNS:
+            setattr(columns, name, saved.by_row[name])
+        return columns
+
     def reserve(self, size: int) -> None:
         """Make room for rows below `size`."""
         self._codes = {name: grown(column, size) for name, column in self._codes.items()}
@@ -125,7 +166,7 @@ class Columns:
         self._times["valid_until"][new_rows] = [
             _FOREVER if one.valid_until is None else one.valid_until for one in facts
         ]
-        self.subjects[new_rows] = [hash(one.subject) if one.subject else 0 for one in facts]
+        self.subjects[new_rows] = [digest(one.subject) if one.subject else 0 for one in facts]
         self._is_archived[new_rows] = [one.is_archived for one in facts]
         self._is_source[new_rows] = [one.consolidated_into is not None for one in facts]
         for row, one in zip(rows, facts, strict=True):
@@ -138,6 +179,7 @@ class Columns:
         """Take the memory of a row away."""
         self._masks.clear()
         self._is_present[row] = False
+        self.subjects[row] = 0
         self.summaries.pop(row, None)
 
     def mask(self, filters: Filters, now: int) -> Mask:

@@ -21,6 +21,7 @@ from service.index.resident.neighbours import (
     related,
     summaries_of,
 )
+from service.index.resident.phrases import hold_phrase
 from service.index.resident.residency import Residency
 from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
 from service.text.words import query_words
@@ -30,6 +31,11 @@ Answer = TypeVar("Answer")
 # Texts are read from the store: 100 by id take about 4 ms.
 _SLICE: Final = 100
 _MOST_PHRASE_TEXTS: Final = 1000
+# What the event loop answers itself. Measured: a memory's share in the search for one word, and
+# what it takes to count one word in one memory.
+_MOST_SECONDS: Final = 0.003
+_POSTING: Final = 1e-9
+_COUNT: Final = 2e-8
 
 
 class ResidentEngine:
@@ -44,7 +50,11 @@ class ResidentEngine:
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories whose words match best (BM25 over each agent's own memories)."""
         words = query_words(text)
-        rankings = await self._ask(filters.agents, lambda i: i.by_text(words, filters, limit))
+        rankings = await self._look_up(
+            filters.agents,
+            lambda i: i.by_text(words, filters, limit),
+            lambda i: i.memories * (1 + words.count(" ")) * _POSTING,
+        )
         return _best(rankings, limit)
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
@@ -58,7 +68,7 @@ class ResidentEngine:
         kept: list[Scored] = []
         for start in range(0, len(ranking), _SLICE):
             part = ranking[start : start + _SLICE]
-            holding = await self.residency.hold_phrase([hit.id for hit in part], phrase)
+            holding = await hold_phrase(self.residency.db, [hit.id for hit in part], phrase)
             kept += [hit for hit in part if hit.id in holding]
             if len(kept) >= limit:
                 break
@@ -76,8 +86,11 @@ class ResidentEngine:
     ) -> Evidence:
         """Count in the indexes of all agents, each of which knows its own memories only."""
         wanted = list(dict.fromkeys(keys))
-        parts = await self._ask(
-            filters.agents, lambda i: collect_evidence(i, question, filters, wanted, reach)
+        around = len(wanted) * (1 + 2 * reach)
+        parts = await self._look_up(
+            filters.agents,
+            lambda i: collect_evidence(i, question, filters, wanted, reach),
+            lambda _: around * (1 + len(question.words)) * _COUNT,
         )
         return join(parts)
 
@@ -186,16 +199,20 @@ class ResidentEngine:
         )
 
     async def _look_up(
-        self, agents: Sequence[str], question: Callable[[AgentIndex], Answer]
+        self,
+        agents: Sequence[str],
+        question: Callable[[AgentIndex], Answer],
+        seconds: Callable[[AgentIndex], float] = lambda _: 0.0,
     ) -> list[Answer]:
-        """Ask for what a few look-ups answer: here and now, unless a thread holds the index.
+        """Ask for what takes little: here and now, unless a thread holds the index.
 
-        A walk asks a dozen times, and the way to a thread and back costs more than most answers.
+        A search asks a dozen times, and the way to a thread and back costs as much as most answers.
+        `seconds` estimates what the answer takes; what would hold up others goes to a thread.
         """
         answers = []
         for agent in agents:
             index = await self.residency.index_of(agent)
-            if index.lock.acquire(blocking=False):
+            if seconds(index) <= _MOST_SECONDS and index.lock.acquire(blocking=False):
                 try:
                     answers.append(question(index))
                 finally:

@@ -29,7 +29,7 @@ def collect_evidence(
         mask = index.mask(filters)
         candidates = _visible(index, keys, mask)
         ways = index.graph.follows.around(candidates, mask, index.keys, reach)
-        rows, within, (before, after) = _numbered(candidates, ways)
+        rows, within, (before, after) = _numbered(candidates, ways, len(index.keys))
         counted = index.text.count(question.words, rows)
         told = Told.of(index, question)
         values = {
@@ -75,23 +75,23 @@ def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:
 
 
 def _numbered(
-    candidates: Rows, ways: tuple[RowNumbers, RowNumbers]
+    candidates: Rows, ways: tuple[RowNumbers, RowNumbers], size: int
 ) -> tuple[Rows, Within, tuple[RowNumbers, RowNumbers]]:
     """Return the index's rows as in an evidence, how many lie how near, and the ways by position.
 
-    A row of the index stands where it is met first.
+    A row of the index, which has `size` of them, stands where it is met first.
     """
     beside = np.concatenate([way[:, :1] for way in ways], axis=None)
     every = np.concatenate((candidates, beside, *(way[:, 1:] for way in ways)), axis=None)
-    rows, first = np.unique(every, return_index=True)
-    # Nobody's -1 is the least. As the last it stands where the position -1 points to.
-    nobody = int(np.count_nonzero(rows[:1] < 0))
-    first[:nobody] = len(every)
-    by_nearness = np.argsort(first)
-    positions = np.empty(len(rows), np.int32)
-    positions[by_nearness] = np.arange(len(rows), dtype=np.int32)
-    positions[:nobody] = -1
-    before, after = (positions[rows.searchsorted(way)] for way in ways)
-    near = int(np.count_nonzero(first < len(candidates) + len(beside)))
-    known = rows[by_nearness][: len(rows) - nobody]
-    return known, (len(candidates), near, len(known)), (before, after)
+    is_row = every >= 0
+    met = every[is_row]
+    # Where each row is met first: of what is written at one place the last stays.
+    first = np.empty(size, np.int32)
+    first[met[::-1]] = np.arange(len(met) - 1, -1, -1, dtype=np.int32)
+    is_new = first[met] == np.arange(len(met))
+    rows = met[is_new]
+    first[rows] = np.arange(len(rows), dtype=np.int32)
+    positions = [np.where(way >= 0, first.take(way, mode="clip"), -1) for way in ways]
+    first_far = int(np.count_nonzero(is_row[: len(candidates) + len(beside)]))
+    near = int(np.count_nonzero(is_new[:first_far]))
+    return rows, (len(candidates), near, len(rows)), (positions[0], positions[1])

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -55,6 +55,18 @@ class Feed(Protocol):
     def lose(self) -> None:
         """Forget where reading stands: it begins anew at the next look."""
 
+    async def stamp(self) -> dict[str, Any]:
+        """Return a place before everything that is written from now on, for another process.
+
+        JSON can say it. Raises StampRefused.
+        """
+
+    async def since_stamp(self, stamp: Mapping[str, Any], /) -> Any:
+        """Return the mark of a stamp that another process took; raises StampRefused."""
+
+    async def publish(self, stamp: Mapping[str, Any], /) -> None:
+        """Let a snapshot with this stamp be the one that is valid."""
+
 
 class Follower:
     """Reads the feed of one store for all resident indexes.
@@ -71,6 +83,11 @@ class Follower:
     ) -> None:
         self.through = datetime.now(UTC)
         self._looked_at = time.monotonic()
+        # How many rows changed so far, and when the last did, on the monotonic clock.
+        self.changes = 0
+        self.changed_at = time.monotonic()
+        # When something was deleted that a snapshot may still tell of, on the same clock.
+        self.deleted_at: float | None = None
         self.unknown_tables: Counter[str] = Counter()
         self._db = db
         self._residents = residents
@@ -132,6 +149,21 @@ class Follower:
         """Return a place in the feed before everything that is written from now on."""
         return await self._feed.mark()
 
+    @property
+    def feed(self) -> Feed:
+        """Where this follower reads."""
+        return self._feed
+
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """Let every index hold what is committed by now, and change none of them meanwhile.
+
+        Raises StoreUnavailable.
+        """
+        async with self._reading:
+            await self._read()
+            yield
+
     async def admit(self, index: AgentIndex, mark: Any) -> None:
         """Let a loaded index join, with all that was written since the mark: while it loaded."""
         async with self._reading:
@@ -139,6 +171,7 @@ class Follower:
             async with aclosing(self._feed.since(mark)) as missed:
                 async for commits in missed:
                     model = await self._model_of(commits)
+                    self._count(commits)
                     if await asyncio.to_thread(apply_commits, index, commits, model):
                         self._on_doubt([index.agent])
             self._residents[index.agent] = index
@@ -154,7 +187,7 @@ class Follower:
         self._on_doubt(list(self._residents))
 
     async def _take_in(self, commits: Sequence[Commit]) -> None:
-        self._count_unknown(commits)
+        self._count(commits)
         model = await self._model_of(commits)
         residents = list(self._residents.values())
         self._on_doubt(await asyncio.to_thread(_apply_to_all, residents, commits, model))
@@ -169,8 +202,14 @@ class Follower:
             self._fingerprint = stored
         return self._fingerprint
 
-    def _count_unknown(self, commits: Iterable[Commit]) -> None:
+    def _count(self, commits: Iterable[Commit]) -> None:
+        self.changed_at = time.monotonic()
         for commit in commits:
+            self.changes += len(commit.changes)
+            if self.deleted_at is None and any(
+                one.row is None and one.table in _ORDER for one in commit.changes
+            ):
+                self.deleted_at = self.changed_at
             for change in commit.changes:
                 if change.table not in _TABLES | _WITHOUT_INDEX:
                     if change.table not in self.unknown_tables:

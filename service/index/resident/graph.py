@@ -1,113 +1,26 @@
 """The graph of one agent in RAM: numbered memories and concepts, edges between them, both ways."""
 
-from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.evidence import Names, with_other_spellings
+from service.index.resident.adjacency import NO_NODES, AdjacencyLists, Edges
 from service.index.resident.chains import Chains
 from service.index.resident.facts import CorruptRow
+from service.index.resident.saved import Saved
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import FEW_MEMORIES, Concept, Related
+from service.text.digests import digest_of_name
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
 EDGE_TABLES: Final[tuple[EdgeTable, ...]] = ("references", "related_to", "is_a", "follows")
 
-_NONE: Final = array("i")
-# A dict entry, an array object and its first growth, as sys.getsizeof tells them.
-_NODE_BYTES: Final = 170
-_WEIGHT_BYTES: Final = 150
 _CONCEPT_BYTES: Final = 300
 # The database engine's own bound on each side of a concept (related_concepts.surql).
 _MOST_RELATED: Final = 20
-
-
-class Edges(Protocol):
-    """The edges of one table between numbered nodes."""
-
-    count: int
-
-    @property
-    def bytes(self) -> int:
-        """An estimate of the memory held."""
-
-    def put(self, source: int, target: int, weight: int = 0) -> None:
-        """Add an edge, or give it another weight; raises CorruptRow."""
-
-    def remove(self, source: int, target: int) -> None:
-        """Take an edge away; one that is not there is nothing to do."""
-
-    def weight(self, source: int, target: int) -> int:
-        """Return the weight of an edge; 0 where none was given."""
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Go through all edges as (source, target)."""
-
-
-class AdjacencyLists:
-    """Directed edges between numbered nodes: adjacency arrays both ways, and weights."""
-
-    def __init__(self) -> None:
-        self._ahead: dict[int, array[int]] = {}
-        self._behind: dict[int, array[int]] = {}
-        self._weights: dict[tuple[int, int], int] = {}
-        self.count = 0
-
-    @property
-    def bytes(self) -> int:
-        """An estimate of the memory held."""
-        nodes = len(self._ahead) + len(self._behind)
-        return nodes * _NODE_BYTES + self.count * 8 + len(self._weights) * _WEIGHT_BYTES
-
-    def put(self, source: int, target: int, weight: int = 0) -> None:
-        """Add an edge, or give it another weight; 0 takes no room. Raises CorruptRow."""
-        if type(weight) is not int:
-            raise CorruptRow(f"weight {weight!r}")
-        if weight:
-            self._weights[source, target] = weight
-        else:
-            self._weights.pop((source, target), None)
-        ends = self._ahead.setdefault(source, array("i"))
-        if target not in ends:
-            ends.append(target)
-            self._behind.setdefault(target, array("i")).append(source)
-            self.count += 1
-
-    def remove(self, source: int, target: int) -> None:
-        """Take an edge away; one that is not there is nothing to do."""
-        ends = self._ahead.get(source, _NONE)
-        if target not in ends:
-            return
-        ends.remove(target)
-        self._behind[target].remove(source)
-        self._weights.pop((source, target), None)
-        self.count -= 1
-
-    def remove_node(self, node: int, *, ahead: bool = True, behind: bool = True) -> None:
-        """Take away the edges that lead from a node, to it, or both."""
-        for target in list(self.ahead(node)) if ahead else ():
-            self.remove(node, target)
-        for source in list(self.behind(node)) if behind else ():
-            self.remove(source, node)
-
-    def ahead(self, node: int) -> Sequence[int]:
-        """Return the nodes that edges from this one lead to."""
-        return self._ahead.get(node, _NONE)
-
-    def behind(self, node: int) -> Sequence[int]:
-        """Return the nodes that edges to this one come from."""
-        return self._behind.get(node, _NONE)
-
-    def weight(self, source: int, target: int) -> int:
-        """Return the weight of an edge; 0 where none was given."""
-        return self._weights.get((source, target), 0)
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Go through all edges as (source, target)."""
-        return ((source, end) for source, ends in self._ahead.items() for end in ends)
 
 
 class AgentGraph:
@@ -115,14 +28,7 @@ class AgentGraph:
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
-        self.references, self.related_to, self.is_a = (AdjacencyLists() for _ in range(3))
-        self.follows = Chains()
-        self.edges: Mapping[EdgeTable, Edges] = {
-            "references": self.references,
-            "related_to": self.related_to,
-            "is_a": self.is_a,
-            "follows": self.follows,
-        }
+        self._hold(AdjacencyLists(), AdjacencyLists(), AdjacencyLists(), Chains())
         self._numbers: dict[str, int] = {}
         self._slugs: list[str] = []
         # None where a concept is gone; its number stays.
@@ -137,6 +43,81 @@ class AgentGraph:
         """An estimate of the memory held."""
         edges = sum(table.bytes for table in self.edges.values())
         return len(self._numbers) * _CONCEPT_BYTES + edges
+
+    def save(self) -> Saved:
+        """Return all that is held; the slug of a concept that is gone only where edges name it."""
+        named = self._named_by_edges() if None in self._concepts else set()
+        present = [concept is not None for concept in self._concepts]
+        saved = Saved(
+            {
+                "others": {slug: sorted(others) for slug, others in self._others.items()},
+                "declared": sorted(self._declared),
+            },
+            {
+                "present": np.array(present, np.bool_),
+                "memories": np.array([c.memories if c else 0 for c in self._concepts], np.int64),
+            },
+        )
+        slugs = [
+            slug if concept or number in named else f"\0{number}"
+            for number, (slug, concept) in enumerate(zip(self._slugs, self._concepts, strict=True))
+        ]
+        saved.put_strings("slugs", slugs)
+        saved.put_strings("names", [c.name if c else "" for c in self._concepts])
+        for name, edges in self.edges.items():
+            saved.put(name, edges.save())
+        return saved
+
+    @classmethod
+    def restore(cls, agent: str, saved: Saved) -> "AgentGraph":
+        """Return an agent's graph as it was saved; raises KeyError, ValueError, TypeError."""
+        graph = cls(agent)
+        graph._slugs = saved.strings("slugs")
+        graph._numbers = {slug: number for number, slug in enumerate(graph._slugs)}
+        told = zip(
+            graph._slugs,
+            saved.strings("names"),
+            saved.arrays["memories"].tolist(),
+            saved.arrays["present"].tolist(),
+            strict=True,
+        )
+        graph._concepts = [
+            Concept((agent, slug), name, memories) if is_present else None
+            for slug, name, memories, is_present in told
+        ]
+        graph._declared = {(source, target) for source, target in saved.facts["declared"]}
+        for slug, others in saved.facts["others"].items():
+            graph._put_others(slug, others)
+        graph._hold(
+            AdjacencyLists.restore(saved.part("references")),
+            AdjacencyLists.restore(saved.part("related_to")),
+            AdjacencyLists.restore(saved.part("is_a")),
+            Chains.restore(saved.part("follows")),
+        )
+        return graph
+
+    def _named_by_edges(self) -> set[int]:
+        """Return the numbers of the concepts at the ends of edges."""
+        ends = {concept for _, concept in self.references}
+        for table in (self.related_to, self.is_a):
+            ends.update(end for edge in table for end in edge)
+        return ends
+
+    def _hold(
+        self,
+        references: AdjacencyLists,
+        related_to: AdjacencyLists,
+        is_a: AdjacencyLists,
+        follows: Chains,
+    ) -> None:
+        self.references, self.related_to, self.is_a = references, related_to, is_a
+        self.follows = follows
+        self.edges: Mapping[EdgeTable, Edges] = {
+            "references": references,
+            "related_to": related_to,
+            "is_a": is_a,
+            "follows": follows,
+        }
 
     def counts(self) -> dict[str, int]:
         """Return how many concepts and edges there are, by the names of the store's tables."""
@@ -208,6 +189,8 @@ class AgentGraph:
 
     def _groups(self, names: Names) -> list[tuple[str, ...]]:
         """Return all slugs of each concept of several that some of the names lead to."""
+        if not self._others:
+            return []
         slugs = {self._leads_to.get(slug, slug) for slug in names}
         return [(slug, *self._others[slug]) for slug in sorted(slugs & self._others.keys())]
 
@@ -229,14 +212,14 @@ class AgentGraph:
     def rows_of(self, slug: str) -> Sequence[int]:
         """Return the rows of the memories that reference a concept."""
         number = self._numbers.get(slug)
-        return _NONE if number is None else self.references.behind(number)
+        return NO_NODES if number is None else self.references.behind(number)
 
     def links_of(
         self, row: int, most_memories: int, subjects: NDArray[np.int64]
     ) -> Iterator[tuple[Concept, NDArray[np.int32]]]:
         """Go through a memory's concepts with the rows that each leads to: see Engine.linked.
 
-        `subjects` are the subjects' hashes by row.
+        `subjects` are the subjects' digests by row.
         """
         for number in self.references.ahead(row):
             concept = self._concepts[number]
@@ -246,7 +229,7 @@ class AgentGraph:
             rows = rows[rows < len(subjects)]
             if concept.memories > FEW_MEMORIES:
                 slug = self._slugs[number]
-                own = [hash(one) for one in (slug, *self._others.get(slug, ()))]
+                own = [digest_of_name(one) for one in (slug, *self._others.get(slug, ()))]
                 if subjects[row] not in own:
                     rows = rows[np.logical_or.reduce([subjects[rows] == one for one in own])]
             yield concept, rows

@@ -7,6 +7,7 @@ newest first.
 
 import asyncio
 import ctypes
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
@@ -33,6 +34,8 @@ from service.index.resident.vectors import VectorIndex
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
 
+log = logging.getLogger(__name__)
+
 MEMORY_COUNT: Final = load_query(__package__, "memory_count")
 PAGE: Final = load_query(__package__, "page")
 SAME_MOMENT: Final = load_query(__package__, "same_moment")
@@ -50,6 +53,7 @@ CONCEPT_EDGES: Final[tuple[tuple[Query, EdgeTable], ...]] = (
     (ISA_PAGE, "is_a"),
 )
 
+_REPORT_SECONDS: Final = 5.0
 # 5,000 memories with vectors of 384 dimensions are 10 MB on their way.
 _PAGE_MEMORIES: Final = 5000
 _PAGE_CONCEPTS: Final = 5000
@@ -69,6 +73,12 @@ async def store_facts(db: Database, agent: str) -> StoreFacts:
     )
 
 
+def scanned_of(fingerprint: str | None, dimensions: int | None) -> int | None:
+    """Return how many first dimensions a scan reads; None for all of them."""
+    is_nested = "qwen3-embedding" in (fingerprint or "").lower()
+    return dimensions if is_nested else None
+
+
 def empty_index(agent: str, facts: StoreFacts, scanned: int | None) -> AgentIndex:
     """Return the index that loading begins with."""
     dimensions = facts.dimensions
@@ -77,6 +87,14 @@ def empty_index(agent: str, facts: StoreFacts, scanned: int | None) -> AgentInde
 
 async def load(db: Database, loading: Loading) -> None:
     """Fill the index; raises StoreUnavailable. What does not fit or make sense is counted in it."""
+    reporting = asyncio.create_task(_report(loading))
+    try:
+        await _load(db, loading)
+    finally:
+        reporting.cancel()
+
+
+async def _load(db: Database, loading: Loading) -> None:
     loading.index.reserve(min(loading.facts.memories, loading.most_memories))
     if await _is_much_of_the_store(db, loading):
         await _scan(db, loading)
@@ -89,6 +107,29 @@ async def load(db: Database, loading: Loading) -> None:
     await asyncio.to_thread(add_edges, index, await db.run(STRANGE_EDGES))
     await asyncio.to_thread(index.finish)
     await asyncio.to_thread(_give_back)
+
+
+async def _report(loading: Loading) -> None:
+    """Tell in the log how far it is, for as long as this runs."""
+    while True:
+        await asyncio.sleep(_REPORT_SECONDS)
+        log.info("index of agent %s: %s", loading.index.agent, loading.progress)
+
+
+def log_loaded(index: AgentIndex, seconds: float, caveat: str | None) -> None:
+    """Tell in the log what was loaded, and what it leaves out."""
+    counts = index.counts()
+    log.info(
+        "index of agent %s: %s memories, %s vectors, %s concepts in %.1f s, %.0f MB",
+        index.agent,
+        f"{counts['memory']:,}",
+        f"{counts['embedding']:,}",
+        f"{counts['concept']:,}",
+        seconds,
+        index.bytes / 1e6,
+    )
+    if caveat:
+        log.warning("%s", caveat)
 
 
 def _give_back() -> None:

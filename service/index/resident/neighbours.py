@@ -13,9 +13,8 @@ def concepts_of(
     """Return each memory's concepts that stand in two to `most_memories` memories, by id."""
     with index.lock:
         return {
-            key: index.graph.concepts_of(index.rows[key], most_memories)
-            for key in keys
-            if index.holds(key)
+            key: index.graph.concepts_of(row, most_memories)
+            for key, row in index.held(keys).items()
         }
 
 
@@ -41,11 +40,7 @@ def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:
     if not summaries:
         return {}
     with index.lock:
-        return {
-            key: summaries[index.rows[key]]
-            for key in keys
-            if index.holds(key) and index.rows[key] in summaries
-        }
+        return {key: summaries[row] for key, row in index.held(keys).items() if row in summaries}
 
 
 def linked(
@@ -60,9 +55,7 @@ def linked(
                 for concept, rows in index.graph.links_of(row, most_memories, subjects)
                 if (beside := _named(index, (end for end in rows.tolist() if end != row)))
             ]
-            for key in keys
-            if index.holds(key)
-            for row in (index.rows[key],)
+            for key, row in index.held(keys).items()
         }
 
 
@@ -86,9 +79,7 @@ def before_and_after(
     with index.lock:
         return {
             key: (_named(index, follows.ahead(row)), _named(index, follows.behind(row)))
-            for key in keys
-            if index.holds(key)
-            for row in (index.rows[key],)
+            for key, row in index.held(keys).items()
         }
 
 

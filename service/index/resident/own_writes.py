@@ -1,13 +1,16 @@
 """The feed of a store that this process alone writes to: what it wrote, as it is now."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final
+from uuid import uuid4
 
 from service.index.resident.graph import EDGE_TABLES
+from service.index.resident.stamps import StampRefused
 from service.records import Commit, RowChange
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.store.snapshot_log import logged_since, publish_snapshot, valid_snapshot
 from service.store.written_records import Reader, RecordKey
 
 CURRENT_ROWS: Final = load_query(__package__, "current_rows")
@@ -55,6 +58,32 @@ class OwnWrites:
 
     def lose(self) -> None:
         """Do nothing: what could not be taken in is told again."""
+
+    async def stamp(self) -> dict[str, Any]:
+        """Return a token, and a number in the log: what is written from now on stands behind it.
+
+        Raises StampRefused while a write may happen yet that was given up.
+        """
+        async with self._db.at_rest():
+            if self._db.written.has_doubts:
+                msg = "a write was given up lately and may happen yet"
+                raise StampRefused(msg)
+            self._db.write_log.is_on = True
+            return {"token": uuid4().hex, "number": self._db.write_log.number}
+
+    async def since_stamp(self, stamp: Mapping[str, Any]) -> Reader:
+        """Return a reader of what the log names behind a stamp, if it is that of the valid one."""
+        reader = self._db.written.reader()
+        if await valid_snapshot(self._db) != stamp["token"]:
+            msg = "it is of another store, or of another moment than the log of this one"
+            raise StampRefused(msg)
+        reader.add(await logged_since(self._db, stamp["number"]))
+        return reader
+
+    async def publish(self, stamp: Mapping[str, Any]) -> None:
+        """Let the log begin behind a stamp."""
+        await publish_snapshot(self._db, stamp["token"], stamp["number"])
+        self._db.write_log.records = 0
 
     async def _read(self, keys: Sequence[RecordKey]) -> Commit:
         changes: list[RowChange] = []

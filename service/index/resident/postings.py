@@ -3,15 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.batches import Batch, Counts, Floats, Positions, Terms, join
+from service.index.resident.saved import Saved
 
 # From this share on, a byte for each document is as small as a list of documents and faster.
 _COMMON: Final = 0.25
+# So many postings of one part are kept as they were found, each with 9 bytes: up to 5 MB.
+_MOST_KEPT: Final = 500_000
+_KEPT_BYTES: Final = 9
 K1: Final = 1.2
 _B: Final = 0.75
 
@@ -36,10 +40,16 @@ class TermPostings:
 class IndexPart(ABC):
     """Documents numbered from 0; a dead one has infinite length, which makes its scores 0."""
 
+    # What a kind of part holds beside lengths and rows.
+    _ARRAYS: ClassVar[tuple[str, ...]] = ()
+
     def __init__(self, lengths: Floats, rows: NDArray[np.int32]) -> None:
         self.lengths, self.rows = lengths, rows
         self.dead = 0
         self._norms: tuple[float, Floats] = (0.0, lengths[:0])
+        # One search asks four times for the same terms, and some terms are asked for all the time.
+        self._found: dict[int, TermPostings | None] = {}
+        self._kept = 0
 
     @property
     def living(self) -> int:
@@ -49,15 +59,32 @@ class IndexPart(ABC):
     @property
     def bytes(self) -> int:
         """The memory held."""
-        return self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
+        own = self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
+        return own + self._kept * _KEPT_BYTES
 
     def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         length = int(self.lengths[documents].sum(dtype=np.float64))
         self.lengths[documents] = np.inf
         self.dead += len(documents)
-        self._norms = (0.0, self.lengths[:0])
+        self._forget()
         return length
+
+    def save(self) -> Saved:
+        """Return all that is held."""
+        arrays = {"lengths": self.lengths, "rows": self.rows}
+        arrays |= {name: getattr(self, name) for name in self._ARRAYS}
+        return Saved({"dead": self.dead}, arrays)
+
+    @classmethod
+    def restore(cls, saved: Saved) -> Self:
+        """Return a part as it was saved; raises KeyError, ValueError, TypeError."""
+        part = cls.__new__(cls)
+        IndexPart.__init__(part, saved.arrays["lengths"], saved.arrays["rows"])
+        part.dead = int(saved.facts["dead"])
+        for name in cls._ARRAYS:
+            setattr(part, name, saved.arrays[name])
+        return part
 
     def norms(self, average: float) -> Floats:
         """Return what the length of each document adds to a count, kept until it changes."""
@@ -68,13 +95,30 @@ class IndexPart(ABC):
             self._norms = (average, norms)
         return norms
 
-    @abstractmethod
     def find(self, terms: Terms) -> list[TermPostings | None]:
+        """Return where each of the terms stands, None for nowhere."""
+        wanted: list[int] = terms.tolist()
+        if self._kept > _MOST_KEPT:
+            self._found, self._kept = {}, 0
+        new = [term for term in wanted if term not in self._found]
+        if new:
+            postings = self._read(np.array(new, np.int64))
+            self._found |= zip(new, postings, strict=True)
+            self._kept += sum(1 + (0 if one is None else len(one.counts)) for one in postings)
+        return [self._found[term] for term in wanted]
+
+    @abstractmethod
+    def _read(self, terms: Terms) -> list[TermPostings | None]:
         """Return where each of the terms stands, None for nowhere."""
 
     @abstractmethod
     def take_apart(self) -> Batch:
         """Return all that is held, dead documents too, with terms in any order."""
+
+    def _forget(self) -> None:
+        """Forget what was worked out of the documents: they are others now."""
+        self._norms = (0.0, self.lengths[:0])
+        self._found, self._kept = {}, 0
 
     def _postings_of(self, documents: Positions, counts: NDArray[Any]) -> TermPostings | None:
         living = len(documents)
@@ -85,6 +129,8 @@ class IndexPart(ABC):
 
 class Segment(IndexPart):
     """Documents sorted in: for each term a list of documents, or a column when it is common."""
+
+    _ARRAYS = ("_common", "_columns", "_terms", "_ends", "_documents", "_counts")
 
     def __init__(self, batch: Batch) -> None:
         """Build from living documents with each term once, in ascending order."""
@@ -104,20 +150,19 @@ class Segment(IndexPart):
     @property
     def bytes(self) -> int:
         """The memory held."""
-        held = (self._common, self._columns, self._terms, self._ends, self._documents, self._counts)
-        return super().bytes + sum(array.nbytes for array in held)
+        arrays: list[NDArray[Any]] = [getattr(self, name) for name in self._ARRAYS]
+        return super().bytes + sum(array.nbytes for array in arrays)
 
     def kill(self, documents: Positions) -> int:
         """Take living documents out of every search; returns the sum of their lengths."""
         self._columns[:, documents] = 0
         return super().kill(documents)
 
-    def find(self, terms: Terms) -> list[TermPostings | None]:
-        """Return where each of the terms stands."""
+    def _read(self, terms: Terms) -> list[TermPostings | None]:
         columns, lists = _locate(self._common, terms), _locate(self._terms, terms)
-        return [self._read(*positions) for positions in zip(columns, lists, strict=True)]
+        return [self._read_at(*positions) for positions in zip(columns, lists, strict=True)]
 
-    def _read(self, column: int, position: int) -> TermPostings | None:
+    def _read_at(self, column: int, position: int) -> TermPostings | None:
         if column >= 0:
             counts = self._columns[column]
             living = int(np.count_nonzero(counts != 0))
@@ -172,13 +217,13 @@ class Tail(IndexPart):
         self._counts[start : self.postings] = batch.counts
         self.lengths = np.concatenate((self.lengths, batch.lengths))
         self.rows = np.concatenate((self.rows, batch.rows))
+        self._forget()
 
-    def find(self, terms: Terms) -> list[TermPostings | None]:
-        """Return where each of the terms stands."""
+    def _read(self, terms: Terms) -> list[TermPostings | None]:
         held = self._terms[: self.postings]
-        return [self._read(np.flatnonzero(held == term)) for term in terms]
+        return [self._read_at(np.flatnonzero(held == term)) for term in terms]
 
-    def _read(self, positions: Positions) -> TermPostings | None:
+    def _read_at(self, positions: Positions) -> TermPostings | None:
         if not len(positions):
             return None
         documents = self._documents.take(positions).astype(np.intp)

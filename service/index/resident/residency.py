@@ -4,7 +4,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Final
 
 from service.errors import ServiceError
@@ -12,14 +13,20 @@ from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.census import find_drift
 from service.index.resident.follow import Follower
-from service.index.resident.loading import empty_index, load, store_facts
-from service.index.resident.state import AgentState, IndexState
-from service.store.database import Database, record
+from service.index.resident.loading import (
+    empty_index,
+    load,
+    log_loaded,
+    scanned_of,
+    store_facts,
+)
+from service.index.resident.snapshots import Expected, Snapshots
+from service.index.resident.state import AgentState, IndexState, left_out_of, too_many
+from service.store.database import Database
 from service.store.queries import load_query
 
 log = logging.getLogger(__name__)
 
-HOLD_PHRASE: Final = load_query(__package__, "hold_phrase")
 OWNS_ANYTHING: Final = load_query(__package__, "owns_anything")
 
 _WATCH_SECONDS: Final = 5.0
@@ -46,14 +53,14 @@ class Residency:
         scanned_dimensions: int | None,
         other_bytes: Callable[[], int] = lambda: 0,
         most_agents: int = MOST_AGENTS,
+        snapshots: Path | None = None,
     ) -> None:
         self.budget_bytes = budget_bytes
         self.most_agents = most_agents
         # How many left RAM to make room for others.
         self.evicted = 0
-        # What else the budget holds: the dictionaries of writers.
-        self._other_bytes = other_bytes
-        self._db = db
+        self._other_bytes = other_bytes  # the dictionaries of writers, in the same budget
+        self.db = db
         self._scanned_dimensions = scanned_dimensions
         # The least recently used first.
         self._residents: dict[str, AgentIndex] = {}
@@ -66,7 +73,10 @@ class Residency:
         # the service waits for before it calls itself ready.
         self._expected: set[str] = set()
         self._awaited: set[str] = set()
+        # What the store said of each agent's vectors when they were loaded.
+        self._loaded_as: dict[str, Expected] = {}
         self.follower = Follower(db, self._residents, self._doubts.update)
+        self.snapshots = Snapshots(snapshots, db, self.follower) if snapshots else None
 
     async def index_of(self, agent: str) -> AgentIndex:
         """Return an agent's index, loaded first if need be; raises StoreUnavailable.
@@ -92,11 +102,6 @@ class Residency:
             await self._loaded(agent)
             self._drift.pop(agent, None)
 
-    async def hold_phrase(self, keys: Sequence[str], phrase: str) -> set[str]:
-        """Return those of the memories whose words hold a phrase; raises StoreUnavailable."""
-        ids = [record("memory", k) for k in keys]
-        return set(await self._db.run(HOLD_PHRASE, ids=ids, phrase=f" {phrase} "))
-
     def residents(self) -> list[str]:
         """Return the agents in RAM, the least recently used first."""
         return list(self._residents)
@@ -108,9 +113,6 @@ class Residency:
     def state(self) -> IndexState:
         """Return what is held, what is on its way, and what is left out; any thread may call."""
         indexes = list(self._residents.values())
-        left_out: Counter[str] = Counter()
-        for index in indexes:
-            left_out.update(index.left_out())
         loading = {agent: now.progress for agent, now in list(self._loading.items())}
         return IndexState(
             agents=len(indexes),
@@ -118,7 +120,7 @@ class Residency:
             bytes=self.index_bytes() + self._other_bytes(),
             budget_bytes=self.budget_bytes,
             loading=loading,
-            left_out=dict(left_out),
+            left_out=left_out_of(indexes),
             drift={agent: drift for agent, drift in list(self._drift.items()) if drift},
             unknown_tables=dict(self.follower.unknown_tables),
             indexed_through=self.follower.through,
@@ -170,7 +172,7 @@ class Residency:
 
     async def take_census(self, agent: str) -> dict[str, int]:
         """Compare one resident index with the store, row counts by table; returns the drift."""
-        drift = await find_drift(self._db, await self.index_of(agent), self.follower)
+        drift = await find_drift(self.db, await self.index_of(agent), self.follower)
         if drift is not None and agent in self._residents:
             self._drift[agent] = drift
         return drift or {}
@@ -182,6 +184,8 @@ class Residency:
             try:
                 await self.rebuild([*self._doubts, *self._wasteful()])
                 self._make_room()
+                if self.snapshots and self.snapshots.is_due():
+                    await self.take_snapshots()
                 if time.monotonic() >= next_census:
                     started = time.monotonic()
                     await self._repair_drift()
@@ -220,67 +224,69 @@ class Residency:
         return await asyncio.shield(task)
 
     async def _load(self, agent: str) -> AgentIndex:
-        if agent not in self._expected and not await self._db.run(OWNS_ANYTHING, agent=agent):
+        if agent not in self._expected and not await self.db.run(OWNS_ANYTHING, agent=agent):
             self._forget(agent)
             return AgentIndex(agent)
         started = time.perf_counter()
-        doubts = self._doubts[agent]
+        doubts, is_first = (
+            self._doubts[agent],
+            not {agent} & (self._residents | self._doubts).keys(),
+        )
         mark = await self.follower.mark()
-        facts = await store_facts(self._db, agent)
-        index = empty_index(agent, facts, self._scanned(facts.fingerprint))
-        loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())
-        reporting = asyncio.create_task(self._report(loading))
-        try:
-            await load(self._db, loading)
-            await self.follower.admit(index, mark)
-        finally:
-            reporting.cancel()
-            del self._loading[agent]
+        facts = await store_facts(self.db, agent)
+        scanned = scanned_of(facts.fingerprint, self._scanned_dimensions)
+        expected = Expected(agent, facts.fingerprint, facts.dimensions, scanned)
+        # A snapshot is for a start: whoever loads again looks for what the index has missed.
+        restored = None
+        if self.snapshots and is_first:
+            restored = await self.snapshots.restore(expected, self._room_for_indexes())
+        if restored:
+            index = restored.index
+            await self.follower.admit(index, restored.mark)
+        else:
+            index = empty_index(agent, facts, scanned)
+            loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())
+            try:
+                await load(self.db, loading)
+                await self.follower.admit(index, mark)
+            finally:
+                del self._loading[agent]
+        self._loaded_as[agent] = expected
         if self._doubts[agent] == doubts:
             del self._doubts[agent]
         self._awaited.discard(agent)
         self._make_room(keep=agent)
-        self._log_loaded(index, time.perf_counter() - started)
+        log_loaded(index, time.perf_counter() - started, self.caveat(agent))
         return index
+
+    async def take_snapshots(self) -> None:
+        """Write what is held to files, for the next start."""
+        if self.snapshots:
+            await self.snapshots.take(
+                (index, self._loaded_as[agent])
+                for agent, index in self._residents.items()
+                if agent in self._loaded_as and agent not in self._doubts
+            )
+
+    async def close(self) -> None:
+        """Take a last snapshot where much has changed."""
+        if self.snapshots and not self.snapshots.is_good:
+            await self.take_snapshots()
 
     def _forget(self, agent: str) -> None:
         """Hold nothing of an agent any more."""
         self._residents.pop(agent, None)
+        self._loaded_as.pop(agent, None)
         self._drift.pop(agent, None)
         self._doubts.pop(agent, None)
-
-    async def _report(self, loading: Loading) -> None:
-        while True:
-            await asyncio.sleep(_WATCH_SECONDS)
-            log.info("index of agent %s: %s", loading.index.agent, loading.progress)
-
-    def _log_loaded(self, index: AgentIndex, seconds: float) -> None:
-        counts = index.counts()
-        log.info(
-            "index of agent %s: %s memories, %s vectors, %s concepts in %.1f s, %.0f MB",
-            index.agent,
-            f"{counts['memory']:,}",
-            f"{counts['embedding']:,}",
-            f"{counts['concept']:,}",
-            seconds,
-            index.bytes / 1e6,
-        )
-        if caveat := self.caveat(index.agent):
-            log.warning("%s", caveat)
 
     def _make_room(self, keep: str | None = None) -> None:
         """Let go of the agents that were used longest ago until the rest fits."""
         sizes = {agent: index.bytes for agent, index in self._residents.items()}
-        total = sum(sizes.values())
-        for agent, size in sizes.items():
-            fits = total <= self._room_for_indexes() and len(self._residents) <= self.most_agents
-            if fits or len(self._residents) == 1:
-                return
-            if agent != keep:
-                self._forget(agent)
-                self.evicted += 1
-                total -= size
-                log.info("index of agent %s left RAM to make room", agent)
+        for agent in too_many(sizes, self._room_for_indexes(), self.most_agents, keep):
+            self._forget(agent)
+            self.evicted += 1
+            log.info("index of agent %s left RAM to make room", agent)
 
     def _room_for_indexes(self) -> int:
         """Return how much indexes may hold now."""
@@ -292,8 +298,3 @@ class Residency:
             for agent, index in self._residents.items()
             if index.wasted_rows > max(_WASTED_ROWS, index.memories)
         ]
-
-    def _scanned(self, fingerprint: str | None) -> int | None:
-        """Return how many first dimensions a scan reads; None for all of them."""
-        is_nested = "qwen3-embedding" in (fingerprint or "").lower()
-        return self._scanned_dimensions if is_nested else None

@@ -1,7 +1,11 @@
 """What is told of the resident indexes: of one agent's, and of all."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+
+from service.index.resident.agent_index import AgentIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +40,25 @@ class IndexState:
     drift: dict[str, dict[str, int]]
     unknown_tables: dict[str, int]
     indexed_through: datetime
+
+
+def left_out_of(indexes: Iterable[AgentIndex]) -> dict[str, int]:
+    """Return how much of the store is in none of these, by reason."""
+    left_out: Counter[str] = Counter()
+    for index in indexes:
+        left_out.update(index.left_out())
+    return dict(left_out)
+
+
+def too_many(
+    sizes: Mapping[str, int], room_bytes: int, most_agents: int, keep: str | None
+) -> list[str]:
+    """Return who must leave so that the rest fits: the first of `sizes`, but one always stays."""
+    left, total, leaving = len(sizes), sum(sizes.values()), list[str]()
+    for agent, size in sizes.items():
+        if (total <= room_bytes and left <= most_agents) or left == 1:
+            break
+        if agent != keep:
+            leaving.append(agent)
+            left, total = left - 1, total - size
+    return leaving

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.batches import MOST_DOCUMENTS, Floats, read_texts
+from service.index.resident.part_scores import hold_all, score_documents
 from service.index.resident.postings import K1, IndexPart, Segment, Tail, TermPostings, merge
+from service.index.resident.saved import Saved
+from service.text.digests import digest
 from service.text.terms import TERMS
 
 Mask = NDArray[np.bool_]
@@ -22,10 +25,6 @@ _PAGE_TEXTS: Final = 4096
 _TAIL_POSTINGS: Final = 2**16
 # So many segments of about one size become one: at most three of each of three sizes stay.
 _FAN: Final = 4
-
-# By how often a word stands in a text, what it counts; the longest text has 65,535 at most.
-_DAMPED: Final = np.zeros(2**16, np.float32)
-_DAMPED[1:] = 1 + np.log(np.arange(1, 2**16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ class TextIndex:
         self._words = 0
         # A place is a part's slot << 16 | a document's number in it; -1 where a row has no text.
         self._places = np.full(64, -1, np.int32)
-        # Python's hash of each row's text, salted anew in each process.
-        self._hashes = np.zeros(64, np.int64)
+        # The digest of each row's text.
+        self._digests = np.zeros(64, np.int64)
         self._tail = Tail()
         self._tail_slot = 0
         self._segments: dict[int, Segment] = {}
@@ -64,7 +63,7 @@ class TextIndex:
     @property
     def bytes(self) -> int:
         """The memory held, without the words that all indexes share."""
-        own = self._places.nbytes + self._hashes.nbytes
+        own = self._places.nbytes + self._digests.nbytes
         return own + sum(part.bytes for part in self._parts())
 
     def put(self, rows: Sequence[int], texts: Sequence[str]) -> None:
@@ -113,19 +112,59 @@ class TextIndex:
         places = np.full(len(rows), -1, np.int32)
         known = rows < len(self._places)
         places[known] = self._places[rows[known]]
-        slots, documents = places >> 16, (places & 0xFFFF).astype(np.intp)
+        # In the order of their places, so that each part has one stretch of them.
+        order = places.argsort()
+        ordered = places[order]
         for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
-            here = np.flatnonzero((slots == slot) & (places >= 0))
-            lengths[here] = part.lengths[documents[here]]
+            begin, end = ordered.searchsorted((slot << 16, (slot + 1) << 16)).tolist()
+            here, documents = order[begin:end], (ordered[begin:end] & 0xFFFF).astype(np.intp)
+            lengths[here] = part.lengths[documents]
             for column, postings in enumerate(part.find(terms)):
                 if postings is not None:
                     frequencies[column] += postings.living
-                    counts[here, column] = postings.count(documents[here])
+                    if end > begin:
+                        counts[here, column] = postings.count(documents)
         return Counted(counts, lengths, frequencies)
+
+    def save(self) -> Saved:
+        """Return all that is held; `purge` comes first."""
+        saved = Saved(
+            {
+                "documents": self.documents,
+                "words": self._words,
+                "rows": len(self._places),
+                "slots": list(self._segments),
+            },
+            {},
+            {"places": self._places, "digests": self._digests},
+        )
+        for slot, segment in self._segments.items():
+            saved.put(f"segment {slot}", segment.save())
+        return saved
+
+    @classmethod
+    def restore(cls, saved: Saved) -> "TextIndex":
+        """Return an index as it was saved; raises KeyError, ValueError, TypeError."""
+        index, facts = cls(), saved.facts
+        index.documents, index._words = int(facts["documents"]), int(facts["words"])
+        index._segments = {
+            slot: Segment.restore(saved.part(f"segment {slot}")) for slot in facts["slots"]
+        }
+        index._tail_slot = index._free_slot()
+        index._places, index._digests = saved.by_row["places"], saved.by_row["digests"]
+        index._places[int(facts["rows"]) :] = -1
+        return index
+
+    def purge(self) -> None:
+        """Leave nothing of texts that are gone: no words of dead documents, no tail."""
+        self.seal()
+        for slot in [slot for slot, segment in self._segments.items() if segment.dead]:
+            self._merge([slot])
+        self._digests[self._places < 0] = 0
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""
-        self._seal()
+        self.seal()
         while len(group := self._fitting(list(self._segments))) > 1:
             self._merge(group)
 
@@ -137,7 +176,7 @@ class TextIndex:
         batch = read_texts(rows, texts)
         if not len(batch.rows):
             return
-        self._hashes[list(rows)] = [hash(text) for text in texts]
+        self._digests[list(rows)] = [digest(text) for text in texts]
         self._kill(batch.rows.astype(np.intp))
         first = len(self._tail.rows)
         self._tail.append(batch)
@@ -145,17 +184,17 @@ class TextIndex:
         self.documents += len(batch.rows)
         self._words += int(batch.lengths.sum(dtype=np.float64))
         if len(self._tail.rows) >= self._tail_documents or self._tail.postings >= _TAIL_POSTINGS:
-            self._seal()
+            self.seal()
 
     def _has(self, row: int, text: str) -> bool:
-        return bool(self._places[row] >= 0 and self._hashes[row] == hash(text))
+        return bool(self._places[row] >= 0 and self._digests[row] == digest(text))
 
     def _reach(self, row: int) -> None:
         """Make room for the place of a row."""
         if (missing := row + 1 - len(self._places)) > 0:
             more = np.full(max(missing, len(self._places)), -1, np.int32)
             self._places = np.concatenate((self._places, more))
-            self._hashes = np.concatenate((self._hashes, np.zeros(len(more), np.int64)))
+            self._digests = np.concatenate((self._digests, np.zeros(len(more), np.int64)))
 
     def _place(self, slot: int, rows: Rows, first: int) -> None:
         self._places[rows] = np.arange(first, first + len(rows)) + (slot << 16)
@@ -174,7 +213,7 @@ class TextIndex:
             if part is not self._tail and part.dead * 2 > len(part.rows):
                 self._merge([slot])
 
-    def _seal(self) -> None:
+    def seal(self) -> None:
         """Turn the tail into a segment, and segments of one size into larger ones."""
         if self._tail.living:
             self._keep(merge([self._tail]))
@@ -226,10 +265,12 @@ class TextIndex:
             missing = sum(each is None for each in postings)
             if missing == len(postings) or (needs_all and missing):
                 continue
-            score = _score(part, part.norms(self._words / self.documents), postings, weights)
+            score = score_documents(
+                part, part.norms(self._words / self.documents), postings, weights
+            )
             reached = score > 0
             if needs_all:
-                reached &= _holds_all(part, postings)
+                reached &= hold_all(part, postings)
             at = np.flatnonzero(reached)
             kept = part.rows.take(at)
             passes = mask.take(kept)
@@ -245,36 +286,3 @@ class TextIndex:
         frequency = sum(each.living for each in in_parts if each)
         idf = math.log1p((self.documents - frequency + 0.5) / (frequency + 0.5))
         return idf * (K1 + 1)
-
-
-def _score(
-    part: IndexPart, norms: Floats, by_term: Sequence[TermPostings | None], weights: Sequence[float]
-) -> Floats:
-    """Return a score for each document of a part; the same whether a term has a column or not."""
-    scores = np.zeros(len(part.rows), np.float32)
-    for postings, weight in zip(by_term, weights, strict=True):
-        if postings is None:
-            continue
-        share = norms if postings.documents is None else norms.take(postings.documents)
-        counts = _DAMPED.take(postings.counts)
-        share = share + counts
-        np.divide(counts, share, out=share)
-        share *= np.float32(weight)
-        if postings.documents is None:
-            scores += share
-        else:
-            np.add.at(scores, postings.documents, share)
-    return scores
-
-
-def _holds_all(part: IndexPart, by_term: Sequence[TermPostings | None]) -> Mask:
-    """Return which documents hold every term."""
-    holds = np.ones(len(part.rows), np.bool_)
-    for postings in by_term:
-        if postings is not None and postings.documents is None:
-            holds &= postings.counts > 0
-        elif postings is not None:
-            here = np.zeros(len(part.rows), np.bool_)
-            here[postings.documents] = True
-            holds &= here
-    return holds

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from service.index.evidence import Question
 from service.index.resident.agent_index import AgentIndex
 from service.records import Concept
+from service.text.digests import digest_of_name
 
 Rows = NDArray[np.intp]
 
@@ -22,8 +23,8 @@ Rows = NDArray[np.intp]
 class Told:
     """The question, and what it names in one agent's index.
 
-    `subjects` gives the places of the words of each name, by the hash of a slug that stands for it;
-    `concepts` are those of several names, with the places of their words.
+    `subjects` gives the places of the words of each name, by the digest of each slug that stands
+    for it; `concepts` are those of several names, with the places of their words.
     """
 
     question: Question
@@ -34,7 +35,7 @@ class Told:
     def of(cls, index: AgentIndex, question: Question) -> "Told":
         """Look the question's names up."""
         names = index.graph.spellings(question.names)
-        subjects = {hash(name): list(places) for name, places in names.items()}
+        subjects = {digest_of_name(name): list(places) for name, places in names.items()}
         return cls(question, subjects, index.graph.concepts_named(question.names))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
+from service.index.resident.saved import Saved
 from service.index.resident.scanning import dots
 
 Floats = NDArray[np.float32]
@@ -24,6 +25,7 @@ _GATHER_SHARE: Final = 1 / 8
 _CANDIDATES: Final = 1000
 _CANDIDATES_PER_HIT: Final = 20
 _QUANTISE_ROWS: Final = 4096
+_ARRAYS: Final = ("_coarse", "_scales", "_fine", "_is_present")
 
 NO_DIRECTION: Final = "numbers that are no direction (NaN, infinite or all zero)"
 
@@ -62,6 +64,25 @@ class VectorIndex:
             array.nbytes for array in (self._coarse, self._scales, self._fine, self._is_present)
         )
 
+    def save(self) -> Saved:
+        """Return all that is held."""
+        facts = {
+            "dimensions": self.dimensions,
+            "scanned": self.scanned,
+            "most_cut": self._most_cut,
+        }
+        return Saved(facts, {}, {name: getattr(self, name) for name in _ARRAYS})
+
+    @classmethod
+    def restore(cls, saved: Saved) -> "VectorIndex":
+        """Return vectors as they were saved; raises KeyError, ValueError, TypeError."""
+        facts = saved.facts
+        vectors = cls(int(facts["dimensions"]), int(facts["scanned"]))
+        vectors._most_cut = float(facts["most_cut"])
+        for name in _ARRAYS:
+            setattr(vectors, name, saved.by_row[name])
+        return vectors
+
     def reserve(self, size: int) -> None:
         """Make room for rows below `size`."""
         self._coarse = grown(self._coarse, size)
@@ -93,6 +114,7 @@ class VectorIndex:
         """Take the vector of a row away."""
         if row < len(self._is_present):
             self._is_present[row] = False
+            self._coarse[row], self._fine[row] = 0, 0
 
     def search(self, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
         """Return the `limit` rows under the mask nearest by cosine, and all that tie with the last.

@@ -50,12 +50,14 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
     beams = [[Trail((key,), (), total)] for key, total in seeds.items()]
     best: dict[str, Trail] = {}
     scores: dict[str, float] = dict(seeds)
+    asked = set(seeds)
     for _ in range(_DEPTH):
         ends = {trail.memories[-1] for beam in beams for trail in beam}
         if not ends:
             break
         links = await look(sorted(ends))
-        new = _reached(links) - scores.keys()
+        new = _reached(links) - asked
+        asked |= new
         scores |= await score(sorted(new)) if new else {}
         beams = [_further(beam, links, scores) for beam in beams]
         for trail in (trail for beam in beams for trail in beam):

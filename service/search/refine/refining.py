@@ -92,7 +92,7 @@ class Refiner:
             depth *= 2
 
     def _depth(self) -> int:
-        depth = self.limit + (self.limit // 2 + _SPARE if self._hides_duplicates else 0)
+        depth = self.limit + (_SPARE if self._hides_duplicates else 0)
         reorders = self.reranker or self.choices.diversity > 0 or self.choices.recency > 0
         return max(depth, _POOL) if reorders else depth
 

@@ -28,14 +28,15 @@ def bm25(evidence: Evidence, idf: Floats, ways: Sequence[RowNumbers]) -> Floats:
     """Return the score of each candidate; `ways` are the neighbours that are read with it."""
     every_count, every_length = evidence.values["counts"], evidence.values["lengths"]
     candidates = slice(evidence.candidates)
-    counts, lengths = every_count[candidates].copy(), every_length[candidates].copy()
+    counts, lengths = every_count[candidates], every_length[candidates]
     texts = np.ones(len(lengths), np.float32)
-    for way in ways:
-        for rows in way.T:
-            known = np.flatnonzero(rows >= 0)
-            counts[known] += every_count[rows[known]]
-            lengths[known] += every_length[rows[known]]
-            texts[known] += 1
+    if ways:
+        near = np.concatenate(ways, axis=1)
+        known = (near >= 0).astype(np.float32)
+        # Nobody's -1 takes the last row, which then counts nothing.
+        counts = counts + np.vecmat(known, every_count[near])
+        lengths = lengths + np.vecdot(known, every_length[near])
+        texts = texts + known.sum(axis=1)
     # A text at a chain's end is short for one with neighbours; one that stands alone is not.
     texts = np.where(texts > 1, texts[texts > 1].mean() if (texts > 1).any() else 1, texts)
     average = max(1.0, evidence.corpus.words / max(1, evidence.corpus.documents))

@@ -1,0 +1,204 @@
+"""Snapshots: the resident indexes in files, so that a start need not read the whole store.
+
+The store stays the truth. A snapshot says at which moment of the store it was taken; what was
+written since is read from the store, and one that says something else than this service and this
+store expect is not used (docs/decisions/0022).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from service.errors import ServiceError
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
+from service.index.resident.follow import Follower
+from service.index.resident.index_file import restore_index, save_index
+from service.index.resident.stamps import StampRefused
+from service.store.database import Database
+from service.text.digests import digest
+from service.version import VERSION
+
+log = logging.getLogger(__name__)
+
+# Of what is held and how: another number for every change of either. How words are counted may
+# change with any version of the service.
+_FORMAT: Final = 1
+# Below it, reading the store takes less than half a second.
+FEWEST_MEMORIES: Final = 1000
+# A snapshot is taken when nobody has written for so long, or after so long in any case: sooner
+# where something was deleted that the last one tells of.
+_QUIET_SECONDS: Final = 30.0
+_LONGEST_SECONDS: Final = 600.0
+_QUIET_SECONDS_AFTER_DELETION: Final = 5.0
+_LONGEST_SECONDS_AFTER_DELETION: Final = 60.0
+# Writers wait meanwhile: for a twentieth of the time at most.
+_SHARE: Final = 20
+# With fewer changes than these since the last one, a service that ends leaves it at that: reading
+# them again takes less time than another snapshot.
+_FEW_CHANGES: Final = 1000
+_SUFFIX: Final = ".index"
+# What damaged files and facts of other versions raise.
+_UNFIT: Final = (Unreadable, StampRefused, OSError, KeyError, ValueError, TypeError, IndexError)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a snapshot must say to be used: whose it is, and what the store says of its vectors."""
+
+    agent: str
+    fingerprint: str | None
+    dimensions: int | None
+    scanned: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """An index from a file, and the mark from which on it lacks what was written."""
+
+    index: AgentIndex
+    mark: Any
+
+
+class Snapshots:
+    """The snapshots of one service: a file for each agent, in a folder of their own."""
+
+    def __init__(self, folder: Path, db: Database, follower: Follower) -> None:
+        self._folder = folder
+        self._db = db
+        self._follower = follower
+        # Changes that the follower had counted when the last one was taken; None before the first.
+        self._changes: int | None = None
+        self._taken_at = time.monotonic()
+        self._took_seconds = 0.0
+
+    async def restore(self, expected: Expected, room_bytes: int) -> Restored | None:
+        """Return an agent's index from its newest file that fits; None, and why, without one.
+
+        Raises StoreUnavailable.
+        """
+        facts = await self._facts(expected)
+        for path in await asyncio.to_thread(self._files, expected.agent):
+            try:
+                told = await asyncio.to_thread(read_facts, path)
+                _check(told, facts)
+                mark = await self._follower.feed.since_stamp(told["stamp"])
+                index = await asyncio.to_thread(_restored, path)
+                if index.bytes > room_bytes:
+                    raise Unreadable("it is larger than MEMORY_INDEX_MEMORY_MB leaves room for")
+            except _UNFIT as error:
+                log.warning("a snapshot of agent %s is not used: %s", expected.agent, error)
+            else:
+                self._changes = self._changes or self._follower.changes
+                log.info("agent %s is read from a snapshot", expected.agent)
+                return Restored(index, mark)
+        return None
+
+    def is_due(self) -> bool:
+        """Whether something changed and nobody has written for a while, or it changed long ago."""
+        if self._changes == self._follower.changes:
+            return False
+        now, deleted_at = time.monotonic(), self._follower.deleted_at
+        quiet = _QUIET_SECONDS if deleted_at is None else _QUIET_SECONDS_AFTER_DELETION
+        longest = _LONGEST_SECONDS if deleted_at is None else _LONGEST_SECONDS_AFTER_DELETION
+        waited = now - self._taken_at
+        if waited < _SHARE * self._took_seconds:
+            return False
+        return now - self._follower.changed_at > quiet or waited > longest
+
+    @property
+    def is_good(self) -> bool:
+        """Whether so little changed since the last one, and nothing was deleted, that it may stay.
+
+        Those changes are soon read again.
+        """
+        return (
+            self._changes is not None
+            and self._follower.deleted_at is None
+            and self._follower.changes - self._changes < _FEW_CHANGES
+        )
+
+    async def take(self, indexes: Iterable[tuple[AgentIndex, Expected]]) -> None:
+        """Write files of these indexes, and let older ones go.
+
+        Those that are small, or lack something, are left out. What goes wrong is told in the log.
+        """
+        chosen = [
+            (index, expected)
+            for index, expected in indexes
+            if index.memories >= FEWEST_MEMORIES and not index.beyond_budget
+        ]
+        started = self._taken_at = time.monotonic()
+        try:
+            await self._take(chosen)
+        except (OSError, StampRefused, ServiceError) as error:
+            log.warning("no snapshot was taken: %s", error)
+            if self._follower.deleted_at is not None:
+                await asyncio.to_thread(self._forget_all_but, [])
+            return
+        self._took_seconds = time.monotonic() - started
+        if chosen:
+            log.info("a snapshot of %d agents took %.1f s", len(chosen), self._took_seconds)
+
+    async def _take(self, chosen: Sequence[tuple[AgentIndex, Expected]]) -> None:
+        stamp = await self._follower.feed.stamp() if chosen else {}
+        told = {expected.agent: await self._facts(expected) for _, expected in chosen}
+        paths: list[Path] = []
+        async with self._follower.at_rest():
+            changes = self._follower.changes
+            for index, _ in chosen:
+                facts = {**told[index.agent], "stamp": stamp}
+                paths.append(await asyncio.to_thread(self._write, index, facts))
+            self._follower.deleted_at = None
+        if chosen:
+            await self._follower.feed.publish(stamp)
+        self._changes = changes
+        await asyncio.to_thread(self._forget_all_but, paths)
+
+    async def _facts(self, expected: Expected) -> dict[str, Any]:
+        schema = await self._db.meta("schema")
+        return {
+            "format": [_FORMAT, VERSION],
+            "schema": schema.get("digest"),
+            "expected": asdict(expected),
+        }
+
+    def _write(self, index: AgentIndex, facts: dict[str, Any]) -> Path:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{_name_of(index.agent)}-{uuid4().hex}{_SUFFIX}"
+        saved = save_index(index)
+        saved.facts |= facts
+        write_arrays(path, saved)
+        return path
+
+    def _files(self, agent: str) -> list[Path]:
+        """Return an agent's files, the newest first."""
+        found = self._folder.glob(f"{_name_of(agent)}-*{_SUFFIX}")
+        return sorted(found, key=lambda path: -path.stat().st_mtime_ns)
+
+    def _forget_all_but(self, paths: Sequence[Path]) -> None:
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path not in paths and path.suffix in {_SUFFIX, ".partial"}:
+                path.unlink(missing_ok=True)
+
+
+def _restored(path: Path) -> AgentIndex:
+    return restore_index(map_arrays(path))
+
+
+def _name_of(agent: str) -> str:
+    """Return what an agent's files begin with: its name may be no file's."""
+    return f"{digest(agent) & (2**64 - 1):016x}"
+
+
+def _check(told: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Raise Unreadable for a file that says something else than is expected."""
+    for name, value in facts.items():
+        if told.get(name) != value:
+            msg = f"its {name} is {told.get(name)!r}, not {value!r}"
+            raise Unreadable(msg)

@@ -1,0 +1,5 @@
+"""Stamps: where in what is written a snapshot was taken."""
+
+
+class StampRefused(Exception):
+    """What was written since a stamp is not known any more; the text says why."""

@@ -1,0 +1,30 @@
+"""The store's side of a snapshot: which one is valid, and what was written since it was taken."""
+
+from typing import Final
+
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.store.write_log import SNAPSHOT
+from service.store.written_records import RecordKey
+
+LOGGED_SINCE: Final = load_query(__package__, "logged_since")
+PUBLISH_SNAPSHOT: Final = load_query(__package__, "publish_snapshot")
+
+
+async def valid_snapshot(db: Database) -> str | None:
+    """Return the token of the snapshot that the log goes on from; None without one."""
+    token: str | None = (await db.meta(SNAPSHOT)).get("token")
+    return token
+
+
+async def logged_since(db: Database, number: int) -> set[RecordKey]:
+    """Return the records that the entries of the log behind this one name."""
+    entries = await db.run(LOGGED_SINCE, number=number)
+    every = (one for entry in entries for one in entry)
+    return {(table, tuple(key) if isinstance(key, list) else key) for table, key in every}
+
+
+async def publish_snapshot(db: Database, token: str, number: int) -> None:
+    """Call a snapshot the valid one; it holds what was written up to an entry of the log."""
+    facts = {"token": token, "number": number}
+    await db.run(PUBLISH_SNAPSHOT, id=record("meta", SNAPSHOT), facts=facts, number=number)
