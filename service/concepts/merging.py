@@ -95,10 +95,11 @@ async def _finish(pipeline: Pipeline, agent: str) -> None:
 async def _regroup(pipeline: Pipeline, agent: str, asked: Regroup) -> tuple[Merged, ...]:
     is_over = False
     try:
-        synced = await commit(pipeline, Change(agent, regroup=asked))
-        moved = synced.moved
-        while synced.is_unfinished:
-            synced = await commit(pipeline, Change(agent, regroup=Regroup(asked.slug)))
+        regrouped = (await commit(pipeline, Change(agent, regroup=asked))).regrouped
+        moved = regrouped.moved
+        while regrouped.later:
+            change = Change(agent, regroup=Regroup(asked.slug))
+            regrouped = (await commit(pipeline, change)).regrouped
         is_over = True
     finally:
         if not is_over:
