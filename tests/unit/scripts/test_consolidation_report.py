@@ -76,7 +76,7 @@ def test_budgets_are_reached_or_missed() -> None:
 
 def test_memory_is_told_by_entry() -> None:
     [row] = sheets_of(Measured(times=[TIME]))[1].rows
-    assert row == ("50", "100", "101", "103", "102", "90", "20.0", "40.0")
+    assert row == ("50", "100", "101", "103", "102", "101", "90", "20.0", "40.0")
 
 
 def test_what_is_left_is_a_share_of_the_tokens() -> None:
