@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from service.drafts.chains import Link, expected_edges
 from service.drafts.drafts import Written, names_in, text_of
@@ -98,31 +99,27 @@ async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edg
             coming[draft.chain].add(
                 Link(draft.occurred_at, draft.source.uri or "", draft.position, draft.key)
             )
-    wanted: set[Edge] = set()
-    now: set[Edge] = set()
-    for chain in sorted(leaving.keys() | coming.keys()):
-        if chain in change.fresh and not leaving[chain]:
-            wanted |= expected_edges(coming[chain])
-        elif leaving[chain] != coming[chain]:
-            members, known = await _around(db, change, chain, leaving[chain], coming[chain])
-            wanted |= expected_edges(members)
-            edges = await stored.chain_edges(db, known - _brand_new(change))
-            # An edge that leads out of the span is none of this change's business.
-            now |= {edge for edge in edges if edge[1] in known}
+    changed = {chain for chain in leaving.keys() | coming.keys() if leaving[chain] != coming[chain]}
+    fresh = {chain for chain in changed & change.fresh if not leaving[chain]}
+    wanted = {edge for chain in fresh for edge in expected_edges(coming[chain])}
+    touched = {chain: leaving[chain] | coming[chain] for chain in sorted(changed - fresh)}
+    known: set[str] = set()
+    spans = await stored.chain_spans(db, change.agent, _moments(touched))
+    for chain, links in touched.items():
+        moved = {link.key for link in links}
+        members = {link for link in spans[chain] if link.key not in moved} | coming[chain]
+        wanted |= expected_edges(members)
+        known |= moved | {link.key for link in spans[chain]}
+    edges = await stored.chain_edges(db, known - _brand_new(change))
+    # An edge that leads out of the span is none of this change's business.
+    now = {edge for edge in edges if edge[1] in known}
     gone = {memory.id for memory in change.gone}
     return wanted - now, {edge for edge in now - wanted if not gone & set(edge)}
 
 
-async def _around(
-    db: Database, change: Change, chain: str, leaving: set[Link], coming: set[Link]
-) -> tuple[set[Link], set[str]]:
-    """Return a chain's memories around a change as they will be, and every id seen there."""
-    touched = leaving | coming
-    times = [link.occurred_at for link in touched]
-    span = await stored.chain_span(db, change.agent, chain, min(times), max(times))
-    moved = {link.key for link in touched}
-    members = {link for link in span if link.key not in moved} | coming
-    return members, {link.key for link in span | touched}
+def _moments(chains: Mapping[str, set[Link]]) -> dict[str, tuple[datetime, datetime]]:
+    times = {chain: [link.occurred_at for link in links] for chain, links in chains.items()}
+    return {chain: (min(each), max(each)) for chain, each in times.items()}
 
 
 def _brand_new(change: Change) -> set[str]:
