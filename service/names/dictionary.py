@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.names.names import Name
-from service.names.slugs import key_of, tokens_of
+from service.names.slugs import key_of, key_of_token, tokens_of
 from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
@@ -161,7 +161,7 @@ class Dictionary:
         return set(sorted(slugs)[:_MOST_CONCEPTS])
 
     def _scan(self, tokens: list[str], slugs: set[str]) -> None:
-        keys = [key_of([token]) for token in tokens]
+        keys = list(map(key_of_token, tokens))
         longest_by_first, until = self._longest_by_first, 0
         for at, key in enumerate(keys):
             if at < until:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from service.errors import StoreRefused
 from service.store.address import StoreAddress
+from service.store.allocator import give_back
 from service.store.driver import AsyncSurreal, NotAllowedError, SurrealError
-from service.store.engine_memory import give_back
 from service.store.failures import failure_to_connect
 
 log = logging.getLogger(__name__)
@@ -68,4 +68,4 @@ async def disconnect(client: Any) -> None:
         await client.close()
     except (SurrealError, OSError, RuntimeError) as error:
         log.debug("closing the database connection: %s", error)
-    await asyncio.to_thread(give_back)
+    await give_back()

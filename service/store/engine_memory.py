@@ -1,6 +1,5 @@
 """What the embedded engine holds in RAM without a bound, and when it is to be given back."""
 
-import ctypes
 import resource
 from pathlib import Path
 from typing import Final
@@ -19,13 +18,6 @@ def resident_bytes() -> int:
         return 0
     pages, of_files = map(int, _PROCESS.read_text(encoding="ascii").split()[1:3])
     return (pages - of_files) * resource.getpagesize()
-
-
-def give_back() -> None:
-    """Return to the system what was freed; glibc alone keeps it, 200 MB after a large index."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 class EngineMemory:

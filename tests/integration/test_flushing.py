@@ -8,6 +8,7 @@ import pytest
 from service.store import address as store_address
 from service.store import connecting, engine_memory, flushing
 from service.store.address import StoreAddress
+from service.store.allocator import give_back
 from service.store.database import Database
 from service.store.flushing import keep_flushing
 from service.store.queries import Query
@@ -119,12 +120,12 @@ async def test_a_store_that_is_merged_while_it_opens_is_opened_once_more(
     await db.close()
 
 
-def test_what_a_process_holds_is_known_here() -> None:
+async def test_what_a_process_holds_is_known_here() -> None:
     before = engine_memory.resident_bytes()
     block = bytearray(b"x" * 50_000_000)
     assert engine_memory.resident_bytes() >= before + 40_000_000
     del block
-    engine_memory.give_back()
+    await give_back()
     assert engine_memory.resident_bytes() < before + 40_000_000
 
 
