@@ -154,6 +154,11 @@ def _check(file: BinaryIO, told: dict[str, Any], size: int) -> None:
             raise Unreadable("it is cut short")
     if crc != told["crc"]:
         raise Unreadable("an array in it is damaged")
+    # Rows that come later take over what stands there, such as whether there is a vector.
+    for start in range(told["bytes"], room, _PIECE_BYTES):
+        piece = file.read(min(room - start, _PIECE_BYTES))
+        if np.frombuffer(piece, np.uint8).any():
+            raise Unreadable("its room to grow is damaged")
 
 
 def _array(mapped: Array, told: dict[str, Any]) -> Array:

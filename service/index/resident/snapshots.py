@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -139,14 +140,17 @@ class Snapshots:
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken: %s", error)
             if self._follower.deleted_at is not None:
-                await asyncio.to_thread(self._forget_all_but, [])
+                await self._forget()
             return
         self._took_seconds = time.monotonic() - started
         if chosen:
             log.info("a snapshot of %d agents took %.1f s", len(chosen), self._took_seconds)
 
     async def _take(self, chosen: Sequence[tuple[AgentIndex, Expected]]) -> None:
-        stamp = await self._follower.feed.stamp() if chosen else {}
+        if not chosen:
+            await self._forget()
+            return
+        stamp = await self._follower.feed.stamp()
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
         paths: list[Path] = []
         async with self._follower.at_rest():
@@ -155,10 +159,17 @@ class Snapshots:
                 facts = {**told[index.agent], "stamp": stamp}
                 paths.append(await asyncio.to_thread(self._write, index, facts))
             self._follower.deleted_at = None
-        if chosen:
-            await self._follower.feed.publish(stamp)
+        await self._follower.feed.publish(stamp)
         self._changes = changes
         await asyncio.to_thread(self._forget_all_but, paths)
+
+    async def _forget(self) -> None:
+        """Let go of every file, and of the log, which names what was deleted."""
+        await asyncio.to_thread(self._forget_all_but, [])
+        changes = self._follower.changes
+        with suppress(ServiceError):  # it is due again with the next change
+            await self._follower.feed.forget()
+            self._changes, self._follower.deleted_at = changes, None
 
     async def _facts(self, expected: Expected) -> dict[str, Any]:
         schema = await self._db.meta("schema")
@@ -182,9 +193,14 @@ class Snapshots:
         return sorted(found, key=lambda path: -path.stat().st_mtime_ns)
 
     def _forget_all_but(self, paths: Sequence[Path]) -> None:
-        for path in self._folder.iterdir() if self._folder.is_dir() else ():
-            if path not in paths and path.suffix in {_SUFFIX, ".partial"}:
-                path.unlink(missing_ok=True)
+        remove_files(self._folder, paths)
+
+
+def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:
+    """Remove the files of snapshots from a folder, but for some of them; raises OSError."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path not in kept and path.suffix in {_SUFFIX, ".partial"}:
+            path.unlink(missing_ok=True)
 
 
 def _restored(path: Path) -> AgentIndex:
