@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -634,3 +635,35 @@ async def test_a_command_that_loads_nothing_leaves_snapshots_alone(tmp_path: Pat
     async with open_parts(settings):
         pass
     assert files_in(tmp_path / "snapshots") == [file]
+
+
+@pytest.mark.parametrize("seed", range(36, 40))
+async def test_writers_do_not_wait_for_the_file(
+    opened: OpenStore, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they write meanwhile may be in the file or not, and is caught up with."""
+    chance = random.Random(seed)
+    keys = await fill(opened, chance, 20)
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    opened.db.after_write = residency.follower.after_write
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def write_slowly(path: Path, saved: Saved) -> None:
+        begun.set()
+        assert may_go_on.wait(60)
+        write_arrays(path, saved)
+
+    monkeypatch.setattr(module, "write_arrays", write_slowly)
+    taking = asyncio.create_task(residency.take_snapshots())
+    assert await asyncio.to_thread(begun.wait, 60)
+    for _ in range(3):
+        keys = await asyncio.wait_for(alter(opened, chance, keys), 60)
+    may_go_on.set()
+    await taking
+    assert len(files_in(tmp_path / "index")) == 1
+    # Something may have been deleted meanwhile: then another is due.
+    assert residency.snapshots is not None
+    assert not residency.snapshots.is_good or residency.follower.deleted_at is None
+    index = await fresh(opened.db, tmp_path / "index")
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)

@@ -20,6 +20,7 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
 from service.index.resident.follow import Follower
 from service.index.resident.index_file import restore_index, save_index
+from service.index.resident.saved import Saved
 from service.index.resident.stamps import StampRefused
 from service.store.database import Database
 from service.text.digests import digest
@@ -135,11 +136,12 @@ class Snapshots:
             if index.memories >= FEWEST_MEMORIES and not index.beyond_budget
         ]
         started = self._taken_at = time.monotonic()
+        deleted_at = self._follower.deleted_at
         try:
             await self._take(chosen)
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken: %s", error)
-            if self._follower.deleted_at is not None:
+            if deleted_at is not None or self._follower.deleted_at is not None:
                 await self._forget()
             return
         self._took_seconds = time.monotonic() - started
@@ -153,12 +155,16 @@ class Snapshots:
         stamp = await self._follower.feed.stamp()
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
         paths: list[Path] = []
-        async with self._follower.at_rest():
-            changes = self._follower.changes
-            for index, _ in chosen:
-                facts = {**told[index.agent], "stamp": stamp}
-                paths.append(await asyncio.to_thread(self._write, index, facts))
-            self._follower.deleted_at = None
+        changes = self._follower.changes
+        for index, _ in chosen:
+            # Writers wait while an index is copied, not while the copy is written: whatever they
+            # write then stands behind the stamp.
+            async with self._follower.at_rest():
+                if not paths:
+                    changes, self._follower.deleted_at = self._follower.changes, None
+                saved = await asyncio.to_thread(save_index, index)
+            saved.facts |= {**told[index.agent], "stamp": stamp}
+            paths.append(await asyncio.to_thread(self._write, index.agent, saved))
         await self._follower.feed.publish(stamp)
         self._changes = changes
         await asyncio.to_thread(self._forget_all_but, paths)
@@ -179,11 +185,9 @@ class Snapshots:
             "expected": asdict(expected),
         }
 
-    def _write(self, index: AgentIndex, facts: dict[str, Any]) -> Path:
+    def _write(self, agent: str, saved: Saved) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._folder / f"{_name_of(index.agent)}-{uuid4().hex}{_SUFFIX}"
-        saved = save_index(index)
-        saved.facts |= facts
+        path = self._folder / f"{_name_of(agent)}-{uuid4().hex}{_SUFFIX}"
         write_arrays(path, saved)
         return path
 
