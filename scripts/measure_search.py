@@ -3,15 +3,17 @@
     scripts/measure_search.py [--memories 10000] [--dimensions 384] [--engine resident|database]
         [--set MEMORY_INDEX_MEMORY_MB=8000] [--store DIR] [--texts FILE.jsonl]
         [--questions 200] [--starts 3]
-        [--no-peer] [--largest-peer 1000000] [--peer-index IVF_PQ] [--load] [--seconds 30] [--kill]
+        [--no-peer] [--largest-peer 1000000] [--peer-index IVF_PQ] [--load] [--seconds 30] [--json]
+        [--kill]
         [--curve [--sizes 1000 10000 100000 1000000] [--picture docs/search-curve.png]]
 
 A store of notes is built straight into an embedded SurrealDB folder (kept below --store, else
 temporary); the service runs on it as a process of its own, with a fake embedding server that
 costs less than 1 ms. One client asks 200 questions over HTTP after 20 that warm up, each of them
 in turn as every kind of request and of the peer, in-process. Memory is the service's own; start
-is from its spawning to 200 on /health/ready, with a warm page cache. --load adds 16 readers and
-a writer, --kill a SIGKILL amid writes; both work on a copy of a kept store.
+is from its spawning to 200 on /health/ready, with a warm page cache. --load asks with 1, 4
+and 16 clients, then with 16 beside 50 writes a second, --kill is a SIGKILL amid writes; both work
+on a copy of a kept store.
 
 The peer needs `pip install lancedb`, the curve's picture `pip install matplotlib`.
 """
@@ -116,7 +118,8 @@ def parse() -> argparse.Namespace:
         "--largest-peer", type=int, default=10**6, help="the most memories for the peer to index"
     )
     parser.add_argument("--peer-index", default="IVF_PQ", help="LanceDB's index_type")
-    parser.add_argument("--load", action="store_true", help="16 readers beside a writer")
+    parser.add_argument("--load", action="store_true", help="readers alone and beside writers")
+    parser.add_argument("--json", action="store_true", help="print the load's figures as JSON too")
     parser.add_argument("--seconds", type=float, default=30.0, help="of each load")
     parser.add_argument("--kill", action="store_true", help="SIGKILL amid writes, start again")
     parser.add_argument("--curve", action="store_true", help="all --sizes, and a picture")
@@ -231,7 +234,7 @@ def measure_writes(setup: Setup, order: StoreOrder, asked: argparse.Namespace) -
         copied = replace(setup, folder=Path(copy))
         if asked.load:
             with watched_service(copied) as service:
-                measure_load(service.url, questions, asked.seconds)
+                measure_load(service, questions, asked.seconds, asked.json)
         if asked.kill:
             measure_crash(copied, questions)
 

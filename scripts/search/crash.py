@@ -28,7 +28,7 @@ def measure_crash(setup: Setup, notes: Sequence[Note]) -> None:
     # Longer than until the kill: the writer is cut off in the middle of its work.
     order = WriteOrder(
         service.url, texts, 2 * _SECONDS_OF_WRITING, _WRITES_A_SECOND, "crash",
-        looks_for_each=False,
+        looks_every=0,
     )  # fmt: skip
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         writing = pool.submit(write, order)

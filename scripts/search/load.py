@@ -1,32 +1,33 @@
-"""Sixteen clients read while one writes: latencies, throughput, stalls, wrong answers."""
+"""Clients read, alone and beside writers: latencies, throughput, CPU, stalls, wrong answers."""
 
 import asyncio
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from typing import Any, Final
 
 import httpx
 import orjson
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 from scripts.generated.notes import Note
 from scripts.search.trials import percentile
 from scripts.search.writes import WriteOrder, WriteReport, write
+from scripts.servers.watched_service import WatchedService
 
 READERS: Final = 16
 WRITES_A_SECOND: Final = 50.0
 # Questions a second of all readers together; None: each asks again as soon as it is answered.
 # Sixteen agents at work ask about once a second each.
-PACES: Final = {
-    "one question a second each": 16.0,
-    "50 a second together": 50.0,
-    "back to back": None,
-}
-_IDLE_SECONDS: Final = 5.0
+PACES: Final = {"one question a second each": 16.0, "back to back": None}
+# Clients that ask back to back while nobody writes.
+ALONE: Final = (1, 4, READERS)
+# A look is two searches: after each write they would be most of the load.
+LOOKS_EVERY: Final = 13
 _STALL_POLL_SECONDS: Final = 0.02
 
 console = Console(width=150)
@@ -52,47 +53,106 @@ class ReadReport:
     wrong: list[str] = field(default_factory=list)
 
 
-def measure_load(url: str, notes: Sequence[Note], seconds: float) -> None:
-    """Measure one idle client, then the load at each pace; print."""
+@dataclass(frozen=True, slots=True)
+class LoadFigures:
+    """One load: times in milliseconds; the service's CPU is of all that it did meanwhile."""
+
+    load: str
+    p50: float
+    p95: float
+    p95_over_idle_p50: float
+    searches_a_second: float
+    cpu_ms_a_search: float
+    cores: float
+    writes_a_second: float = 0.0
+    memories_a_second: float = 0.0
+    write_p50: float = 0.0
+    write_p95: float = 0.0
+    live_p95: float = 0.0
+    live_max: float = 0.0
+    looked_for: int = 0
+    wrong: int = 0
+
+
+def measure_load(
+    service: WatchedService, notes: Sequence[Note], seconds: float, as_json: bool = False
+) -> None:
+    """Measure readers alone, then beside writers; print. The first load is one idle client's."""
     questions = tuple((n.question, n.draft.scope if i % 2 else None) for i, n in enumerate(notes))
-    table = Table(
-        "under load", "p50 ms", "p95 ms", "p95 / idle p50", "searches/s", "writes/s",
-        "write p50", "write p95", "/health/live p95, max ms", "wrong",
-    )  # fmt: skip
+    texts = tuple(note.draft.content for note in notes)
+    figures: list[LoadFigures] = []
     wrong: list[str] = []
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        idle = pool.submit(read, ReadOrder(url, questions, 1, _IDLE_SECONDS)).result()
-        idle_p50 = percentile(idle.milliseconds, 0.5)
-        table.add_row("one client, nobody else", *_cells(idle, idle_p50), "", "", "", "", "")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool, Progress() as progress:
+        task = progress.add_task("loads", total=len(ALONE) + len(PACES))
+        for clients in ALONE:
+            order = ReadOrder(service.url, questions, clients, seconds)
+            figures.append(_measure(pool, service, order, None, figures, wrong))
+            progress.advance(task)
         for name, rate in PACES.items():
-            order = ReadOrder(url, questions, READERS, seconds, rate)
-            reading, writing, stalls = _run(pool, order, tuple(n.draft.content for n in notes))
-            wrong += [*reading.wrong, *writing.wrong]
-            table.add_row(
-                f"{READERS} clients, {name}", *_cells(reading, idle_p50), f"{writing.rate:.1f}",
-                f"{percentile(writing.milliseconds, 0.5):.1f}",
-                f"{percentile(writing.milliseconds, 0.95):.1f}",
-                f"{percentile(stalls, 0.95):.1f}, {max(stalls, default=0.0):.1f}",
-                str(len(reading.wrong) + len(writing.wrong)),
-            )  # fmt: skip
+            order = ReadOrder(service.url, questions, READERS, seconds, rate)
+            label = name.replace(" ", "-")
+            writer = WriteOrder(service.url, texts, seconds, WRITES_A_SECOND, label, LOOKS_EVERY)
+            figures.append(_measure(pool, service, order, writer, figures, wrong))
+            progress.advance(task)
+    _tell(figures, wrong)
+    if as_json:
+        console.print_json(orjson.dumps([asdict(one) for one in figures]).decode())
+
+
+def _measure(
+    pool: Executor, service: WatchedService, order: ReadOrder, writer: WriteOrder | None,
+    before: Sequence[LoadFigures], wrong: list[str],
+) -> LoadFigures:  # fmt: skip
+    """Run readers and writer in processes of their own; meanwhile poll /health/live from here."""
+    used = service.cpu_seconds()
+    writing = pool.submit(write, writer) if writer else None
+    reading = pool.submit(read, order)
+    stalls = _poll_while(order.url, [one for one in (reading, writing) if one])
+    used = service.cpu_seconds() - used
+    readers, writes = reading.result(), writing.result() if writing else WriteReport()
+    wrong += [*readers.wrong, *writes.wrong]
+    p50, p95 = (percentile(readers.milliseconds, share) for share in (0.5, 0.95))
+    pace = f"{order.rate:g}/s together" if order.rate else "back to back"
+    return LoadFigures(
+        load=f"{order.clients} clients, {pace}" + (", beside writers" if writer else ""),
+        p50=p50,
+        p95=p95,
+        p95_over_idle_p50=p95 / (before[0].p50 if before else p50),
+        searches_a_second=len(readers.milliseconds) / readers.seconds,
+        cpu_ms_a_search=used * 1000 / max(len(readers.milliseconds) + writes.searches, 1),
+        cores=used / readers.seconds,
+        writes_a_second=writes.rate,
+        memories_a_second=writes.memories / writes.seconds if writes.seconds else 0.0,
+        write_p50=percentile(writes.milliseconds, 0.5),
+        write_p95=percentile(writes.milliseconds, 0.95),
+        live_p95=percentile(stalls, 0.95),
+        live_max=max(stalls, default=0.0),
+        looked_for=writes.searches,
+        wrong=len(readers.wrong) + len(writes.wrong),
+    )
+
+
+def _tell(figures: Sequence[LoadFigures], wrong: Sequence[str]) -> None:
+    table = Table(
+        "under load", "p50, p95 ms", "p95 / idle p50", "searches/s", "CPU ms a search", "cores",
+        "writes/s (memories)", "write p50, p95", "/health/live p95, max", "looks", "wrong",
+    )  # fmt: skip
+    for one in figures:
+        table.add_row(
+            one.load, f"{one.p50:.1f}, {one.p95:.1f}", f"{one.p95_over_idle_p50:.1f}",
+            f"{one.searches_a_second:.1f}", f"{one.cpu_ms_a_search:.1f}", f"{one.cores:.2f}",
+            f"{one.writes_a_second:.1f} ({one.memories_a_second:.1f})",
+            f"{one.write_p50:.1f}, {one.write_p95:.1f}", f"{one.live_p95:.1f}, {one.live_max:.1f}",
+            str(one.looked_for), str(one.wrong),
+        )  # fmt: skip
     console.print(table)
     console.print(
-        f"aim: p95 at most 5 times the idle p50; nothing wrong. The writer tries "
-        f"{WRITES_A_SECOND:g}/s and looks for each write at once."
+        f"aim: p95 at most 5 times the idle p50; nothing wrong. Writers try {WRITES_A_SECOND:g}/s; "
+        f"of {LOOKS_EVERY} writes one is looked for at once, by words and by meaning. CPU is the "
+        "service's, writes included."
     )
     for sentence in wrong[:5]:
         console.print(f"[red]{sentence[:300]}")
-
-
-def _run(
-    pool: Executor, order: ReadOrder, texts: tuple[str, ...]
-) -> tuple[ReadReport, WriteReport, list[float]]:
-    """Run readers and writer in processes of their own; meanwhile poll /health/live from here."""
-    name = f"paced-{order.rate:g}" if order.rate else "hurried"
-    writing = pool.submit(write, WriteOrder(order.url, texts, order.seconds, WRITES_A_SECOND, name))
-    reading = pool.submit(read, order)
-    stalls = _poll_while(order.url, [reading, writing])
-    return reading.result(), writing.result(), stalls
 
 
 def _poll_while(url: str, running: Sequence[Future[Any]]) -> list[float]:
@@ -150,11 +210,3 @@ async def _ask(
         report.wrong.append(f"a reader in {scope} was shown another scope, or nothing at all")
     if told["receipt"]["missing_signals"]:
         report.wrong.append(f"a reader missed {told['receipt']['missing_signals']}")
-
-
-def _cells(report: ReadReport, idle_p50: float) -> tuple[str, str, str, str]:
-    p95 = percentile(report.milliseconds, 0.95)
-    return (
-        f"{percentile(report.milliseconds, 0.5):.1f}", f"{p95:.1f}",
-        f"{p95 / idle_p50:.1f}", f"{len(report.milliseconds) / report.seconds:.1f}",
-    )  # fmt: skip

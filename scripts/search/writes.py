@@ -13,8 +13,9 @@ _LETTERS: Final = "bcdfghjkmpqtvwxz"
 _MOST_AT_ONCE: Final = 16
 _WORDS_ONLY: Final = {"vector": 0, "graph": 0}
 _MEANING_ONLY: Final = {"text": 0, "graph": 0}
-# Of ten writes the ninth replaces an earlier one, the tenth removes one.
-_UPDATE, _DELETE = 8, 9
+# Of ten writes the eighth is a batch, the ninth replaces an earlier one, the tenth removes one.
+_BATCH, _UPDATE, _DELETE = 7, 8, 9
+_BATCH_MEMORIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +30,18 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class WriteOrder:
-    """What to write, where: notes of these texts, so many a second for so long."""
+    """What to write, where: notes of these texts, so many a second for so long.
+
+    Each `looks_every`-th write is looked for as soon as it is answered, 0 for none: prime to ten,
+    so that every kind of write has its turn.
+    """
 
     url: str
     texts: tuple[str, ...]
     seconds: float
     rate: float
     name: str
-    looks_for_each: bool = True
+    looks_every: int = 1
 
 
 @dataclass(slots=True)
@@ -45,6 +50,7 @@ class WriteReport:
 
     seconds: float = 0.0
     milliseconds: list[float] = field(default_factory=list)
+    memories: int = 0
     searches: int = 0
     wrong: list[str] = field(default_factory=list)
     alive: list[Written] = field(default_factory=list)
@@ -88,45 +94,61 @@ class _Writer:
         alive = self.report.alive
         kind = tick % 10 if alive else 0
         old = alive.pop(self.chooser.randrange(len(alive))) if kind in {_UPDATE, _DELETE} else None
+        looks = self.order.looks_every > 0 and tick % self.order.looks_every == 0
         try:
             if old is not None and kind == _DELETE:
-                await self._delete(old)
+                await self._delete(old, looks=looks)
             else:
-                await self._store(tick, old)
+                await self._store(tick, old, looks=looks)
         except httpx.TransportError as error:
             self.is_cut = True
-            if self.order.looks_for_each:
+            if self.order.looks_every:
                 self.report.wrong.append(f"the connection was lost: {error!r}")
         finally:
             self.places.release()
 
-    async def _store(self, tick: int, old: Written | None) -> None:
-        word = unique_word(f"{self.order.name} {tick}")
-        text = f"{self.chooser.choice(self.order.texts)} {word}"
-        ref = old.ref if old else f"{self.order.name}-{tick}"
-        body = {"text": text, "source_ref": ref, "session": f"{self.order.name}-{tick // 20}"}
-        answer = await self._timed("POST", "/memories", body)
-        if answer.status_code != 201:
+    async def _store(self, tick: int, old: Written | None, *, looks: bool) -> None:
+        """Push one memory, or a small batch, or another text for an old one."""
+        count = _BATCH_MEMORIES if tick % 10 == _BATCH else 1
+        refs = [old.ref] if old else [f"{self.order.name}-{tick}-{n}" for n in range(count)]
+        words = [unique_word(f"{self.order.name} {tick} {n}") for n in range(count)]
+        texts = [f"{self.chooser.choice(self.order.texts)} {word}" for word in words]
+        session = f"{self.order.name}-{tick // 20}"
+        bodies = [
+            {"text": text, "source_ref": ref, "session": session}
+            for text, ref in zip(texts, refs, strict=True)
+        ]
+        batch = {"memories": bodies}
+        answer = (
+            await self._timed("POST", "/memories", bodies[0])
+            if count == 1
+            else await self._timed("POST", "/memories/batch", batch)
+        )
+        if answer.status_code not in {200, 201}:
             self.report.wrong.append(f"a write was answered {answer.status_code}: {answer.text}")
             return
-        new = Written(answer.json()["id"], ref, word, text)
-        if self.order.looks_for_each:
-            await self._look_for(new, by_words=tick % 2 == 0)
+        told = answer.json()
+        ids = [told["id"]] if count == 1 else told["ids"]
+        new = [Written(*one) for one in zip(ids, refs, words, texts, strict=True)]
+        self.report.memories += len(new)
+        if looks:
+            await self._look_for(new[-1])
             if old:
                 await self._expect(old, "a replaced text", query=old.word, weights=_WORDS_ONLY)
-        self.report.alive.append(new)
+        self.report.alive += new
 
-    async def _look_for(self, new: Written, *, by_words: bool) -> None:
-        query, weights = (new.word, _WORDS_ONLY) if by_words else (new.text, _MEANING_ONLY)
-        if new.id not in await self._found(query, weights):
-            self.report.wrong.append(f"{new.ref} not found by {'words' if by_words else 'meaning'}")
+    async def _look_for(self, new: Written) -> None:
+        ways = {"words": (new.word, _WORDS_ONLY), "meaning": (new.text, _MEANING_ONLY)}
+        for way, (query, weights) in ways.items():
+            if new.id not in await self._found(query, weights):
+                self.report.wrong.append(f"{new.ref} not found by {way}")
 
-    async def _delete(self, old: Written) -> None:
+    async def _delete(self, old: Written, *, looks: bool) -> None:
         answer = await self._timed("DELETE", f"/memories/{old.id}", None)
         if answer.status_code != 204:
             self.report.wrong.append(f"a removal was answered {answer.status_code}: {answer.text}")
             return
-        if self.order.looks_for_each:
+        if looks:
             await self._expect(old, "a removed memory", query=old.text, weights={})
         self.report.removed.append(old)
 
@@ -142,7 +164,11 @@ class _Writer:
 
     async def _found(self, query: str, weights: Any) -> set[str]:
         self.report.searches += 1
-        body = {"query": query, "limit": 10, "weights": weights, "detail": "index"}
+        # A text stands in many notes here: near-duplicates of a better hit would be hidden.
+        body = {
+            "query": query, "limit": 10, "weights": weights, "detail": "index",
+            "duplicates": "show",
+        }  # fmt: skip
         answer = await self.client.post("/search", json=body)
         if answer.status_code != 200:
             self.report.wrong.append(f"a search was answered {answer.status_code}: {answer.text}")

@@ -69,6 +69,12 @@ class WatchedService:
         names = ("VmRSS", "VmHWM", "RssAnon")
         return Resident(*(int(facts[name].split()[0]) * 1024 for name in names))
 
+    def cpu_seconds(self) -> float:
+        """Return the processor time that all threads of the process have used, of all cores."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.send_signal(signal.SIGKILL)

@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from service.drafts.chains import Link, expected_edges
 from service.drafts.drafts import Written, names_in, text_of
@@ -65,7 +66,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     after = await asyncio.to_thread(_find_all, dictionary, texts)
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
-    unheard = {name.slug for name in new} - mentioned
+    unheard = {name.slug for name in new} - mentioned - change.regrouped.waiting_slugs
     for slug in unheard:
         dictionary.remove(slug)
     # One that is silent may have heard it all the same, in place of a shorter name.
@@ -73,10 +74,10 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
     references = await asyncio.to_thread(link_change, before, after, *_silent(change, texts))
-    new_concepts = tuple(name for name in new if name.slug in mentioned)
+    new_concepts = tuple(name for name in new if name.slug not in unheard)
     return Links(
         new_concepts=new_concepts,
-        orphans=await _orphans(db, change, references, new_concepts),
+        orphans=await _orphans(db, dictionary, change, references, new_concepts),
         references=references,
         zero_pairs=await _zero_pairs(db, change.agent, references),
         candidates=proper.waiting,
@@ -98,31 +99,27 @@ async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edg
             coming[draft.chain].add(
                 Link(draft.occurred_at, draft.source.uri or "", draft.position, draft.key)
             )
-    wanted: set[Edge] = set()
-    now: set[Edge] = set()
-    for chain in sorted(leaving.keys() | coming.keys()):
-        if chain in change.fresh and not leaving[chain]:
-            wanted |= expected_edges(coming[chain])
-        elif leaving[chain] != coming[chain]:
-            members, known = await _around(db, change, chain, leaving[chain], coming[chain])
-            wanted |= expected_edges(members)
-            edges = await stored.chain_edges(db, known - _brand_new(change))
-            # An edge that leads out of the span is none of this change's business.
-            now |= {edge for edge in edges if edge[1] in known}
+    changed = {chain for chain in leaving.keys() | coming.keys() if leaving[chain] != coming[chain]}
+    fresh = {chain for chain in changed & change.fresh if not leaving[chain]}
+    wanted = {edge for chain in fresh for edge in expected_edges(coming[chain])}
+    touched = {chain: leaving[chain] | coming[chain] for chain in sorted(changed - fresh)}
+    known: set[str] = set()
+    spans = await stored.chain_spans(db, change.agent, _moments(touched))
+    for chain, links in touched.items():
+        moved = {link.key for link in links}
+        members = {link for link in spans[chain] if link.key not in moved} | coming[chain]
+        wanted |= expected_edges(members)
+        known |= moved | {link.key for link in spans[chain]}
+    edges = await stored.chain_edges(db, known - _brand_new(change))
+    # An edge that leads out of the span is none of this change's business.
+    now = {edge for edge in edges if edge[1] in known}
     gone = {memory.id for memory in change.gone}
     return wanted - now, {edge for edge in now - wanted if not gone & set(edge)}
 
 
-async def _around(
-    db: Database, change: Change, chain: str, leaving: set[Link], coming: set[Link]
-) -> tuple[set[Link], set[str]]:
-    """Return a chain's memories around a change as they will be, and every id seen there."""
-    touched = leaving | coming
-    times = [link.occurred_at for link in touched]
-    span = await stored.chain_span(db, change.agent, chain, min(times), max(times))
-    moved = {link.key for link in touched}
-    members = {link for link in span if link.key not in moved} | coming
-    return members, {link.key for link in span | touched}
+def _moments(chains: Mapping[str, set[Link]]) -> dict[str, tuple[datetime, datetime]]:
+    times = {chain: [link.occurred_at for link in links] for chain, links in chains.items()}
+    return {chain: (min(each), max(each)) for chain, each in times.items()}
 
 
 def _brand_new(change: Change) -> set[str]:
@@ -193,8 +190,12 @@ def _proper_nouns(texts: Mapping[str, Written]) -> dict[str, Mapping[str, Name]]
 
 
 async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredMemory]:
-    """Return the other memories that may mention a concept which has just come up."""
-    return await stored.memories_by_id(db, keys - {memory.id for memory in change.gone})
+    """Return the other memories that may mention a concept which has just come up.
+
+    Those that a later transaction links anew are left to it.
+    """
+    left_out = change.regrouped.later.union(memory.id for memory in change.gone)
+    return await stored.memories_by_id(db, keys - left_out)
 
 
 def _find_all(dictionary: Dictionary, texts: Mapping[str, Written]) -> dict[str, frozenset[str]]:
@@ -214,10 +215,19 @@ def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
 
 
 async def _orphans(
-    db: Database, change: Change, references: LinkChange, new: Iterable[Name]
+    db: Database,
+    dictionary: Dictionary,
+    change: Change,
+    references: LinkChange,
+    new: Iterable[Name],
 ) -> frozenset[str]:
-    """Return the concepts that no memory mentions any more and nobody declares."""
-    fewer = {slug for slug, by in references.counts.items() if by < 0}
+    """Return the concepts that no memory mentions any more and nobody declares.
+
+    One that is being merged stays until the last of its memories is linked anew: silent ones, which
+    do not count, may mention it still.
+    """
+    over, waiting = change.regrouped.over_slugs, change.regrouped.waiting_slugs
+    fewer = {slug for slug, by in references.counts.items() if by < 0} | over
     declared = change.declared.flags
     undeclared = {slug for slug, is_declared in declared.items() if not is_declared}
     counts = await stored.concept_counts(db, change.agent, fewer | undeclared)
@@ -226,7 +236,8 @@ async def _orphans(
         for slug, (memories, is_declared) in counts.items()
         if memories + references.counts.get(slug, 0) <= 0 and not declared.get(slug, is_declared)
     }
-    return frozenset(empty - {name.slug for name in new})
+    waiting |= {slug for slug in empty if dictionary.stands_for(slug) != slug}
+    return frozenset(empty - (waiting - over) - {name.slug for name in new})
 
 
 async def _zero_pairs(

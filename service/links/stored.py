@@ -1,7 +1,7 @@
 """What the store holds of documents, memories and their links: typed calls of the queries here."""
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -23,13 +23,14 @@ CONCEPT_COUNTS: Final = load_query(__package__, "concept_counts")
 CANDIDATES: Final = load_query(__package__, "candidates")
 LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
 PAIR_WEIGHTS: Final = load_query(__package__, "pair_weights")
-CHAIN_SPAN: Final = load_query(__package__, "chain_span")
+CHAIN_SPANS: Final = load_query(__package__, "chain_spans")
 CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
 MEMORIES_OF: Final = load_query(__package__, "memories_of")
 DICTIONARY: Final = load_query(__package__, "dictionary")
 MEANINGS: Final = load_query(__package__, "meanings")
 CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
 SHORTS_OF: Final = load_query(__package__, "shorts_of")
+RELINKING: Final = load_query(__package__, "relinking")
 
 _MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/text/words.py).
@@ -115,6 +116,12 @@ async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[s
     return {row["id"][1]: row for row in rows}
 
 
+async def relinking(db: Database, agent: str, slug: str) -> dict[str, Any] | None:
+    """Return what is left of a merge into a concept or a parting from it: {slugs, after}."""
+    row: dict[str, Any] | None = await db.run(RELINKING, id=record("relinking", [agent, slug]))
+    return row
+
+
 async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
     """Return the abbreviations that memories explain by one of these names."""
     return set(await db.run(SHORTS_OF, agent=agent, slugs=sorted(slugs)))
@@ -161,14 +168,20 @@ async def pair_weights(
     return {(r["id"][1], r["id"][2]): (r["weight"], r["is_declared"]) for r in rows}
 
 
-async def chain_span(
-    db: Database, agent: str, chain: str, start: datetime, end: datetime
-) -> set[Link]:
-    """Return a chain's memories from `start` to `end`, and those of the nearest moment aside."""
-    rows = await db.run(CHAIN_SPAN, agent=agent, chain=chain, **{"from": start, "to": end})
-    return {
-        Link(row["occurred_at"], row.get("uri") or "", row["position"], row["id"]) for row in rows
-    }
+async def chain_spans(
+    db: Database, agent: str, spans: Mapping[str, tuple[datetime, datetime]]
+) -> dict[str, set[Link]]:
+    """Return chains' memories between two moments, and those of the nearest moment aside.
+
+    All chains in one query: asked one by one, a quarter of the time of a load went here.
+    """
+    asked = [[chain, *span] for chain, span in spans.items()]
+    rows = await db.run(CHAIN_SPANS, agent=agent, spans=asked) if asked else []
+    found: dict[str, set[Link]] = {chain: set() for chain in spans}
+    for row in rows:
+        link = Link(row["occurred_at"], row.get("uri") or "", row["position"], row["id"])
+        found[row["chain"]].add(link)
+    return found
 
 
 async def chain_edges(db: Database, keys: Iterable[str]) -> set[tuple[str, str]]:

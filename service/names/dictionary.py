@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.names.names import Name
-from service.names.slugs import key_of, tokens_of
+from service.names.slugs import key_of, key_of_token, tokens_of
 from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
@@ -161,18 +161,21 @@ class Dictionary:
         return set(sorted(slugs)[:_MOST_CONCEPTS])
 
     def _scan(self, tokens: list[str], slugs: set[str]) -> None:
-        keys = [key_of([token]) for token in tokens]
-        at = 0
-        while at < len(keys):
-            longest = self._longest_by_first.get(keys[at], 0)
-            if not keys[at].isascii():
-                longest = max(
-                    [longest, *(self._longest_by_first.get(s, 0) for s in stems(keys[at]))]
-                )
+        keys = list(map(key_of_token, tokens))
+        longest_by_first, until = self._longest_by_first, 0
+        for at, key in enumerate(keys):
+            if at < until:
+                continue
+            longest, is_ascii = longest_by_first.get(key, 0), key.isascii()
+            # Most words begin no name.
+            if is_ascii and not longest:
+                continue
+            if not is_ascii:
+                longest = max([longest, *(longest_by_first.get(s, 0) for s in stems(key))])
             length = self._match(tokens, keys, at, min(longest, len(keys) - at), slugs)
-            if not length and not keys[at].isascii():
-                self._scan_letters(keys[at], slugs)
-            at += length or 1
+            if not length and not is_ascii:
+                self._scan_letters(key, slugs)
+            until = at + length
 
     def _match(
         self, tokens: list[str], keys: list[str], at: int, longest: int, slugs: set[str]

@@ -113,6 +113,10 @@ def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[list[str], bool]]:
     """Yield runs of capitalised tokens (particles inside) and whether one opens the piece."""
     start = 0
     while start < len(tokens):
+        # No name begins with a plain word, which most are.
+        if tokens[start].islower() and tokens[start].isalpha():
+            start += 1
+            continue
         end = start
         while end < len(tokens) and _may_continue(tokens, start, end):
             end += 1

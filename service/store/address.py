@@ -51,6 +51,10 @@ class StoreAddress:
         """What lies in the write-ahead log of an embedded store; 0 after a clean end."""
         return sum(self._log_sizes())
 
+    def tables(self) -> dict[str, int]:
+        """Return the sizes of an embedded store's tables, by the names of their files."""
+        return self._sizes("sstables")
+
     def make_folder(self) -> None:
         """Make the folder of an embedded store; raises StoreNotWritable."""
         folder = self.folder
@@ -71,7 +75,10 @@ class StoreAddress:
             raise StoreNotWritable(msg) from error
 
     def _log_sizes(self) -> list[int]:
+        return [size for size in self._sizes("wal").values() if size]
+
+    def _sizes(self, part: str) -> dict[str, int]:
         folder = self.folder
-        if folder is None or not (folder / "wal").is_dir():
-            return []
-        return [size for file in (folder / "wal").iterdir() if (size := file.stat().st_size)]
+        if folder is None or not (folder / part).is_dir():
+            return {}
+        return {file.name: file.stat().st_size for file in (folder / part).iterdir()}

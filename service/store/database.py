@@ -24,6 +24,7 @@ from service.records import Commit
 from service.store.address import StoreAddress
 from service.store.connecting import OPENING_PATIENCE, connect, disconnect
 from service.store.driver import RecordID, SurrealError, encode_each
+from service.store.engine_memory import EngineMemory
 from service.store.failures import is_anonymous, named_failure
 from service.store.feed_entries import row_changes, tables_in
 from service.store.plain import plain
@@ -47,20 +48,18 @@ _WRITE_PATIENCE: Final = 10.0  # a document is one transaction, however long
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
 
-# So many rows are encoded in 5 ms.
-_MOST_ROWS_AT_ONCE: Final = 200
+_MOST_ROWS_AT_ONCE: Final = 200  # are encoded in 5 ms
 
 CHANGES = load_query(__package__, "changes")
 # Tables of commits in one look at the feed: the database itself ends near 1,000.
 _FEED_PAGE: Final = 500
-
 GET_META = load_query(__package__, "get_meta")
 SET_META = load_query(__package__, "set_meta")
 
 
 def record(table: str, key: str | list[Any]) -> RecordID:
-    """Name one record, as a value for a bound variable."""
-    return RecordID(table, key)
+    """Name one record, as a value for a bound variable; the driver's checks would cost twice it."""
+    return RecordID._unchecked(table, key)
 
 
 class Database:
@@ -75,11 +74,11 @@ class Database:
         self._idle = asyncio.Event()
         self._idle.set()
         self.room = Room(address)
+        self.memory = EngineMemory()
         self.last_write = time.monotonic()
         self.written = WrittenRecords()
         self.write_log = WriteLog()
-        # Its own clock at the last look at its feed, in milliseconds since 1970.
-        self.clock_ms: int | None = None
+        self.clock_ms: int | None = None  # of the last look at its feed, since 1970
         # Awaited after each write, before its caller hears of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
 
@@ -163,9 +162,9 @@ class Database:
             yield
 
     async def flush(self) -> None:
-        """Let an embedded engine write out what it holds in RAM: only closing it does that.
+        """Let an embedded engine write out and give back what it holds: only closing it does that.
 
-        Who asks meanwhile waits, for a second or a few (docs/decisions/0012).
+        Who asks meanwhile waits, for 30 ms or, with a long log, a few seconds (decision 0012).
         """
         async with self._connecting:
             client, self._client = self._client, None
@@ -291,6 +290,7 @@ class Database:
             async with self._connecting:
                 if self._client is None:
                     self._client = await connect(self.address)
+                    self.memory.opened()
         return self._client
 
     async def _drop(self, client: Any) -> None:

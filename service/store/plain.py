@@ -13,7 +13,8 @@ def plain(value: Any) -> Any:
     if type(value) in _ALREADY_PLAIN:
         return value
     if isinstance(value, RecordID):
-        return plain(value.id)
+        key = value.id
+        return key if type(key) in _ALREADY_PLAIN else plain(key)
     # Most of what a row holds is plain already, and a call for each would cost more than the rest.
     if isinstance(value, dict):
         return {k: v if type(v) in _ALREADY_PLAIN else plain(v) for k, v in value.items()}

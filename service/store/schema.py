@@ -1,6 +1,7 @@
 """What schema.surql is made of: the definitions of every store, then indexes for one engine."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -8,6 +9,7 @@ from service.errors import StoreRefused
 
 SCHEMA_VERSION: Final = 3
 IndexOf = Literal["words", "vectors"]
+_DEFINED_INDEX: Final = re.compile(r"DEFINE INDEX IF NOT EXISTS (\w+ ON \w+) [^;]+;")
 # Where the parts begin that only some stores need: a server's, then the database engine's.
 _FEED_MARK: Final = "-- feed:"
 _INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
@@ -16,11 +18,15 @@ _INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "
 def definitions_of(schema: str, *, is_shared: bool) -> str:
     """Return what a store has, whatever its engine; idempotent, and it takes no variables.
 
-    One that `is_shared` by several programs has a change feed; another loses the one that it had.
+    One that `is_shared` by several programs has a change feed and refuses what only others would
+    write; another loses what it had of these.
     """
     every, _, rest = schema.partition(_FEED_MARK)
-    feed = rest.split(_INDEX_MARKS["words"], maxsplit=1)[0].partition("\n")[2]
-    return every + (feed if is_shared else feed.replace(" CHANGEFEED 7d;", " DROP CHANGEFEED;"))
+    shared = rest.split(_INDEX_MARKS["words"], maxsplit=1)[0].partition("\n")[2]
+    if is_shared:
+        return every + shared
+    without_feed = shared.replace(" CHANGEFEED 7d;", " DROP CHANGEFEED;")
+    return every + _DEFINED_INDEX.sub(r"REMOVE INDEX IF EXISTS \1;", without_feed)
 
 
 def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:

@@ -10,6 +10,7 @@ from service.store.driver import RecordID
 # A table, and a key within it that can stand in a set: lists are tuples.
 RecordKey = tuple[str, Any]
 
+_MAY_NAME: Final = (RecordID, dict, list)
 # After so many seconds a write that was given up is looked at again: it may happen yet, for as
 # long as the database goes on with it.
 _LOOKS_AFTER: Final = (0.25, 1.0, 4.0, 15.0, 60.0, 300.0)
@@ -82,14 +83,13 @@ class WrittenRecords:
 
 
 def _named(value: Any) -> Iterable[RecordKey]:
+    """Yield the records that a value names; strings and numbers, most of a row, are passed by."""
     if isinstance(value, RecordID):
         key = value.id
         yield value.table_name, tuple(key) if isinstance(key, list) else key
-    elif isinstance(value, dict):
-        for part in value.values():
-            if isinstance(part, (RecordID, dict, list)):
-                yield from _named(part)
-    elif isinstance(value, list) and not (value and isinstance(value[0], float)):
-        # The numbers of a vector name nothing.
-        for part in value:
+        return
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, _MAY_NAME):
             yield from _named(part)
+        elif isinstance(part, float) and isinstance(value, list):
+            return  # the numbers of a vector name nothing

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.store import address as store_address
-from service.store import flushing
+from service.store import connecting, engine_memory, flushing
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.flushing import keep_flushing
@@ -69,6 +69,63 @@ async def test_a_store_that_nobody_writes_to_is_flushed(
     keeping.cancel()
     await asyncio.gather(keeping, return_exceptions=True)
     await db.close()
+
+
+async def test_a_process_that_has_grown_reopens_its_store_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = 500_000_000
+    monkeypatch.setattr(engine_memory, "resident_bytes", lambda: held)
+    monkeypatch.setattr(flushing, "_LOOK_SECONDS", 0.02)
+    db = Database(StoreAddress(f"surrealkv://{tmp_path / 'store'}"))
+    await db.apply("DEFINE TABLE row")
+    keeping = asyncio.create_task(keep_flushing(db))
+    await asyncio.sleep(0.2)
+    assert not db.address.tables()
+    held += 200_000_000
+    async with asyncio.timeout(30):
+        while not db.address.tables():  # noqa: ASYNC110 - a file tells nobody
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.2)
+    assert len(db.address.tables()) == 1
+    assert await db.run(COUNT) == 0
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    await db.close()
+
+
+@pytest.mark.parametrize(("much", "times"), [(1, 2), (10**12, 1)])
+async def test_a_store_that_is_merged_while_it_opens_is_opened_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, much: int, times: int
+) -> None:
+    address = StoreAddress(f"surrealkv://{tmp_path / 'store'}")
+    for n in range(4):
+        db = Database(address)
+        await fill(db, range(n, n + 1))
+        await db.close()
+    assert len(address.tables()) == 4
+    connections: list[object] = []
+    connect = connecting._connect
+
+    async def counted(address: StoreAddress) -> object:
+        connections.append(client := await connect(address))
+        return client
+
+    monkeypatch.setattr(connecting, "_MUCH_MERGED_BYTES", much)
+    monkeypatch.setattr(connecting, "_connect", counted)
+    db = Database(address)
+    assert await db.run(COUNT) == 4
+    assert len(connections) == times
+    await db.close()
+
+
+def test_what_a_process_holds_is_known_here() -> None:
+    before = engine_memory.resident_bytes()
+    block = bytearray(b"x" * 50_000_000)
+    assert engine_memory.resident_bytes() >= before + 40_000_000
+    del block
+    engine_memory.give_back()
+    assert engine_memory.resident_bytes() < before + 40_000_000
 
 
 def test_a_server_flushes_by_itself() -> None:

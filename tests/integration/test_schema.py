@@ -14,7 +14,7 @@ from service.store.schema import SCHEMA_VERSION
 from service.text.words import query_words
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealServer
-from tests.stores.open_store import OpenStore, open_store
+from tests.stores.open_store import NO_DIGEST, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -27,6 +27,8 @@ AS_IN_VERSION_1 = (
     "UPDATE memory UNSET occurred_micros", "ALTER TABLE memory CHANGEFEED 7d",
     "DEFINE INDEX by_time ON memory FIELDS agent, occurred_at",
 )  # fmt: skip
+# Those with an index against a second edge where other programs write.
+SHARED = ("references", "related_to", "follows")
 OUT_OF_MEMORY = ("follows", "derived_from", "supersedes", "references")
 
 
@@ -80,12 +82,29 @@ async def test_a_deleted_memory_takes_its_edges_along(opened: OpenStore) -> None
     assert await opened.ask("SELECT * FROM references") == []
 
 
-async def test_a_second_edge_between_two_ends_is_refused(opened: OpenStore) -> None:
-    [key] = await opened.push("All about it.", title="GPU")
-    with pytest.raises(QueryFailed, match="already contains"):
-        await opened.ask(
-            "RELATE (type::record('memory', $key))->references->(concept:['main', 'gpu'])", key=key
-        )
+async def test_another_program_cannot_write_a_second_edge_between_two_ends(tmp_path: Path) -> None:
+    async with served_store(tmp_path) as served:
+        [key] = await served.push("All about it.", title="GPU")
+        with pytest.raises(QueryFailed, match="already contains"):
+            await served.ask(
+                "RELATE (type::record('memory', $key))->references->(concept:['main', 'gpu'])",
+                key=key,
+            )
+
+
+async def test_an_embedded_store_loses_the_indexes_that_are_for_other_programs(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path, form="bytes") as old:
+        await old.push("Rush and GPU.", "GPU and Rush.", session="s", title="About GPU")
+        for table in SHARED:
+            await old.ask(f"DEFINE INDEX by_ends ON {table} FIELDS in, out UNIQUE")
+        await old.db.set_meta("schema", NO_DIGEST)
+    async with open_store(tmp_path, form="bytes") as new:
+        for table in SHARED:
+            assert "by_ends" not in str(await new.ask(f"INFO FOR TABLE {table}"))
+        await new.push("GPU again.", session="s")
+        assert await new.complaints() == []
 
 
 @pytest.mark.parametrize(

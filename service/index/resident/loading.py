@@ -6,10 +6,8 @@ newest first.
 """
 
 import asyncio
-import ctypes
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -31,6 +29,7 @@ from service.index.resident.add_pages import (
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.graph import EdgeTable
 from service.index.resident.vectors import VectorIndex
+from service.store.allocator import give_back
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
 
@@ -106,7 +105,7 @@ async def _load(db: Database, loading: Loading) -> None:
         await _add_all(pages, partial(add_concept_edges, index, table))
     await asyncio.to_thread(add_edges, index, await db.run(STRANGE_EDGES))
     await asyncio.to_thread(index.finish)
-    await asyncio.to_thread(_give_back)
+    await give_back()
 
 
 async def _report(loading: Loading) -> None:
@@ -130,12 +129,6 @@ def log_loaded(index: AgentIndex, seconds: float, caveat: str | None) -> None:
     )
     if caveat:
         log.warning("%s", caveat)
-
-
-def _give_back() -> None:
-    """Return to the system what reading has freed; glibc keeps it, other libraries do not."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:

@@ -41,9 +41,11 @@ def _code(text: str) -> str:
 def _bound(text: str) -> set[str]:
     """Return the variables of a query that nothing in it defines."""
     code = _code(text)
-    defined = re.findall(r"\bLET \$(\w+)|\bFOR \$(\w+) IN|\|\$(\w+)\|", code)
+    defined = re.findall(r"\bLET \$(\w+)|\bFOR \$(\w+) IN", code)
+    closures = re.findall(r"\|(\$\w+(?:, \$\w+)*)\|", code)
+    given = {name for names in closures for name in re.findall(r"\w+", names)}
     used = set(re.findall(r"\$(\w+)", code))
-    return used - _OWN - {name for names in defined for name in names}
+    return used - _OWN - given - {name for names in defined for name in names}
 
 
 def _write(folder: Path, **texts: str) -> str:

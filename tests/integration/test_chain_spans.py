@@ -1,0 +1,55 @@
+"""What stands in a chain around a moment: the nearest before and after it, however far away."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from service.drafts.chains import Link
+from service.links.stored import chain_spans
+from service.memories.storing import Pushed, store
+from tests.stores.open_store import START, open_store
+
+pytestmark = pytest.mark.anyio
+
+SECOND = timedelta(seconds=1)
+# Both sides of each step back: a minute, an hour, a day, a month, ever; and twice a moment.
+AGES = [
+    timedelta(), SECOND, 59 * SECOND, 61 * SECOND, timedelta(minutes=59), timedelta(minutes=61),
+    timedelta(hours=23), timedelta(hours=25), timedelta(days=29), timedelta(days=31),
+    timedelta(days=4000), timedelta(days=4000),
+]  # fmt: skip
+
+
+async def test_the_nearest_moments_of_a_chain_are_found(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        pushed = [
+            Pushed(text=f"Note {n}.", session="s", occurred_at=START - age)
+            for n, age in enumerate(AGES)
+        ]
+        keys, _ = await store(opened.pipeline, pushed)
+        await opened.push("Of another session.", session="t")
+        at = {key: START - age for key, age in zip(keys, AGES, strict=True)}
+        for age in AGES:
+            for moment in (START - age - SECOND / 2, START - age, START - age + SECOND / 2):
+                spans = await chain_spans(
+                    opened.db,
+                    "main",
+                    {"session:s": (moment, moment), "session:none": (START, START)},
+                )
+                earlier = max((one for one in at.values() if one < moment), default=None)
+                later = min((one for one in at.values() if one > moment), default=None)
+                near = {key for key, one in at.items() if one in {earlier, moment, later}}
+                assert {link.key for link in spans["session:s"]} == near
+                assert spans["session:none"] == set()
+
+
+async def test_all_between_two_moments_belongs_to_a_span(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        pushed = [
+            Pushed(text=f"Note {n}.", session="s", occurred_at=START + n * SECOND) for n in range(8)
+        ]
+        keys, _ = await store(opened.pipeline, pushed)
+        span = (START + 2 * SECOND, START + 4 * SECOND)
+        spans = await chain_spans(opened.db, "main", {"session:s": span})
+        assert spans["session:s"] == {Link(START + n * SECOND, "", n, keys[n]) for n in range(1, 6)}
