@@ -1,17 +1,21 @@
 """Opening and closing what lives as long as the process: store, clients, pipeline."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from service.consolidate.revising import revise
+from service.errors import ServiceError
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
+from service.index.resident.snapshots import remove_files
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting
 from service.inference.language_fit import LanguageFit
@@ -24,9 +28,12 @@ from service.search.ranking import Searcher
 from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import Database
+from service.store.snapshot_log import forget_snapshot
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
 from service.writing.pipeline import Pipeline
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             await fit_text_index(db, schema, settings.search_engine)
         dictionaries = Dictionaries(settings.index_memory_mb * _DICTIONARY_BYTES_PER_MB)
         residency = _residency(settings, db, dictionaries)
+        if residency is None:
+            await _leave_no_snapshots(settings, db)
         engine = (
             ResidentEngine(residency, settings.index_threads) if residency else DatabaseEngine(db)
         )
@@ -127,10 +136,23 @@ def _residency(settings: Settings, db: Database, dictionaries: Dictionaries) -> 
     budget = settings.index_memory_mb * 1_000_000
     residency = Residency(
         db, budget, settings.index_scanned_dimensions, lambda: dictionaries.bytes,
-        settings.index_agents, settings.data_dir.expanduser() / "snapshots",
+        settings.index_agents, _snapshot_folder(settings),
     )  # fmt: skip
     db.after_write = residency.follower.after_write
     return residency
+
+
+async def _leave_no_snapshots(settings: Settings, db: Database) -> None:
+    """Remove what the other engine kept: nobody would take out of it what is deleted now."""
+    try:
+        await asyncio.to_thread(remove_files, _snapshot_folder(settings))
+        await forget_snapshot(db)
+    except (OSError, ServiceError) as error:
+        log.warning("snapshots of the resident engine are left behind: %s", error)
+
+
+def _snapshot_folder(settings: Settings) -> Path:
+    return settings.data_dir.expanduser() / "snapshots"
 
 
 async def read_schema(settings: Settings) -> str:

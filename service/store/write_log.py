@@ -1,7 +1,8 @@
 """Which records were written since a snapshot of them: a log in the store, for the next start.
 
-An entry is written before what it names, so that whatever is stored is named. Naming too much is
-harmless: who reads the log looks at the records as they are then.
+An entry is written in the transaction that writes what it names, so that whatever is stored is
+named, and one that is tried again has one entry. Naming too much is harmless: who reads the log
+looks at the records as they are then.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -47,7 +48,7 @@ class WriteLog:
     async def logged(
         self, text: str, params: dict[str, Any], records: Iterable[RecordKey], write: Write
     ) -> tuple[str, dict[str, Any]]:
-        """Return a write that is logged first, where a snapshot is made older by it.
+        """Return a write with its entry, where a snapshot is made older by it.
 
         When too much is logged the snapshot is forgotten, by `write`, and nothing is logged.
         """
@@ -65,4 +66,6 @@ class WriteLog:
         self.number += 1
         self.records += len(named)
         entry = {"log_id": RecordID("written", self.number), "log_records": named}
-        return f"{LOG_WRITE.text}\n{text}", {**params, **entry}
+        if "BEGIN;" not in text:
+            return f"{LOG_WRITE.text}\n{text}", {**params, **entry}
+        return text.replace("BEGIN;", f"BEGIN;\n{LOG_WRITE.text}", 1), {**params, **entry}

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from service.errors import WriteConflict
+from service.index.resident import array_file
 from service.index.resident import snapshots as module
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import Unreadable, map_arrays, write_arrays
@@ -24,6 +27,8 @@ from service.index.resident.index_file import restore_index
 from service.index.resident.residency import Residency
 from service.index.resident.saved import Saved
 from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.opening import open_parts
+from service.settings import Settings
 from service.store import write_log
 from service.store.database import Database
 from service.store.schema import SCHEMA_VERSION
@@ -534,3 +539,131 @@ def test_what_is_no_file_of_arrays_is_told(tmp_path: Path) -> None:
         (tmp_path / "one.index").write_bytes(content)
         with pytest.raises(Unreadable):
             map_arrays(tmp_path / "one.index")
+
+
+async def test_what_stands_in_the_room_to_grow_is_refused(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A row that comes later takes over what its vector's place says until it has a vector."""
+    await fill(opened, random.Random(30), 5)
+    file = await take(opened.db, tmp_path / "index")
+    whole = file.read_bytes()
+    with file.open("rb") as opened_file:
+        arrays = array_file._read_header(opened_file)["arrays"]
+    for name, told_of in arrays.items():
+        if not told_of["by_row"]:
+            continue
+        flipped = bytearray(whole)
+        flipped[told_of["place"] + told_of["bytes"]] ^= 1
+        file.write_bytes(flipped)
+        with log_of(caplog) as said:
+            await fresh(opened.db, tmp_path / "index")
+        assert "is not used: its room to grow is damaged" in "".join(said), name
+
+
+async def test_a_write_that_is_tried_again_is_logged_once(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(opened, random.Random(31), 5)
+    await take(opened.db, tmp_path / "index")
+    lost: list[Any] = []
+    carry_out = opened.db._execute
+
+    async def lose_once(text: str, *args: Any) -> list[Any]:
+        if "UPSERT $log_id" in text and not lost:
+            lost.append(await carry_out(text.replace("BEGIN;", "").split("RETURN NONE;")[0], *args))
+            raise WriteConflict("another writer was faster")
+        return await carry_out(text, *args)
+
+    monkeypatch.setattr(opened.db, "_execute", lose_once)
+    keys = await fill(opened, random.Random(32), 2)
+    assert lost
+    index = await fresh(opened.db, tmp_path / "index")
+    assert set(keys) <= told(index)["memories"].keys()
+
+
+async def test_no_log_outlives_what_is_deleted(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its entries name concepts: they must go where no snapshot follows the deletion."""
+    gone = [Pushed("the secret of Zanzibar", concepts=("Zanzibar",)), Pushed("a kettle")]
+    for fails in (False, True):
+        [deleted, _], _ = await store(opened.pipeline, gone)
+        monkeypatch.setattr(module, "FEWEST_MEMORIES", 1)
+        await take(opened.db, tmp_path / str(fails))
+        residency = residency_of(opened.db, tmp_path / str(fails))
+        await residency.index_of("main")
+        await remove(opened.pipeline, "main", deleted)
+        await residency.follower.catch_up()
+        assert "zanzibar" in str(await opened.ask("SELECT * FROM written"))
+        if fails:
+            monkeypatch.setattr(module, "write_arrays", refuse)
+        else:
+            monkeypatch.setattr(module, "FEWEST_MEMORIES", 1000)
+        await residency.take_snapshots()
+        assert files_in(tmp_path / str(fails)) == []
+        assert await opened.ask("SELECT * FROM written") == []
+        assert await opened.db.meta("snapshot") == {}
+        assert not opened.db.write_log.is_on
+
+
+def refuse(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+async def test_the_other_engine_leaves_neither_files_nor_a_log(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        await fill(opened, random.Random(33), 3)
+        await take(opened.db, tmp_path / "snapshots")
+        await fill(opened, random.Random(34), 3)
+        assert await opened.ask("SELECT * FROM written") != []
+    settings = Settings(
+        data_dir=tmp_path, search_engine="database", embedding_url="http://127.0.0.1:9",
+        _env_file=None,
+    )  # fmt: skip
+    async with open_parts(settings, fits_engine=False) as parts:
+        assert await parts.db.meta("snapshot") == {}
+        assert not parts.db.write_log.is_on
+    assert files_in(tmp_path / "snapshots") == []
+
+
+async def test_a_command_that_loads_nothing_leaves_snapshots_alone(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        await fill(opened, random.Random(35), 3)
+        file = await take(opened.db, tmp_path / "snapshots")
+    settings = Settings(data_dir=tmp_path, embedding_url="http://127.0.0.1:9", _env_file=None)
+    async with open_parts(settings):
+        pass
+    assert files_in(tmp_path / "snapshots") == [file]
+
+
+@pytest.mark.parametrize("seed", range(36, 40))
+async def test_writers_do_not_wait_for_the_file(
+    opened: OpenStore, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they write meanwhile may be in the file or not, and is caught up with."""
+    chance = random.Random(seed)
+    keys = await fill(opened, chance, 20)
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    opened.db.after_write = residency.follower.after_write
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def write_slowly(path: Path, saved: Saved) -> None:
+        begun.set()
+        assert may_go_on.wait(60)
+        write_arrays(path, saved)
+
+    monkeypatch.setattr(module, "write_arrays", write_slowly)
+    taking = asyncio.create_task(residency.take_snapshots())
+    assert await asyncio.to_thread(begun.wait, 60)
+    for _ in range(3):
+        keys = await asyncio.wait_for(alter(opened, chance, keys), 60)
+    may_go_on.set()
+    await taking
+    assert len(files_in(tmp_path / "index")) == 1
+    # Something may have been deleted meanwhile: then another is due.
+    assert residency.snapshots is not None
+    assert not residency.snapshots.is_good or residency.follower.deleted_at is None
+    index = await fresh(opened.db, tmp_path / "index")
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)

@@ -24,8 +24,9 @@ _ALIGNED: Final = 64
 # Arrays by row get so much room to grow: what grows beyond it is copied into RAM.
 _SPARE: Final = 1 / 4
 _SPARE_ROWS: Final = 1024
-# Read at once to check it.
+# Written at once, and read at once to check it.
 _PIECE_BYTES: Final = 2**24
+_NO_CRC: Final = "00000000"
 
 
 class Unreadable(Exception):
@@ -35,7 +36,7 @@ class Unreadable(Exception):
 def write_arrays(path: Path, saved: Saved) -> None:
     """Write a file that is there whole once it has its name; raises OSError.
 
-    The arrays must not change meanwhile.
+    Of rows that are changed meanwhile it may hold anything, and no complaint.
     """
     partial = path.with_suffix(".partial")
     try:
@@ -89,10 +90,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _write(file: BinaryIO, saved: Saved) -> None:
-    header = {"facts": saved.facts, "arrays": {}}
-    place = 0
     every = [(name, array, False) for name, array in saved.arrays.items()]
     every += [(name, array, True) for name, array in saved.by_row.items()]
+    header, place = {"facts": saved.facts, "arrays": {}}, 0
     for name, array, is_by_row in every:
         rows = len(array)
         room = rows + int(rows * _SPARE) + _SPARE_ROWS if is_by_row else rows
@@ -101,24 +101,32 @@ def _write(file: BinaryIO, saved: Saved) -> None:
             "shape": [room, *array.shape[1:]],
             "bytes": array.nbytes,
             "place": place,
-            "crc": zlib.crc32(_bytes_of(array)),
+            "crc": _NO_CRC,
             "by_row": is_by_row,
         }
         bytes_a_row = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
         place += -(-room * bytes_a_row // _ALIGNED) * _ALIGNED
-    text = orjson.dumps(header)
-    file.write(_HEAD.pack(_MAGIC, len(text), zlib.crc32(text)) + text)
-    start = _first_place(len(text))
+    # The header comes last, as long as it is now.
+    start = _first_place(len(orjson.dumps(header)))
     for name, array, _ in every:
         file.seek(start + header["arrays"][name]["place"])
-        file.write(_bytes_of(array))
+        header["arrays"][name]["crc"] = f"{_written(file, array):08x}"
     # The room to grow is a hole: it takes no place on most disks.
     file.truncate(start + place)
+    text = orjson.dumps(header)
+    file.seek(0)
+    file.write(_HEAD.pack(_MAGIC, len(text), zlib.crc32(text)) + text)
 
 
-def _bytes_of(array: Array) -> memoryview:
-    whole = np.ascontiguousarray(array)
-    return whole.reshape(-1).view(np.uint8).data if whole.size else memoryview(b"")
+def _written(file: BinaryIO, array: Array) -> int:
+    """Write an array, which others may change meanwhile; return the checksum of what is written."""
+    whole, crc = np.ascontiguousarray(array).reshape(-1), 0
+    step = _PIECE_BYTES // array.dtype.itemsize
+    for start in range(0, len(whole), step):
+        piece = whole[start : start + step].tobytes()
+        crc = zlib.crc32(piece, crc)
+        file.write(piece)
+    return crc
 
 
 def _first_place(header_bytes: int) -> int:
@@ -152,8 +160,13 @@ def _check(file: BinaryIO, told: dict[str, Any], size: int) -> None:
         left, crc = left - len(piece), zlib.crc32(piece, crc)
         if not piece:
             raise Unreadable("it is cut short")
-    if crc != told["crc"]:
+    if f"{crc:08x}" != told["crc"]:
         raise Unreadable("an array in it is damaged")
+    # Rows that come later take over what stands there, such as whether there is a vector.
+    for start in range(told["bytes"], room, _PIECE_BYTES):
+        piece = file.read(min(room - start, _PIECE_BYTES))
+        if np.frombuffer(piece, np.uint8).any():
+            raise Unreadable("its room to grow is damaged")
 
 
 def _array(mapped: Array, told: dict[str, Any]) -> Array:

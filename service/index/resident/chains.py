@@ -120,7 +120,7 @@ class Chains:
     def save(self) -> Saved:
         """Return all that is held."""
         several = [[*place, list(ends)] for place, ends in self._several.items()]
-        sides = {"before": self._one[_BEFORE], "after": self._one[_AFTER]}
+        sides = {"before": self._one[_BEFORE].copy(), "after": self._one[_AFTER].copy()}
         facts = {"count": self.count, "rows": self._one.shape[1], "several": several}
         return Saved(facts, {}, sides)
 

@@ -115,6 +115,9 @@ class ChangeFeed:
     async def publish(self, stamp: Mapping[str, Any]) -> None:
         """Do nothing: the feed tells every service what it lacks."""
 
+    async def forget(self) -> None:
+        """Do nothing: the feed forgets by itself."""
+
     async def _pages(self, since: int) -> AsyncGenerator[list[Commit]]:
         """Yield the commits since a stamp, that one included, page by page."""
         has_more = True

@@ -119,7 +119,8 @@ class Columns:
         }
         every: dict[str, NDArray[Any]] = {**self._codes, **self._times}
         every |= {name: getattr(self, name) for name in _OTHER_COLUMNS}
-        return Saved(facts, {}, {name: column[: self._size] for name, column in every.items()})
+        columns = {name: column[: self._size].copy() for name, column in every.items()}
+        return Saved(facts, {}, columns)
 
     @classmethod
     def restore(cls, saved: Saved) -> "Columns":

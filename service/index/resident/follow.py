@@ -67,6 +67,9 @@ class Feed(Protocol):
     async def publish(self, stamp: Mapping[str, Any], /) -> None:
         """Let a snapshot with this stamp be the one that is valid."""
 
+    async def forget(self) -> None:
+        """Let no snapshot be valid; raises StoreUnavailable."""
+
 
 class Follower:
     """Reads the feed of one store for all resident indexes.

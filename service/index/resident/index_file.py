@@ -14,7 +14,11 @@ _GONE: Final = "\0"
 
 
 def save_index(index: AgentIndex) -> Saved:
-    """Return all that an index holds; nothing of it may change while the arrays are used."""
+    """Return all that an index holds; nothing of it may change meanwhile.
+
+    Afterwards it may: all is copied but vectors, and what was not written when it was saved is
+    read from the store anew by whoever restores it.
+    """
     with index.lock:
         index.text.purge()
     saved = Saved(
@@ -23,7 +27,7 @@ def save_index(index: AgentIndex) -> Saved:
             "corrupt": sorted(index.corrupt),
             "beyond_budget": index.beyond_budget,
             "strange_edges": [[*key, *ends] for key, ends in index.strange_edges.items()],
-            "unfit": index.unfit,
+            "unfit": dict(index.unfit),
         }
     )
     saved.put_strings("keys", _keys_of(index))

@@ -10,7 +10,12 @@ from service.index.resident.stamps import StampRefused
 from service.records import Commit, RowChange
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.store.snapshot_log import logged_since, publish_snapshot, valid_snapshot
+from service.store.snapshot_log import (
+    forget_snapshot,
+    logged_since,
+    publish_snapshot,
+    valid_snapshot,
+)
 from service.store.written_records import Reader, RecordKey
 
 CURRENT_ROWS: Final = load_query(__package__, "current_rows")
@@ -84,6 +89,10 @@ class OwnWrites:
         """Let the log begin behind a stamp."""
         await publish_snapshot(self._db, stamp["token"], stamp["number"])
         self._db.write_log.records = 0
+
+    async def forget(self) -> None:
+        """Log nothing until there is a snapshot again."""
+        await forget_snapshot(self._db)
 
     async def _read(self, keys: Sequence[RecordKey]) -> Commit:
         changes: list[RowChange] = []

@@ -72,7 +72,7 @@ class IndexPart(ABC):
 
     def save(self) -> Saved:
         """Return all that is held."""
-        arrays = {"lengths": self.lengths, "rows": self.rows}
+        arrays = {"lengths": self.lengths.copy(), "rows": self.rows}
         arrays |= {name: getattr(self, name) for name in self._ARRAYS}
         return Saved({"dead": self.dead}, arrays)
 
@@ -157,6 +157,12 @@ class Segment(IndexPart):
         """Take living documents out of every search; returns the sum of their lengths."""
         self._columns[:, documents] = 0
         return super().kill(documents)
+
+    def save(self) -> Saved:
+        """Return all that is held."""
+        saved = super().save()
+        saved.arrays["_columns"] = self._columns.copy()  # killing a document changes them
+        return saved
 
     def _read(self, terms: Terms) -> list[TermPostings | None]:
         columns, lists = _locate(self._common, terms), _locate(self._terms, terms)

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
 from service.index.resident.follow import Follower
 from service.index.resident.index_file import restore_index, save_index
+from service.index.resident.saved import Saved
 from service.index.resident.stamps import StampRefused
 from service.store.database import Database
 from service.text.digests import digest
@@ -28,7 +30,7 @@ log = logging.getLogger(__name__)
 
 # Of what is held and how: another number for every change of either. How words are counted may
 # change with any version of the service.
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 # Below it, reading the store takes less than half a second.
 FEWEST_MEMORIES: Final = 1000
 # A snapshot is taken when nobody has written for so long, or after so long in any case: sooner
@@ -134,31 +136,46 @@ class Snapshots:
             if index.memories >= FEWEST_MEMORIES and not index.beyond_budget
         ]
         started = self._taken_at = time.monotonic()
+        deleted_at = self._follower.deleted_at
         try:
             await self._take(chosen)
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken: %s", error)
-            if self._follower.deleted_at is not None:
-                await asyncio.to_thread(self._forget_all_but, [])
+            if deleted_at is not None or self._follower.deleted_at is not None:
+                await self._forget()
             return
         self._took_seconds = time.monotonic() - started
         if chosen:
             log.info("a snapshot of %d agents took %.1f s", len(chosen), self._took_seconds)
 
     async def _take(self, chosen: Sequence[tuple[AgentIndex, Expected]]) -> None:
-        stamp = await self._follower.feed.stamp() if chosen else {}
+        if not chosen:
+            await self._forget()
+            return
+        stamp = await self._follower.feed.stamp()
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
         paths: list[Path] = []
-        async with self._follower.at_rest():
-            changes = self._follower.changes
-            for index, _ in chosen:
-                facts = {**told[index.agent], "stamp": stamp}
-                paths.append(await asyncio.to_thread(self._write, index, facts))
-            self._follower.deleted_at = None
-        if chosen:
-            await self._follower.feed.publish(stamp)
+        changes = self._follower.changes
+        for index, _ in chosen:
+            # Writers wait while an index is copied, not while the copy is written: whatever they
+            # write then stands behind the stamp.
+            async with self._follower.at_rest():
+                if not paths:
+                    changes, self._follower.deleted_at = self._follower.changes, None
+                saved = await asyncio.to_thread(save_index, index)
+            saved.facts |= {**told[index.agent], "stamp": stamp}
+            paths.append(await asyncio.to_thread(self._write, index.agent, saved))
+        await self._follower.feed.publish(stamp)
         self._changes = changes
         await asyncio.to_thread(self._forget_all_but, paths)
+
+    async def _forget(self) -> None:
+        """Let go of every file, and of the log, which names what was deleted."""
+        await asyncio.to_thread(self._forget_all_but, [])
+        changes = self._follower.changes
+        with suppress(ServiceError):  # it is due again with the next change
+            await self._follower.feed.forget()
+            self._changes, self._follower.deleted_at = changes, None
 
     async def _facts(self, expected: Expected) -> dict[str, Any]:
         schema = await self._db.meta("schema")
@@ -168,11 +185,9 @@ class Snapshots:
             "expected": asdict(expected),
         }
 
-    def _write(self, index: AgentIndex, facts: dict[str, Any]) -> Path:
+    def _write(self, agent: str, saved: Saved) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._folder / f"{_name_of(index.agent)}-{uuid4().hex}{_SUFFIX}"
-        saved = save_index(index)
-        saved.facts |= facts
+        path = self._folder / f"{_name_of(agent)}-{uuid4().hex}{_SUFFIX}"
         write_arrays(path, saved)
         return path
 
@@ -182,9 +197,14 @@ class Snapshots:
         return sorted(found, key=lambda path: -path.stat().st_mtime_ns)
 
     def _forget_all_but(self, paths: Sequence[Path]) -> None:
-        for path in self._folder.iterdir() if self._folder.is_dir() else ():
-            if path not in paths and path.suffix in {_SUFFIX, ".partial"}:
-                path.unlink(missing_ok=True)
+        remove_files(self._folder, paths)
+
+
+def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:
+    """Remove the files of snapshots from a folder, but for some of them; raises OSError."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path not in kept and path.suffix in {_SUFFIX, ".partial"}:
+            path.unlink(missing_ok=True)
 
 
 def _restored(path: Path) -> AgentIndex:

@@ -136,7 +136,7 @@ class TextIndex:
                 "slots": list(self._segments),
             },
             {},
-            {"places": self._places, "digests": self._digests},
+            {"places": self._places.copy(), "digests": self._digests.copy()},
         )
         for slot, segment in self._segments.items():
             saved.put(f"segment {slot}", segment.save())

@@ -71,7 +71,10 @@ class VectorIndex:
             "scanned": self.scanned,
             "most_cut": self._most_cut,
         }
-        return Saved(facts, {}, {name: getattr(self, name) for name in _ARRAYS})
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        # Which rows have a vector must agree with the rest; what they say is too long to copy.
+        arrays["_is_present"] = self._is_present.copy()
+        return Saved(facts, {}, arrays)
 
     @classmethod
     def restore(cls, saved: Saved) -> "VectorIndex":
