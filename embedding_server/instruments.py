@@ -52,7 +52,7 @@ class Instruments:
         )
         self.batch_token_budget = self._gauge(
             "batch_token_budget",
-            "Most padded tokens in one forward pass; it sinks when memory runs out.",
+            "Most padded tokens in one forward pass; sinks when memory runs out, then rises.",
         )
         self.out_of_memory = self._counter(
             "out_of_memory", "Forward passes that ran out of memory: halved, or of a single text."

@@ -33,6 +33,7 @@ from scripts.measure_search import build_store
 from scripts.search.trials import PLAIN, REQUESTS, WARM_UP_QUESTIONS
 from scripts.servers.watched_service import fake_embedding_server
 from service.app import create_app
+from service.index.resident.residency import Residency
 from service.settings import Settings
 
 console = Console(width=150)
@@ -70,6 +71,7 @@ async def ask_all(settings: Settings, order: StoreOrder, asked: argparse.Namespa
     async with LifespanManager(app, startup_timeout=_START_SECONDS, shutdown_timeout=100):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://in-process") as client:
+            await app.state.parts[Residency].index_of(settings.agent)
             for body in bodies[:WARM_UP_QUESTIONS]:
                 (await client.post(request.path, json=body)).raise_for_status()
             profiler = begin_profile() if asked.profile else None

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from service.concepts import route as concepts
+from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
 from service.documents import route as documents
 from service.errors import ServiceError
@@ -98,6 +99,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         *_follow_changes(parts, agents),
         asyncio.create_task(_read_dictionaries(parts, agents)),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
+        asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),

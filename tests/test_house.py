@@ -28,7 +28,8 @@ RESERVED = {
     r"httpx|requests|aiohttp|http\.client|urllib\.request": r"service\."
     r"(inference\.(asking|embedder|reranker)|client\.\w+|commands\.\w+)",
     r"fastapi": r"service\.(app|web\.\w+|operate\.\w+|\w+\.route)|"
-    r"embedding_server\.(app|web\.(api_key|connections|dependencies|error_responses)|routes\.\w+)",
+    r"embedding_server\.(app|web\.(api_key|connections|dependencies|error_responses|large_bodies)|"
+    r"routes\.\w+)",
     r"starlette": r"service\.(commands\.\w+|"
     r"web\.(accepted|body_room|connections|gate|layers|parts|problems))|"
     r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",

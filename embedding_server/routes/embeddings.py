@@ -1,6 +1,7 @@
 """POST /v1/embeddings: texts in, vectors out."""
 
 from base64 import b64encode
+from functools import partial
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -11,10 +12,11 @@ from embedding_server.vectors import Vectors, find_unusable, shorten
 from embedding_server.web.dependencies import Parts, ReadyParts, check_name
 from embedding_server.web.disconnects import finish_unless_disconnected
 from embedding_server.web.inputs import PreparedTexts, Tokenized, prepare_texts, tokenize_texts
+from embedding_server.web.large_bodies import LargeJsonRoute, run_by_size
 from embedding_server.web.protocol import EmbeddingList, EmbeddingRequest
 from embedding_server.web.request_log import note_input
 
-router = APIRouter(tags=["embeddings"])
+router = APIRouter(tags=["embeddings"], route_class=LargeJsonRoute)
 
 
 @router.post(
@@ -37,15 +39,9 @@ async def _answer(asked: EmbeddingRequest, parts: Parts) -> bytes:
     parts.instruments.request_texts.observe(len(prepared.texts))
     tokenized, raw = await _embed(prepared, parts)
     with timing.labels("render").time():
-        vectors = shorten(raw, dimensions)
-        if unusable := find_unusable(vectors):
-            raise EmbeddingFailed(
-                f"The vector of input[{unusable[0]}] has no direction in {dimensions} dimensions.",
-                param="input",
-            )
-        return render_embeddings(
-            vectors, tokenized, card.name, is_base64=asked.encoding_format == "base64"
-        )
+        is_base64 = asked.encoding_format == "base64"
+        render = partial(_render, raw, dimensions, tokenized, card.name, is_base64=is_base64)
+        return await run_by_size(raw.nbytes, render)
 
 
 async def _embed(prepared: PreparedTexts, parts: Parts) -> tuple[Tokenized, Vectors]:
@@ -60,10 +56,25 @@ async def _embed(prepared: PreparedTexts, parts: Parts) -> tuple[Tokenized, Vect
         return tokenized, await parts.model.embed(tokenized.tokens)
 
 
+def _render(
+    raw: Vectors, dimensions: int, tokenized: Tokenized, model: str, *, is_base64: bool
+) -> bytes:
+    vectors = shorten(raw, dimensions)
+    if unusable := find_unusable(vectors):
+        raise EmbeddingFailed(
+            f"The vector of input[{unusable[0]}] has no direction in {dimensions} dimensions.",
+            param="input",
+        )
+    return render_embeddings(vectors, tokenized, model, is_base64=is_base64)
+
+
 def render_embeddings(
     vectors: Vectors, tokenized: Tokenized, model: str, *, is_base64: bool
 ) -> bytes:
-    """Return the JSON of an answer; the numbers never become Python objects."""
+    """Return the JSON of an answer; the numbers never become Python objects.
+
+    Row by row: other threads run in between, where one call would hold the interpreter for all.
+    """
     little_endian = vectors.astype("<f4", copy=False)
     answer: dict[str, object] = {
         "object": "list",
@@ -71,7 +82,7 @@ def render_embeddings(
             {
                 "object": "embedding",
                 "index": index,
-                "embedding": b64encode(vector.tobytes()).decode() if is_base64 else vector,
+                "embedding": b64encode(vector.tobytes()).decode() if is_base64 else _json(vector),
             }
             for index, vector in enumerate(little_endian)
         ],
@@ -80,7 +91,11 @@ def render_embeddings(
     }
     if tokenized.truncated:
         answer["truncated"] = tokenized.truncated
-    return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
+    return orjson.dumps(answer)
+
+
+def _json(vector: Vectors) -> orjson.Fragment:
+    return orjson.Fragment(orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 def _choose_dimensions(wanted: int | None, card: ModelCard) -> int:

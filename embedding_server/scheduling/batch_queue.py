@@ -4,12 +4,13 @@ import time
 from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
 
 from embedding_server.encoder import TokenIds
+from embedding_server.scheduling.token_budget import TokenBudget
 from embedding_server.vectors import Vectors
 
 # Up to here it is faster to put texts one by one into the sorted list than to sort it again, or
@@ -69,21 +70,14 @@ class BatchQueue:
 
     def __init__(self, limits: BatchLimits) -> None:
         self._limits = limits
+        # Where the limit of tokens stands now.
+        self.budget = TokenBudget(limits.tokens)
         self._entries: list[Entry] = []
         self._turns: OrderedDict[WaitingRequest, None] = OrderedDict()
         self._numbers = count()
 
     def __len__(self) -> int:
         return len(self._entries)
-
-    @property
-    def limits(self) -> BatchLimits:
-        """How much goes at once."""
-        return self._limits
-
-    def lower_tokens(self, tokens: int) -> None:
-        """Take at most so many padded tokens from now on; a single longer text still goes."""
-        self._limits = replace(self._limits, tokens=min(tokens, self._limits.tokens))
 
     def add(self, request: WaitingRequest, texts: Sequence[TokenIds]) -> None:
         """Let the texts of a request wait; row i of its answer belongs to text i."""
@@ -141,7 +135,7 @@ class BatchQueue:
             return False
         padded = self._entries[end - 1][0] * (end - start)
         is_even = self._spread(start, end) <= self._limits.padding_tokens
-        return is_even and padded <= self._limits.tokens
+        return is_even and padded <= self.budget.tokens
 
     def _spread(self, start: int, end: int) -> int:
         return self._entries[end - 1][0] - self._entries[start][0]

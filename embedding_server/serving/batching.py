@@ -183,6 +183,7 @@ class Batcher:
         self._start_next(from_model_thread=True)
 
     def _deliver(self, batch: list[WaitingText], outcome: Outcome) -> None:
+        self._grow(batch)
         tokens = sum(len(text.tokens) for text in batch)
         padded = _count_padded(batch) if self._model.encoder.card.is_padded else tokens
         self._instruments.observe_forward(len(batch), tokens, padded, outcome.seconds)
@@ -202,11 +203,9 @@ class Batcher:
         """Try the halves of a batch that ran out of memory, and take less from now on."""
         padded = _count_padded(batch)
         is_alone = len(batch) == 1
-        # Half is what is tried next. A text that fails alone says less: attention takes more
-        # memory for it than for several short ones of as many tokens.
         with self._lock:
-            self._waiting.lower_tokens(max(1, padded - 1 if is_alone else padded // 2))
-            budget = self._waiting.limits.tokens
+            self._waiting.budget.lower(padded, is_alone=is_alone)
+            budget = self._waiting.budget.tokens
         self._instruments.out_of_memory.inc()
         self._instruments.batch_token_budget.set(budget)
         logger.warning(
@@ -218,6 +217,15 @@ class Batcher:
             self._failed_texts.append(describe_out_of_memory(batch[0]))
         else:
             self._halve(batch)
+
+    def _grow(self, batch: list[WaitingText]) -> None:
+        """Take more again once passes have had memory for a while."""
+        with self._lock:
+            has_risen = self._waiting.budget.succeed(_count_padded(batch))
+            budget = self._waiting.budget.tokens
+        if has_risen:
+            self._instruments.batch_token_budget.set(budget)
+            logger.info("Memory lasts: batches have at most %d padded tokens again", budget)
 
     def _split(self, batch: list[WaitingText], error: BaseException) -> None:
         """Try the halves of a batch on which the model failed."""

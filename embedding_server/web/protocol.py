@@ -50,13 +50,13 @@ def _whole(value: object) -> object:
 
 
 def _is_tokens(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_number(item) for item in value)
+    return isinstance(value, list) and bool(value) and _is_number(value[0])
 
 
 def _check_list(texts: list[object]) -> None:
     if not texts:
         raise _refuse("'input' must not be an empty list.")
-    if _is_tokens(texts) or any(_is_tokens(item) for item in texts):
+    if _is_tokens(texts) or any(map(_is_tokens, texts[:MAX_INPUTS])):
         raise _refuse(
             "'input' must be text: this server does not take token ids, for those of another "
             "model's tokenizer give vectors without meaning. With LangChain, set "

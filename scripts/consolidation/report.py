@@ -65,9 +65,10 @@ def _legend(measured: Measured) -> str:
         "Times are a client's, over HTTP. Generated logs are embedded by a fake server that costs "
         "less than 0.1 ms a text, so their times are without embedding. Resident memory is that "
         "of the service's process; the peak is the highest between the first dry run and the end "
-        "of the run. CPU seconds are the service's during the run: where other work shares the "
-        "machine, they tell more than the clock. `told by a line` are the memories that gave a "
-        "line of their summary's text. Tokens are estimated.\n\n"
+        "of the run, at rest ten quiet seconds later. CPU seconds are the service's during the "
+        "run: where other work shares the machine, they tell more than the clock. `told by a "
+        "line` are the memories that gave a line of their summary's text. Tokens are "
+        "estimated.\n\n"
     )
     if measured.recalls:
         told += (
@@ -112,14 +113,15 @@ def _verdict(seconds: float, budget: float) -> str:
 
 
 def _resident(figures: Sequence[TimeFigures]) -> Sheet:
-    header = ("entries", "empty MB", "before MB", "peak MB", "after MB", "of it anonymous MB",
+    header = ("entries", "empty MB", "before MB", "peak MB", "after MB", "at rest MB",
+              "of it anonymous MB",
               "loading kB an entry", "peak less before kB an entry")  # fmt: skip
     rows = tuple(
         (
             f"{one.entries:,}",
             *(f"{size / 1e6:.0f}" for size in
-              (one.empty.now, one.before.now, one.after.peak, one.after.now,
-               one.after.anonymous)),
+              (one.empty.now, one.before.now, one.after.peak, one.after.now, one.rested.now,
+               one.rested.anonymous)),
             f"{(one.before.now - one.empty.now) / one.entries / 1e3:.1f}",
             f"{(one.after.peak - one.before.now) / one.entries / 1e3:.1f}",
         )

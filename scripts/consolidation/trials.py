@@ -5,6 +5,7 @@ import os
 import random
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from scripts.servers.watched_service import (
 
 _DIMENSIONS: Final = 384
 _PATIENCE_SECONDS: Final = 3600
+# An embedded store is flushed after five quiet seconds.
+_REST_SECONDS: Final = 10
 # What of a summary must not depend on the order in which its sources came.
 _COMPARED: Final = ("title", "content", "tags", "importance", "occurred_at", "scope")
 _DATE: Final = re.compile(r"^(?:19|20)\d{2}-?\d{2}-?\d{2}")
@@ -37,7 +40,7 @@ class TimeFigures:
 
     `cpu_seconds` are those of the service's process during the run: on a shared machine, what
     `seconds` would be about. `changed` is what a second run in a row did: memories that
-    joined, summaries made or revised.
+    joined, summaries made or revised. `rested` is its memory some quiet seconds later.
     """
 
     entries: int
@@ -50,6 +53,7 @@ class TimeFigures:
     empty: Resident
     before: Resident
     after: Resident
+    rested: Resident
     compacted: Compacted
 
 
@@ -91,6 +95,8 @@ def measure_time(entries: int) -> TimeFigures:
         _, seconds = store.consolidate(dry_run=False)
         busy, after = cpu_seconds(service) - busy, service.resident()
         again, again_seconds = store.consolidate(dry_run=False)
+        time.sleep(_REST_SECONDS)
+        rested = service.resident()
         done = Done(shown, before, store.memories())
     return TimeFigures(
         entries=entries,
@@ -103,6 +109,7 @@ def measure_time(entries: int) -> TimeFigures:
         empty=empty,
         before=loaded,
         after=after,
+        rested=rested,
         compacted=done.compacted(),
     )
 

@@ -1,10 +1,11 @@
 """Concepts that are the same thing become one, and can be parted again."""
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from service.errors import InvalidRequest
+from service.errors import InvalidRequest, Unavailable
 from service.links import stored
 from service.links.change import Change
 from service.links.merges import Merged, Regroup
@@ -13,7 +14,12 @@ from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
 
+log = logging.getLogger(__name__)
+
 MERGED: Final = load_query(__package__, "merged")
+UNFINISHED: Final = load_query(__package__, "unfinished")
+# The database may be away; it is tried again.
+_REST_SECONDS: Final = 2.0
 
 
 async def variants_of(db: Database, agent: str) -> list[Variants]:
@@ -28,13 +34,17 @@ async def merge_concepts(
     """Make each group one concept; returns what is no concept of its own any more.
 
     The memories of the others are linked to the concept that stays, which keeps their spellings. A
-    group is one transaction; `run` is the id by which it is undone. A concept that is gone or was
-    declared since `variants_of` is left out; to be merged again changes nothing. What the user
-    declares as an alias is merged too, but only the concepts file can part it again.
+    group is one transaction, or several where they are many; what a crash leaves goes on with the
+    next start, or with the next call. `run` is the id by which it is undone. A concept that is
+    gone or was declared since `variants_of` is left out; to be merged again changes nothing. What
+    the user declares as an alias is merged too, but only the concepts file can part it again.
     """
     moved: list[Merged] = []
-    for group in variants:
-        moved += await _regroup(pipeline, agent, Regroup(group.slug, merge=group.others, run=run))
+    async with pipeline.regrouping.of(agent):
+        await _finish(pipeline, agent)
+        for group in variants:
+            asked = Regroup(group.slug, merge=group.others, run=run)
+            moved += await _regroup(pipeline, agent, asked)
     return moved
 
 
@@ -44,22 +54,57 @@ async def part_concepts(
     """Undo merges: what was merged is its own concept again, and is not merged again by itself.
 
     All that a run did, or all of a concept, or a single merged one (by slug); with both, what the
-    run did to that concept. One transaction for each concept that had others merged into it.
-    Returns what was parted: nothing where nothing was merged. Raises InvalidRequest without either.
+    run did to that concept. One transaction for each concept that had others merged into it, or
+    several, as in merge_concepts. Returns what was parted: nothing where nothing was merged. Raises
+    InvalidRequest without either.
     """
     if run is None and concept is None:
         raise InvalidRequest("Say which run to undo, or which concept to part.")
     parted: list[Merged] = []
-    for row in await pipeline.db.run(MERGED, after=[agent], end=[f"{agent}\x00"]):
-        slug = row["id"][1]
-        chosen = _chosen(slug, row["merged"], run, concept)
-        if chosen:
-            parted += await _regroup(pipeline, agent, Regroup(slug, part=chosen))
+    async with pipeline.regrouping.of(agent):
+        await _finish(pipeline, agent)
+        for row in await pipeline.db.run(MERGED, after=[agent], end=[f"{agent}\x00"]):
+            slug = row["id"][1]
+            chosen = _chosen(slug, row["merged"], run, concept)
+            if chosen:
+                parted += await _regroup(pipeline, agent, Regroup(slug, part=chosen))
     return parted
 
 
-async def _regroup(pipeline: Pipeline, agent: str, regroup: Regroup) -> tuple[Merged, ...]:
-    return (await commit(pipeline, Change(agent, regroup=regroup))).moved
+async def keep_finishing(pipeline: Pipeline) -> None:
+    """Go on with what a crash left of merges and partings, and later with what a failure leaves."""
+    while True:
+        pipeline.has_unfinished.clear()
+        try:
+            for agent in {agent for agent, _ in await pipeline.db.run(UNFINISHED, agent=None)}:
+                async with pipeline.regrouping.of(agent):
+                    await _finish(pipeline, agent)
+        except Unavailable as error:
+            log.warning("merges of concepts wait: %s", error.detail)
+            pipeline.has_unfinished.set()
+            await asyncio.sleep(_REST_SECONDS)
+        await pipeline.has_unfinished.wait()
+
+
+async def _finish(pipeline: Pipeline, agent: str) -> None:
+    """Bring to an end what is left of merges and partings; the caller holds the agent's turn."""
+    for _, slug in await pipeline.db.run(UNFINISHED, agent=agent):
+        await _regroup(pipeline, agent, Regroup(slug))
+
+
+async def _regroup(pipeline: Pipeline, agent: str, asked: Regroup) -> tuple[Merged, ...]:
+    is_over = False
+    try:
+        regrouped = (await commit(pipeline, Change(agent, regroup=asked))).regrouped
+        moved = regrouped.moved
+        while regrouped.later:
+            change = Change(agent, regroup=Regroup(asked.slug))
+            regrouped = (await commit(pipeline, change)).regrouped
+        is_over = True
+    finally:
+        if not is_over:
+            pipeline.has_unfinished.set()
+    return moved
 
 
 def _chosen(

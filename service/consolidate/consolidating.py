@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from service.consolidate.executed import DONE, ExecutedPage, keep_run, read_run
 from service.consolidate.executing import (
     OnProgress,
     SummarisedGroup,
@@ -20,6 +21,7 @@ from service.consolidate.planning import (
 )
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
 from service.consolidate.summary.summaries import Summary
+from service.store.allocator import give_back
 from service.text.titles import title_of
 from service.web.cursors import CursorForm
 from service.writing.pipeline import Pipeline
@@ -34,7 +36,7 @@ SHOWN: Final = CursorForm("p", (str, int))
 class Consolidation:
     """What a caller asks for: a target, or a plan that was shown.
 
-    `limit` and `cursor` (`next_cursor` of a dry run) page through the groups to show.
+    `limit` and `cursor` (`next_cursor` of the answer before) page through the groups to show.
     """
 
     target: Target
@@ -57,7 +59,10 @@ async def consolidate(
     what changed, PlanStale.
     """
     started = time.perf_counter()
-    key, start = request.plan, 0
+    if request.cursor and request.cursor.startswith(DONE.letter):
+        page = await read_run(pipeline.db, request.target.agent, request.cursor, request.limit)
+        return _page_of_run(page, started)
+    key, start, next_cursor = request.plan, 0, None
     if request.cursor:
         key, start = SHOWN.decode(request.cursor)
     async with pipeline.consolidating.of(request.target.agent):
@@ -68,9 +73,11 @@ async def consolidate(
                 await save_plan(pipeline.db, plan)
         else:
             outcome = await carry_out(pipeline, plan, request.limit, on_progress)
-    took_ms = round((time.perf_counter() - started) * 1000, 1)
+            next_cursor = await keep_run(pipeline.db, plan, outcome)
+    await give_back()
     end = start + len(outcome.shown)
-    has_more = request.dry_run and plan.id is not None and end < outcome.counts.groups
+    if request.dry_run and plan.id is not None and end < outcome.counts.groups:
+        next_cursor = SHOWN.encode(plan.id, end)
     return Consolidated(
         plan=plan.id,
         run=outcome.run if outcome.counts.groups or outcome.counts.concepts else None,
@@ -83,10 +90,32 @@ async def consolidate(
         concepts=[
             OneConcept(group.slug, list(group.others)) for group in plan.concepts[:_MOST_CONCEPTS]
         ],
-        next_cursor=SHOWN.encode(plan.id or "", end) if has_more else None,
+        next_cursor=next_cursor,
         warnings=outcome.warnings,
-        took_ms=took_ms,
+        took_ms=_since(started),
     )
+
+
+def _page_of_run(page: ExecutedPage, started: float) -> Consolidated:
+    target = page.plan.target
+    return Consolidated(
+        plan=page.plan.id,
+        run=page.run,
+        dry_run=False,
+        agent=target.agent,
+        scope=target.scope,
+        before=target.before,
+        counts=page.counts,
+        groups=page.groups,
+        concepts=[],
+        next_cursor=page.next_cursor,
+        warnings=[],
+        took_ms=_since(started),
+    )
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)
 
 
 async def _plan(pipeline: Pipeline, target: Target, key: str | None) -> ConsolidationPlan:

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pydantic import Field, JsonValue, model_validator
 
 from service.consolidate.consolidating import SHOWN, Consolidation, consolidate
+from service.consolidate.executed import DONE
 from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
@@ -35,6 +36,8 @@ _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
 # In the description: a field that must not be there, and one that says nothing.
 _ABSENT: Final[dict[str, JsonValue]] = dict.fromkeys(sorted(_BY_PLAN), False)
 _NULL: Final[JsonValue] = {"type": "null"}
+ShownCursor = Annotated[str, Field(max_length=1000), *SHOWN.type_rules()]
+DoneCursor = Annotated[str, Field(max_length=1000), *DONE.type_rules()]
 
 
 class ConsolidateRequest(Strict):
@@ -68,8 +71,10 @@ class ConsolidateRequest(Strict):
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
         100, description="Groups to show, 1 to 1,000."
     )
-    cursor: Annotated[str, Field(max_length=1000), *SHOWN.type_rules()] | None = Field(
-        None, description="`next_cursor` of a dry run: its next groups."
+    cursor: ShownCursor | DoneCursor | None = Field(
+        None,
+        description="`next_cursor` of a dry run or of a run: its next groups. Nothing is done; "
+        "those of a run are told as they are stored now.",
     )
 
     @model_validator(mode="after")
@@ -79,7 +84,7 @@ class ConsolidateRequest(Strict):
             msg = f"leave out {' and '.join(given)}: the plan says that itself"
             raise ValueError(msg)
         if self.cursor and (self.plan or not self.dry_run):
-            msg = "a cursor pages through a dry run: leave out plan, and keep dry_run true"
+            msg = "a cursor only shows the next groups: leave out plan, and keep dry_run true"
             raise ValueError(msg)
         return self
 
@@ -120,7 +125,9 @@ _DRY_RUN: Final = ConsolidateRequest()
 
 
 @router.post(
-    "", operation_id="consolidate", responses=problems(AgentUnknown, PlanNotFound, PlanStale)
+    "",
+    operation_id="consolidate",
+    responses=problems(AgentUnknown, PlanNotFound, PlanStale, RunNotFound),
 )
 async def post_consolidate(
     db: TheDatabase, pipeline: ThePipeline, request: ConsolidateRequest = _DRY_RUN

@@ -65,7 +65,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     after = await asyncio.to_thread(_find_all, dictionary, texts)
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
-    unheard = {name.slug for name in new} - mentioned
+    unheard = {name.slug for name in new} - mentioned - change.regrouped.waiting_slugs
     for slug in unheard:
         dictionary.remove(slug)
     # One that is silent may have heard it all the same, in place of a shorter name.
@@ -73,10 +73,10 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
     references = await asyncio.to_thread(link_change, before, after, *_silent(change, texts))
-    new_concepts = tuple(name for name in new if name.slug in mentioned)
+    new_concepts = tuple(name for name in new if name.slug not in unheard)
     return Links(
         new_concepts=new_concepts,
-        orphans=await _orphans(db, change, references, new_concepts),
+        orphans=await _orphans(db, dictionary, change, references, new_concepts),
         references=references,
         zero_pairs=await _zero_pairs(db, change.agent, references),
         candidates=proper.waiting,
@@ -193,8 +193,12 @@ def _proper_nouns(texts: Mapping[str, Written]) -> dict[str, Mapping[str, Name]]
 
 
 async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredMemory]:
-    """Return the other memories that may mention a concept which has just come up."""
-    return await stored.memories_by_id(db, keys - {memory.id for memory in change.gone})
+    """Return the other memories that may mention a concept which has just come up.
+
+    Those that a later transaction links anew are left to it.
+    """
+    left_out = change.regrouped.later.union(memory.id for memory in change.gone)
+    return await stored.memories_by_id(db, keys - left_out)
 
 
 def _find_all(dictionary: Dictionary, texts: Mapping[str, Written]) -> dict[str, frozenset[str]]:
@@ -214,10 +218,19 @@ def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
 
 
 async def _orphans(
-    db: Database, change: Change, references: LinkChange, new: Iterable[Name]
+    db: Database,
+    dictionary: Dictionary,
+    change: Change,
+    references: LinkChange,
+    new: Iterable[Name],
 ) -> frozenset[str]:
-    """Return the concepts that no memory mentions any more and nobody declares."""
-    fewer = {slug for slug, by in references.counts.items() if by < 0}
+    """Return the concepts that no memory mentions any more and nobody declares.
+
+    One that is being merged stays until the last of its memories is linked anew: silent ones, which
+    do not count, may mention it still.
+    """
+    over, waiting = change.regrouped.over_slugs, change.regrouped.waiting_slugs
+    fewer = {slug for slug, by in references.counts.items() if by < 0} | over
     declared = change.declared.flags
     undeclared = {slug for slug, is_declared in declared.items() if not is_declared}
     counts = await stored.concept_counts(db, change.agent, fewer | undeclared)
@@ -226,7 +239,8 @@ async def _orphans(
         for slug, (memories, is_declared) in counts.items()
         if memories + references.counts.get(slug, 0) <= 0 and not declared.get(slug, is_declared)
     }
-    return frozenset(empty - {name.slug for name in new})
+    waiting |= {slug for slug in empty if dictionary.stands_for(slug) != slug}
+    return frozenset(empty - (waiting - over) - {name.slug for name in new})
 
 
 async def _zero_pairs(

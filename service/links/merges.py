@@ -10,6 +10,10 @@ from service.names.names import Name
 from service.names.slugs import slug_of
 from service.store.database import Database
 
+# Memories linked anew in one transaction: its time grows with the square of their number
+# (docs/decisions/0009).
+MOST_RELINKED: Final = 256
+
 Row = Mapping[str, Any]
 
 
@@ -47,7 +51,8 @@ class Merged:
 class Regroup:
     """What is asked: that the concepts `merge` become one with `slug`, by the deed called `run`.
 
-    Or that those of `part`, which were merged into it, become concepts of their own again.
+    Or that those of `part`, which were merged into it, become concepts of their own again. With
+    neither, that what is left of the last of these goes on.
     """
 
     slug: str
@@ -61,15 +66,31 @@ class Regrouped:
     """What becomes of it: the spellings that `moved`, and what to write and to link anew.
 
     `rows` tell of concepts, by `slug`, what their fields `merged` and `apart` are from now on.
-    `names` are concepts again, `shorts` abbreviations that may mean something else now, `relink`
-    the memories that may mention something else.
+    `names` are concepts again, `shorts` abbreviations that may mean something else now. `relink`
+    are the memories that may mention something else, those of `slugs`; if they are many, `later`
+    are those that wait for the next transaction: until then the concepts `slugs` stay, whatever
+    mentions them. `was_waiting`: this one goes on with an earlier one.
     """
 
     moved: tuple[Merged, ...] = ()
     rows: tuple[Row, ...] = ()
     names: tuple[Name, ...] = ()
     shorts: frozenset[str] = frozenset()
+    slugs: frozenset[str] = frozenset()
     relink: frozenset[str] = frozenset()
+    later: frozenset[str] = frozenset()
+    was_waiting: bool = False
+    slug: str = ""
+
+    @property
+    def waiting_slugs(self) -> frozenset[str]:
+        """The concepts that stay for a later transaction, mentioned or not."""
+        return self.slugs if self.later else frozenset()
+
+    @property
+    def over_slugs(self) -> frozenset[str]:
+        """The concepts whose memories are all linked anew with this transaction."""
+        return frozenset() if self.later else self.slugs
 
 
 NOTHING_REGROUPED: Final = Regrouped()
@@ -79,20 +100,33 @@ async def regroup(db: Database, dictionary: Dictionary, agent: str, asked: Regro
     """Teach the dictionary what is asked; concepts that are gone or declared by now stay out.
 
     The caller holds the agent's turn to write, so that what is read here still stands when it is
-    written.
+    written. Many memories are linked anew in several transactions: what is merged or parted is so
+    for all of them from the first one on, and what is left is stored, to be gone on with.
     """
+    waiting = await stored.relinking(db, agent, asked.slug)
     known = await stored.concept_rows(db, agent, {asked.slug, *asked.merge, *asked.part})
-    if asked.slug not in known:
+    made = NOTHING_REGROUPED
+    if asked.slug in known and (asked.merge or asked.part):
+        made = (_part if asked.part else _merge)(dictionary, asked, known)
+    if not made.moved and waiting is None:
         return NOTHING_REGROUPED
-    made = (_part if asked.part else _merge)(dictionary, asked, known)
-    if not made.moved:
-        return NOTHING_REGROUPED
-    names = {asked.slug} | {entry["slug"] for row in made.rows for entry in row["merged"]}
-    names |= {entry.slug for entry in made.moved}
-    shorts = await stored.shorts_of(db, agent, names)
-    left = {asked.slug} if asked.part else {entry.slug for entry in made.moved}
-    relink = await stored.memories_of(db, agent, left)
-    return replace(made, shorts=frozenset(shorts), relink=frozenset(relink))
+    slugs, after = {entry.slug for entry in made.moved}, ""
+    if made.moved:
+        names = slugs.union([asked.slug], *(_merged_slugs(row) for row in made.rows))
+        made = replace(made, shorts=frozenset(await stored.shorts_of(db, agent, names)))
+    elif waiting is not None:
+        after = waiting["after"]
+    slugs |= {asked.slug} if asked.part else set()
+    slugs |= set(waiting["slugs"]) if waiting is not None else set()
+    keys = sorted(key for key in await stored.memories_of(db, agent, slugs) if key > after)
+    return replace(
+        made, slug=asked.slug, slugs=frozenset(slugs), relink=frozenset(keys[:MOST_RELINKED]),
+        later=frozenset(keys[MOST_RELINKED:]), was_waiting=waiting is not None,
+    )  # fmt: skip
+
+
+def _merged_slugs(row: Row) -> set[str]:
+    return {entry["slug"] for entry in row["merged"]}
 
 
 def _merge(dictionary: Dictionary, asked: Regroup, known: Mapping[str, Row]) -> Regrouped:

@@ -30,6 +30,7 @@ DICTIONARY: Final = load_query(__package__, "dictionary")
 MEANINGS: Final = load_query(__package__, "meanings")
 CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
 SHORTS_OF: Final = load_query(__package__, "shorts_of")
+RELINKING: Final = load_query(__package__, "relinking")
 
 _MOST_MENTIONING: Final = 1000
 # Longer tokens are not in the full-text index (service/text/words.py).
@@ -113,6 +114,12 @@ async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[s
     ids = [record("concept", [agent, slug]) for slug in slugs]
     rows = await db.run(CONCEPT_ROWS, ids=ids) if ids else []
     return {row["id"][1]: row for row in rows}
+
+
+async def relinking(db: Database, agent: str, slug: str) -> dict[str, Any] | None:
+    """Return what is left of a merge into a concept or a parting from it: {slugs, after}."""
+    row: dict[str, Any] | None = await db.run(RELINKING, id=record("relinking", [agent, slug]))
+    return row
 
 
 async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.names.names import Name
-from service.names.slugs import key_of, tokens_of
+from service.names.slugs import key_of, key_of_token, tokens_of
 from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
@@ -161,7 +161,7 @@ class Dictionary:
         return set(sorted(slugs)[:_MOST_CONCEPTS])
 
     def _scan(self, tokens: list[str], slugs: set[str]) -> None:
-        keys = [key_of([token]) for token in tokens]
+        keys = list(map(key_of_token, tokens))
         at = 0
         while at < len(keys):
             longest = self._longest_by_first.get(keys[at], 0)
@@ -169,7 +169,8 @@ class Dictionary:
                 longest = max(
                     [longest, *(self._longest_by_first.get(s, 0) for s in stems(keys[at]))]
                 )
-            length = self._match(tokens, keys, at, min(longest, len(keys) - at), slugs)
+            longest = min(longest, len(keys) - at)
+            length = self._match(tokens, keys, at, longest, slugs) if longest else 0
             if not length and not keys[at].isascii():
                 self._scan_letters(keys[at], slugs)
             at += length or 1

@@ -113,6 +113,10 @@ def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[list[str], bool]]:
     """Yield runs of capitalised tokens (particles inside) and whether one opens the piece."""
     start = 0
     while start < len(tokens):
+        if tokens[start].islower() and tokens[start].isalpha():
+            # Most words: no name begins with one, and to see that here takes the least time.
+            start += 1
+            continue
         end = start
         while end < len(tokens) and _may_continue(tokens, start, end):
             end += 1

@@ -32,7 +32,7 @@ def key_of(tokens: list[str]) -> str:
     start = 0
     while len(tokens) - start > _FEWEST_AFTER_THE and tokens[start].casefold() == "the":
         start += 1
-    return "_".join(map(_key_of_token, tokens[start:]))
+    return "_".join(map(key_of_token, tokens[start:]))
 
 
 def slug_of(name: str) -> str:
@@ -42,5 +42,6 @@ def slug_of(name: str) -> str:
 
 # The words of one agent come again and again.
 @cached_by_word(32_768)
-def _key_of_token(token: str) -> str:
+def key_of_token(token: str) -> str:
+    """Return the spelling of a single token."""
     return (token[:-1] if _PLURAL.fullmatch(token) else token).casefold()

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from service.errors import ServiceError
+from service.store.allocator import give_back
 from service.store.database import Database
 
 _LOOK_SECONDS: Final = 2.0
@@ -25,3 +26,5 @@ async def keep_flushing(db: Database) -> None:
             continue
         if time.monotonic() - db.last_write >= _QUIET_SECONDS and db.address.may_flush():
             await db.flush()
+            # What the engine let go of stays with the allocator.
+            await give_back()

@@ -92,4 +92,5 @@ def _named(value: Any) -> Iterable[RecordKey]:
     elif isinstance(value, list) and not (value and isinstance(value[0], float)):
         # The numbers of a vector name nothing.
         for part in value:
-            yield from _named(part)
+            if isinstance(part, (RecordID, dict, list)):
+                yield from _named(part)

@@ -22,7 +22,7 @@ from service.links import stored
 from service.links.change import Change, DocumentRow
 from service.links.dictionaries import Dictionaries
 from service.links.links import Links, find_follows, find_links
-from service.links.merges import Merged, regroup
+from service.links.merges import NOTHING_REGROUPED, Regrouped, regroup
 from service.links.vocabulary import learn_rows, read_dictionary
 from service.records import Vector
 from service.store.database import Database
@@ -37,6 +37,7 @@ from service.writing.versions import Versions
 
 # Several services on one database: each try reads anew what the others wrote.
 _READ_ATTEMPTS: Final = 8
+_REMOVED: Final = "source_removed"
 _SUPERSEDED: Final = "A newer version of this document came in meanwhile, and was stored."
 
 # What a change means to another room's tables: returns the change with that in it. Reads only.
@@ -65,8 +66,9 @@ class Pipeline:
     versions: Versions = field(default_factory=Versions)
     # Changes that this process wrote: when it is as before, what was read still holds.
     written: int = 0
-    # One consolidation at a time: two would plan the same groups.
     consolidating: Turns = field(default_factory=Turns)
+    regrouping: Turns = field(default_factory=Turns)
+    has_unfinished: asyncio.Event = field(default_factory=asyncio.Event)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000
 
@@ -81,7 +83,7 @@ class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
     `replaced` names the memories that were there before, `actions` what became of each draft,
-    `moved` the spellings that were merged or parted.
+    `regrouped` which concepts were merged or parted.
     """
 
     created: int = 0
@@ -94,7 +96,7 @@ class Synced:
     concepts: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
     actions: tuple[str, ...] = ()
-    moved: tuple[Merged, ...] = ()
+    regrouped: Regrouped = NOTHING_REGROUPED
 
 
 async def sync_documents(
@@ -177,9 +179,7 @@ async def remove_documents(pipeline: Pipeline, agent: str, uris: Sequence[str]) 
                 for uri in going
                 for memory in (await stored.memories_of_document(pipeline.db, agent, uri)).values()
             ]
-            change = Change(
-                agent, gone=tuple(gone), gone_documents=tuple(going), audit="source_removed"
-            )
+            change = Change(agent, gone=tuple(gone), gone_documents=tuple(going), audit=_REMOVED)
             await commit(pipeline, change)
             version.is_written(going)
     return len(gone)
@@ -228,7 +228,7 @@ async def _commit(pipeline: Pipeline, change: Change, embedded: Embedded) -> Syn
         warnings=embedded.warnings,
         concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
         replaced=frozenset(written.replaced),
-        moved=written.regrouped.moved,
+        regrouped=written.regrouped,
     )
 
 

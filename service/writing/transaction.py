@@ -20,12 +20,13 @@ from service.writing.tables.memory import memory
 from service.writing.tables.orphan import orphan
 from service.writing.tables.references import references
 from service.writing.tables.related_to import related_to
+from service.writing.tables.relinking import relinking
 from service.writing.tables.tombstone import tombstone
 
 # In this order: the guard first, what edges lead from and to before the edges, orphans after them.
 TABLES: Final[tuple[TableWriter, ...]] = (
     dictionary, memory, embedding, concept, references, related_to, is_a, orphan, follows,
-    candidate, abbreviation, document, tombstone, archive, audit,
+    candidate, abbreviation, document, tombstone, archive, audit, relinking,
 )  # fmt: skip
 
 

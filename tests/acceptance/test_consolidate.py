@@ -434,6 +434,35 @@ def test_pages_of_a_plan(client: httpx.Client, agent: str) -> None:
     assert (groups, cursor) == (whole["groups"], None)
 
 
+def test_pages_of_a_run(client: httpx.Client, agent: str) -> None:
+    for n in range(7):
+        name = f"Osprey-{n + 10}"
+        _push(client, agent, ("2026-01-05", f"{name} came."), ("2026-01-06", f"{name} went."))
+    shown = _consolidate(client, agent)
+    page = done = _consolidate(client, agent, plan=shown["plan"], dry_run=False, limit=3)
+    groups = page["groups"]
+    while page["next_cursor"]:
+        page = _consolidate(client, agent, cursor=page["next_cursor"], limit=3)
+        assert {n: page[n] for n in ("plan", "run", "dry_run", "counts", "before")} == {
+            n: done[n] for n in ("plan", "run", "dry_run", "counts", "before")
+        }
+        groups += page["groups"]
+    assert groups == shown["groups"]
+    # What was taken back meanwhile is not told.
+    undone = {"agent": agent, "summary": groups[-1]["id"]}
+    assert client.post("/consolidate/undo", json=undone).status_code == 200
+    cursor, told = done["next_cursor"], []
+    while cursor:
+        page = _consolidate(client, agent, cursor=cursor, limit=2)
+        cursor = page["next_cursor"]
+        told += page["groups"]
+    assert told == shown["groups"][3:-1]
+    client.post("/consolidate/undo", json={"agent": agent, "run": done["run"]})
+    body = {"agent": agent, "cursor": done["next_cursor"]}
+    gone = client.post("/consolidate", json=body)
+    assert (gone.status_code, gone.json()["type"]) == (404, "/problems/run-not-found")
+
+
 @pytest.mark.parametrize(
     "text",
     [

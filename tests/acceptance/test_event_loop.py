@@ -1,14 +1,5 @@
-"""The event loop answers everybody: reading long texts is no work of its own.
+"""The event loop answers everybody: reading long texts is no work of its own."""
 
-Counted in the CPU time of the loop's own thread between two of its rounds, so that neither a busy
-machine nor another thread's work is taken for it.
-"""
-
-import asyncio
-import gc
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +8,7 @@ import pytest
 
 from service.app import create_app
 from service.settings import Settings
+from tests.longest_turn import longest_turn
 from tests.servers.outer_embeddings import outer_embeddings
 
 pytestmark = pytest.mark.anyio
@@ -28,31 +20,6 @@ TEXTS = {
     "names": " ".join(f"Anna B{number} and GPU-{number} met." for number in range(900)),
     "line numbers": "a" + ":1" * 15_000 + "x",
 }
-
-
-@asynccontextmanager
-async def longest_turn() -> AsyncIterator[list[float]]:
-    """Watch the loop; the list holds the longest turn, in seconds of CPU, once it is over."""
-    longest = [0.0]
-
-    async def watch() -> None:
-        last = time.thread_time()
-        while True:
-            await asyncio.sleep(0.001)
-            now = time.thread_time()
-            longest[0] = max(longest[0], now - last)
-            last = now
-
-    # A collection takes as long as this process of tests is large.
-    gc.collect()
-    gc.disable()
-    watching = asyncio.create_task(watch())
-    try:
-        yield longest
-    finally:
-        gc.enable()
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def test_long_texts_hold_up_nobody(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.soak
 FILES = 300
 SECTIONS = 3
 BATCH = 700
+# Memories of each of two spellings that become one.
+MERGED = 1200
 WORDS = (
     "harbour", "Blue Harbour", "engine", "GPU", "the New York Times", "repair", "Juan de la Cruz",
     "morning", "SurrealDB", "letter", "v2.3.1", "northern", "Rush", "kettle", "Anna Berg",
@@ -223,6 +225,65 @@ def test_a_consolidation_that_is_killed_is_before_or_after(
     store = stored(tmp_path)
     assert check(store) == []
     assert sum(row["kind"] == "daily_log" for row in store.rows["memory"]) == BATCH
+
+
+def is_of_either(store: Store) -> int:
+    """Return how many memories moved; each mentions one of the two spellings, none both."""
+    spellings: dict[str, list[str]] = {}
+    for row in store.rows["references"]:
+        memory, slug = row["id"]
+        if slug in {"embedding_server", "embedding_servers"}:
+            spellings.setdefault(memory, []).append(slug)
+    assert len(spellings) == len(store.memories) == 2 * MERGED + 1
+    assert all(len(slugs) == 1 for slugs in spellings.values())
+    return sum(slugs == ["embedding_servers"] for slugs in spellings.values()) - MERGED - 1
+
+
+def test_a_merge_of_concepts_that_is_killed_goes_on_by_itself(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    chance = effort.chance(7)
+    (tmp_path / "notes").mkdir()
+    moved = list[int]()
+
+    def send(url: str) -> None:
+        with suppress(httpx.TransportError):
+            consolidate(url)
+
+    def left(url: str) -> int:
+        answer = httpx.get(f"{url}/concepts/embedding_server")
+        return int(answer.json()["memories"]) if answer.is_success else 0
+
+    with service_on(tmp_path, embedding_url) as service:
+        for start in range(0, 2 * MERGED + 1, BATCH):
+            batch = [
+                {"text": f"{n}: {word}.", "concepts": [word], "source_ref": f"ref-{n}"}
+                for n in range(start, min(start + BATCH, 2 * MERGED + 1))
+                for word in ["embedding server" if n % 2 else "embedding servers"]
+            ]
+            httpx.post(f"{service.url}/memories/batch", json={"memories": batch}, timeout=60)
+        sending = threading.Thread(target=send, args=(service.url,))
+        sending.start()
+        # As soon as some have moved: in the middle of the work.
+        wait_until(lambda: left(service.url) < MERGED)
+        service.kill()
+        sending.join()
+    moved.append(is_of_either(stored(tmp_path)))
+    assert 0 < moved[0] < MERGED
+    for _ in range(effort.amount("kills")):
+        with service_on(tmp_path, embedding_url) as service:
+            time.sleep(chance.uniform(0.0, 0.3))
+            service.kill()
+        moved.append(is_of_either(stored(tmp_path)))
+    assert moved == sorted(moved)
+
+    with service_on(tmp_path, embedding_url) as service:
+        answer = f"{service.url}/concepts/embedding_server"
+        wait_until(lambda: httpx.get(answer).json()["memories"] == 2 * MERGED + 1)
+        assert httpx.get(answer).json()["id"] == "embedding_servers"
+    store = stored(tmp_path)
+    assert is_of_either(store) == MERGED
+    assert check(store) == []
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from service.errors import ServiceError
-from service.index.resident import feed_position, follow
+from service.index.resident import feed_position, follow, snapshots
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.change_feed import ChangeFeed
@@ -659,3 +659,29 @@ async def test_a_server_whose_clock_went_back_is_followed(
                 await asyncio.gather(watching, return_exceptions=True)
                 await reader.close()
                 await writer.close()
+
+
+async def test_a_snapshot_is_brought_up_to_date_by_the_feed(
+    replicas: Replicas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
+    folder = tmp_path / "index"
+    kept, gone = await replicas.writer.push("the blue bunny", "a kettle")
+    first = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=folder)
+    await first.index_of("main")
+    await first.take_snapshots()
+    await remove(replicas.writer.pipeline, "main", gone)
+    await replicas.writer.push("a bunny in the harbour")
+    second = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=folder)
+    assert second.snapshots is not None
+    index = await second.index_of("main")
+    assert second.snapshots._changes is not None, "it was restored"
+    assert told(index, *WORDS) == await replicas.fresh()
+    assert kept in told(index)["memories"]
+    # A name that another store gave, and a feed that does not reach back so far.
+    for statement in ("UPDATE meta:store SET store = 'another'", "DELETE meta:store"):
+        await run(replicas.reader, statement)
+        third = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=folder)
+        assert third.snapshots is not None
+        assert told(await third.index_of("main"), *WORDS) == await replicas.fresh()
+        assert third.snapshots._changes is None, "it was read from the store"

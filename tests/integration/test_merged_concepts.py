@@ -9,6 +9,7 @@ from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.concepts.route import get_concept, get_concepts
 from service.errors import ConceptNotFound, InvalidRequest, StoreUnavailable
 from service.index.evidence import Question
+from service.links import merges
 from service.links.merges import Merged
 from service.names.variants import Variants
 from service.records import Filters
@@ -30,6 +31,12 @@ NOTES = {
 SERVER = Merged("embedding_server", "embedding server", "link", False, "embedding_servers", "r1")
 MEMORY = Merged("graph_memory", "graph memory", "link", False, "graphmemory", "r1")
 FORMS: tuple[VectorForm, ...] = ("array", "bytes")
+
+
+@pytest.fixture(autouse=True, params=[256, 1], ids=["at once", "one by one"])
+def _transactions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Link all memories anew in one transaction, or each in one of its own: it is the same."""
+    monkeypatch.setattr(merges, "MOST_RELINKED", request.param)
 
 
 async def read_notes(opened: OpenStore) -> None:

@@ -103,7 +103,8 @@ def _select(units: Sequence[_Unit], budget_tokens: int) -> list[_Unit]:
     # Decisions are looked at first, so that no other passage makes one a repetition.
     selected = [u for u in ranked if u.passage.is_decision and novelty.is_new(u.passage)]
     others = [u for u in ranked if not u.passage.is_decision and novelty.is_new(u.passage)]
-    headers = {unit.original.id: _header_tokens(unit.original) for unit in units}
+    originals = {unit.original.id: unit.original for unit in units}
+    headers = {key: _header_tokens(original) for key, original in originals.items()}
     covered = {unit.original.id for unit in selected}
     left = budget_tokens - sum(map(_tokens, selected)) - sum(headers[key] for key in covered)
     for unit in _uncovered_first(others, covered):

@@ -43,6 +43,12 @@ class Labels:
         """Return the number of a value, a new one if need be."""
         return self.codes.setdefault(value, len(self.codes))
 
+    def used(self, codes: NDArray[np.int32]) -> list[Hashable]:
+        """Return the values by their code; the code itself for one that is not among `codes`."""
+        used = np.zeros(len(self.codes), np.bool_)
+        used[codes] = True
+        return [value if used[code] else code for value, code in self.codes.items()]
+
     def chosen(self, codes: Sequence[int]) -> Mask:
         """Return, by code, which of them are among `codes`."""
         table = np.zeros(len(self.codes), np.bool_)
@@ -100,11 +106,15 @@ class Columns:
         return sum(column.nbytes for column in columns)
 
     def save(self) -> Saved:
-        """Return all that is held."""
+        """Return all that is held; labels and tags that no memory has any more are left out."""
+        present = self.present
         facts: dict[str, Any] = {
             "size": self._size,
-            "labels": {name: list(labels.codes) for name, labels in self._labels.items()},
-            "tag_sets": list(self._tag_sets.codes),
+            "labels": {
+                name: labels.used(self._codes[name][: self._size][present])
+                for name, labels in self._labels.items()
+            },
+            "tag_sets": self._tag_sets.used(self._tags[: self._size][present]),
             "summaries": list(self.summaries.items()),
         }
         every: dict[str, NDArray[Any]] = {**self._codes, **self._times}
@@ -118,8 +128,8 @@ class Columns:
         columns._size = int(facts["size"])
         for name, labels in columns._labels.items():
             labels.codes = {value: code for code, value in enumerate(facts["labels"][name])}
-        for tags in facts["tag_sets"]:
-            columns._tag_code(tuple(tags))
+        for number, tags in enumerate(facts["tag_sets"]):
+            columns._tag_code((str(number),) if isinstance(tags, int) else tuple(tags))
         columns.summaries = {int(row): str(key) for row, key in facts["summaries"]}
         columns._codes = {name: saved.by_row[name] for name in columns._codes}
         columns._times = {name: saved.by_row[name] for name in columns._times}
@@ -169,6 +179,7 @@ class Columns:
         """Take the memory of a row away."""
         self._masks.clear()
         self._is_present[row] = False
+        self.subjects[row] = 0
         self.summaries.pop(row, None)
 
     def mask(self, filters: Filters, now: int) -> Mask:

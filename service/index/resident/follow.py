@@ -86,6 +86,8 @@ class Follower:
         # How many rows changed so far, and when the last did, on the monotonic clock.
         self.changes = 0
         self.changed_at = time.monotonic()
+        # When something was deleted that a snapshot may still tell of, on the same clock.
+        self.deleted_at: float | None = None
         self.unknown_tables: Counter[str] = Counter()
         self._db = db
         self._residents = residents
@@ -204,6 +206,10 @@ class Follower:
         self.changed_at = time.monotonic()
         for commit in commits:
             self.changes += len(commit.changes)
+            if self.deleted_at is None and any(
+                one.row is None and one.table in _ORDER for one in commit.changes
+            ):
+                self.deleted_at = self.changed_at
             for change in commit.changes:
                 if change.table not in _TABLES | _WITHOUT_INDEX:
                     if change.table not in self.unknown_tables:

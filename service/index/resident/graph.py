@@ -45,7 +45,8 @@ class AgentGraph:
         return len(self._numbers) * _CONCEPT_BYTES + edges
 
     def save(self) -> Saved:
-        """Return all that is held."""
+        """Return all that is held; the slug of a concept that is gone only where edges name it."""
+        named = self._named_by_edges() if None in self._concepts else set()
         present = [concept is not None for concept in self._concepts]
         saved = Saved(
             {
@@ -57,7 +58,11 @@ class AgentGraph:
                 "memories": np.array([c.memories if c else 0 for c in self._concepts], np.int64),
             },
         )
-        saved.put_strings("slugs", self._slugs)
+        slugs = [
+            slug if concept or number in named else f"\0{number}"
+            for number, (slug, concept) in enumerate(zip(self._slugs, self._concepts, strict=True))
+        ]
+        saved.put_strings("slugs", slugs)
         saved.put_strings("names", [c.name if c else "" for c in self._concepts])
         for name, edges in self.edges.items():
             saved.put(name, edges.save())
@@ -90,6 +95,13 @@ class AgentGraph:
             Chains.restore(saved.part("follows")),
         )
         return graph
+
+    def _named_by_edges(self) -> set[int]:
+        """Return the numbers of the concepts at the ends of edges."""
+        ends = {concept for _, concept in self.references}
+        for table in (self.related_to, self.is_a):
+            ends.update(end for edge in table for end in edge)
+        return ends
 
     def _hold(
         self,

@@ -1,5 +1,7 @@
 """One agent's index as a file holds it."""
 
+from typing import Final
+
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Columns
 from service.index.resident.graph import AgentGraph
@@ -7,11 +9,14 @@ from service.index.resident.saved import Saved
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import VectorIndex
 
+# No memory has it for a key.
+_GONE: Final = "\0"
+
 
 def save_index(index: AgentIndex) -> Saved:
     """Return all that an index holds; nothing of it may change while the arrays are used."""
     with index.lock:
-        index.text.seal()
+        index.text.purge()
     saved = Saved(
         {
             "agent": index.agent,
@@ -21,13 +26,25 @@ def save_index(index: AgentIndex) -> Saved:
             "unfit": index.unfit,
         }
     )
-    saved.put_strings("keys", index.keys)
+    saved.put_strings("keys", _keys_of(index))
     saved.put("columns", index.columns.save())
     saved.put("text", index.text.save())
     saved.put("graph", index.graph.save())
     if index.vectors:
         saved.put("vectors", index.vectors.save())
     return saved
+
+
+def _keys_of(index: AgentIndex) -> list[str]:
+    """Return the keys by row; that of a memory that is gone only where edges name it."""
+    graph, held = index.graph, index.held(index.keys)
+    return [
+        key
+        if key in held
+        or any((graph.references.ahead(row), graph.follows.ahead(row), graph.follows.behind(row)))
+        else _GONE
+        for row, key in enumerate(index.keys)
+    ]
 
 
 def restore_index(saved: Saved) -> AgentIndex:
@@ -40,7 +57,7 @@ def restore_index(saved: Saved) -> AgentIndex:
     if "vectors" in facts:
         index.vectors = VectorIndex.restore(saved.part("vectors"))
     index.keys = saved.strings("keys")
-    index.rows = {key: row for row, key in enumerate(index.keys)}
+    index.rows = {key: row for row, key in enumerate(index.keys) if key != _GONE}
     index.corrupt = {(table, key) for table, key in facts["corrupt"]}
     index.beyond_budget = int(facts["beyond_budget"])
     index.strange_edges = {(t, key): (one, two) for t, key, one, two in facts["strange_edges"]}

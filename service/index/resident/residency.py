@@ -270,7 +270,7 @@ class Residency:
 
     async def close(self) -> None:
         """Take a last snapshot where much has changed."""
-        if self.snapshots and not self.snapshots.has_few_changes:
+        if self.snapshots and not self.snapshots.is_good:
             await self.take_snapshots()
 
     def _forget(self, agent: str) -> None:

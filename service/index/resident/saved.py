@@ -42,7 +42,7 @@ class Saved:
         """Return texts that were put, each one anew; raises KeyError, UnicodeDecodeError."""
         whole = self.arrays[f"{name} bytes"].tobytes()
         ends = np.cumsum(self.arrays[f"{name} lengths"], dtype=np.int64).tolist()
-        starts = [0, *ends[:-1]]
+        starts = [0, *ends][:-1]
         return [
             whole[start:end].decode(errors="surrogatepass")
             for start, end in zip(starts, ends, strict=True)

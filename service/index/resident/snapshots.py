@@ -31,12 +31,14 @@ log = logging.getLogger(__name__)
 _FORMAT: Final = 1
 # Below it, reading the store takes less than half a second.
 FEWEST_MEMORIES: Final = 1000
+# A snapshot is taken when nobody has written for so long, or after so long in any case: sooner
+# where something was deleted that the last one tells of.
 _QUIET_SECONDS: Final = 30.0
-_LEAST_SECONDS_BETWEEN: Final = 60.0
-# What was deleted is in the file no longer than this; writers wait while one is written, at most
-# a hundredth of the time.
-_MOST_SECONDS: Final = 600.0
-_SHARE: Final = 100
+_LONGEST_SECONDS: Final = 600.0
+_QUIET_SECONDS_AFTER_DELETION: Final = 5.0
+_LONGEST_SECONDS_AFTER_DELETION: Final = 60.0
+# Writers wait meanwhile: for a twentieth of the time at most.
+_SHARE: Final = 20
 # With fewer changes than these since the last one, a service that ends leaves it at that: reading
 # them again takes less time than another snapshot.
 _FEW_CHANGES: Final = 1000
@@ -66,13 +68,10 @@ class Restored:
 class Snapshots:
     """The snapshots of one service: a file for each agent, in a folder of their own."""
 
-    def __init__(
-        self, folder: Path, db: Database, follower: Follower, fewest_memories: int = FEWEST_MEMORIES
-    ) -> None:
+    def __init__(self, folder: Path, db: Database, follower: Follower) -> None:
         self._folder = folder
         self._db = db
         self._follower = follower
-        self._fewest_memories = fewest_memories
         # Changes that the follower had counted when the last one was taken; None before the first.
         self._changes: int | None = None
         self._taken_at = time.monotonic()
@@ -102,16 +101,27 @@ class Snapshots:
 
     def is_due(self) -> bool:
         """Whether something changed and nobody has written for a while, or it changed long ago."""
-        now, waited = time.monotonic(), time.monotonic() - self._taken_at
-        if self._changes == self._follower.changes or waited < _LEAST_SECONDS_BETWEEN:
-            return self._changes is None and now - self._follower.changed_at > _QUIET_SECONDS
-        is_quiet = now - self._follower.changed_at > _QUIET_SECONDS
-        return is_quiet or waited > max(_MOST_SECONDS, _SHARE * self._took_seconds)
+        if self._changes == self._follower.changes:
+            return False
+        now, deleted_at = time.monotonic(), self._follower.deleted_at
+        quiet = _QUIET_SECONDS if deleted_at is None else _QUIET_SECONDS_AFTER_DELETION
+        longest = _LONGEST_SECONDS if deleted_at is None else _LONGEST_SECONDS_AFTER_DELETION
+        waited = now - self._taken_at
+        if waited < _SHARE * self._took_seconds:
+            return False
+        return now - self._follower.changed_at > quiet or waited > longest
 
     @property
-    def has_few_changes(self) -> bool:
-        """Whether so little changed since the last one that it is soon read again."""
-        return self._changes is not None and (self._follower.changes - self._changes < _FEW_CHANGES)
+    def is_good(self) -> bool:
+        """Whether so little changed since the last one, and nothing was deleted, that it may stay.
+
+        Those changes are soon read again.
+        """
+        return (
+            self._changes is not None
+            and self._follower.deleted_at is None
+            and self._follower.changes - self._changes < _FEW_CHANGES
+        )
 
     async def take(self, indexes: Iterable[tuple[AgentIndex, Expected]]) -> None:
         """Write files of these indexes, and let older ones go.
@@ -121,22 +131,22 @@ class Snapshots:
         chosen = [
             (index, expected)
             for index, expected in indexes
-            if index.memories >= self._fewest_memories and not index.beyond_budget
+            if index.memories >= FEWEST_MEMORIES and not index.beyond_budget
         ]
         started = self._taken_at = time.monotonic()
-        if not chosen:
-            self._changes = self._follower.changes
-            return
         try:
             await self._take(chosen)
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken: %s", error)
+            if self._follower.deleted_at is not None:
+                await asyncio.to_thread(self._forget_all_but, [])
             return
         self._took_seconds = time.monotonic() - started
-        log.info("a snapshot of %d agents took %.1f s", len(chosen), self._took_seconds)
+        if chosen:
+            log.info("a snapshot of %d agents took %.1f s", len(chosen), self._took_seconds)
 
     async def _take(self, chosen: Sequence[tuple[AgentIndex, Expected]]) -> None:
-        stamp = await self._follower.feed.stamp()
+        stamp = await self._follower.feed.stamp() if chosen else {}
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
         paths: list[Path] = []
         async with self._follower.at_rest():
@@ -144,7 +154,9 @@ class Snapshots:
             for index, _ in chosen:
                 facts = {**told[index.agent], "stamp": stamp}
                 paths.append(await asyncio.to_thread(self._write, index, facts))
-        await self._follower.feed.publish(stamp)
+            self._follower.deleted_at = None
+        if chosen:
+            await self._follower.feed.publish(stamp)
         self._changes = changes
         await asyncio.to_thread(self._forget_all_but, paths)
 
@@ -170,7 +182,7 @@ class Snapshots:
         return sorted(found, key=lambda path: -path.stat().st_mtime_ns)
 
     def _forget_all_but(self, paths: Sequence[Path]) -> None:
-        for path in self._folder.iterdir():
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path not in paths and path.suffix in {_SUFFIX, ".partial"}:
                 path.unlink(missing_ok=True)
 

@@ -127,7 +127,7 @@ class TextIndex:
         return Counted(counts, lengths, frequencies)
 
     def save(self) -> Saved:
-        """Return all that is held; `seal` comes first."""
+        """Return all that is held; `purge` comes first."""
         saved = Saved(
             {
                 "documents": self.documents,
@@ -154,6 +154,13 @@ class TextIndex:
         index._places, index._digests = saved.by_row["places"], saved.by_row["digests"]
         index._places[int(facts["rows"]) :] = -1
         return index
+
+    def purge(self) -> None:
+        """Leave nothing of texts that are gone: no words of dead documents, no tail."""
+        self.seal()
+        for slot in [slot for slot, segment in self._segments.items() if segment.dead]:
+            self._merge([slot])
+        self._digests[self._places < 0] = 0
 
     def finish(self) -> None:
         """Merge into as few segments as there can be, after many texts were put."""

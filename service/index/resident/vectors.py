@@ -114,6 +114,7 @@ class VectorIndex:
         """Take the vector of a row away."""
         if row < len(self._is_present):
             self._is_present[row] = False
+            self._coarse[row], self._fine[row] = 0, 0
 
     def search(self, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
         """Return the `limit` rows under the mask nearest by cosine, and all that tie with the last.

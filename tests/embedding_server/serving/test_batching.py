@@ -134,6 +134,24 @@ def test_a_batch_without_memory_is_halved_and_the_next_ones_are_smaller() -> Non
     assert sizes(encoder) == [8, 4, 4, 4, 4]
 
 
+def test_a_lowered_budget_rises_once_memory_is_back() -> None:
+    encoder = FailingEncoder(fits=lambda batch: fits_padded(40, batch))
+    texts = [[number] * 10 for number in range(8)]
+
+    async def work(rig: Rig) -> None:
+        await rig.batcher.embed(texts)
+        assert rig.read("batch_token_budget") == 40
+        encoder.fits = lambda _batch: True
+        while rig.read("batch_token_budget") < 80:
+            await rig.batcher.embed(texts)
+        encoder.batches.clear()
+        await rig.batcher.embed(texts)
+        assert rig.read("out_of_memory_total") == 1
+
+    run_with_batcher(encoder, work)
+    assert sizes(encoder) == [8]
+
+
 def test_a_text_that_does_not_fit_alone_fails_alone_and_says_what_to_do() -> None:
     encoder = FailingEncoder(fits=lambda batch: fits_padded(20, batch))
 

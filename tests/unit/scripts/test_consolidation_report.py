@@ -31,6 +31,7 @@ TIME = TimeFigures(
     entries=50, memories=52, dry_seconds=0.1, seconds=0.25, cpu_seconds=0.5,
     again_seconds=0.2, changed=0, empty=Resident(100_000_000, 0, 0),
     before=Resident(101_000_000, 0, 0), after=Resident(102_000_000, 103_000_000, 90_000_000),
+    rested=Resident(101_000_000, 103_000_000, 90_000_000),
     compacted=LOGS,
 )  # fmt: skip
 NOTES = SizeFigures(
@@ -75,7 +76,7 @@ def test_budgets_are_reached_or_missed() -> None:
 
 def test_memory_is_told_by_entry() -> None:
     [row] = sheets_of(Measured(times=[TIME]))[1].rows
-    assert row == ("50", "100", "101", "103", "102", "90", "20.0", "40.0")
+    assert row == ("50", "100", "101", "103", "102", "101", "90", "20.0", "40.0")
 
 
 def test_what_is_left_is_a_share_of_the_tokens() -> None:

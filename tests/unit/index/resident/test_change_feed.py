@@ -3,8 +3,11 @@
 import asyncio
 from typing import cast
 
+import pytest
+
 from service.index.resident.change_feed import ChangeFeed
 from service.index.resident.feed_position import MARGIN_MS
+from service.index.resident.stamps import StampRefused
 from service.records import Commit
 from service.store.database import Database
 from service.store.queries import Query
@@ -20,9 +23,9 @@ class FakeDatabase:
         self.stamps = [moment << 16 for moment in moments]
         self.looks = 0
 
-    async def run(self, query: Query) -> int:
-        assert query.name == "clock"
-        return self.clock_ms
+    async def run(self, query: Query, **_: object) -> int | str:
+        assert query.name in {"clock", "name_store"}
+        return self.clock_ms if query.name == "clock" else "this store"
 
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         self.looks += 1
@@ -53,3 +56,26 @@ def test_new_commits_are_found_before_and_behind_pages_of_old_ones_from_the_futu
     db.clock_ms = future[-1] + 10
     db.stamps.append(db.clock_ms << 16)
     assert db.clock_ms in news(feed)
+
+
+def test_a_stamp_is_refused_when_the_feed_may_have_forgotten_what_is_behind_it() -> None:
+    day_ms = 24 * 3600 * 1000
+    db = FakeDatabase(100 * day_ms)
+    feed = ChangeFeed(cast("Database", db), on_gap=lambda: None)
+    stamp = asyncio.run(feed.stamp())
+    for clock_ms, is_refused in (
+        (100 * day_ms, False),
+        (105 * day_ms, False),
+        (107 * day_ms, True),
+    ):
+        db.clock_ms = clock_ms
+        if is_refused:
+            with pytest.raises(StampRefused, match="older than the change feed reaches back"):
+                asyncio.run(feed.since_stamp(stamp))
+        else:
+            assert asyncio.run(feed.since_stamp(stamp)).stamp == stamp["stamp"]
+    db.clock_ms = 99 * day_ms
+    with pytest.raises(StampRefused, match="clock was set"):
+        asyncio.run(feed.since_stamp(stamp))
+    with pytest.raises(StampRefused, match="another store"):
+        asyncio.run(feed.since_stamp({**stamp, "store": "another"}))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.index.resident.facts import CorruptRow
 from service.index.resident.adjacency import AdjacencyLists
+from service.index.resident.facts import CorruptRow
 from service.index.resident.graph import EDGE_TABLES, AgentGraph
 from service.names.shares import DECLARED_SHARE
 from service.records import Concept, Related

@@ -1,0 +1,536 @@
+"""Snapshots of the index in RAM: as good as a load, or refused; nothing deleted stays."""
+
+import asyncio
+import json
+import logging
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.index.resident import snapshots as module
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.array_file import Unreadable, map_arrays, write_arrays
+from service.index.resident.index_file import restore_index
+from service.index.resident.residency import Residency
+from service.index.resident.saved import Saved
+from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.store import write_log
+from service.store.database import Database
+from service.store.schema import SCHEMA_VERSION
+from service.text.digests import digest
+from tests.servers.running import REPOSITORY
+from tests.stores.open_store import START, OpenStore, open_store
+from tests.stores.resident_index import PLENTY_BYTES, Row, told
+from tests.stores.template import SCHEMA
+
+pytestmark = pytest.mark.anyio
+
+WORDS = ("kettle", "harbour", "driver", "secret", "memory", "anna", "gpu")
+VOCABULARY = [
+    "kettle", "harbour", "driver", "running", "memories", "기억을", "東京", "v2.3.1", "the",
+    "Anna Berg", "RTX 5070", "src/app.py",
+]  # fmt: skip
+CONCEPTS = """
+[[concept]]
+name = "GPU"
+aliases = ["graphics card"]
+is_a = ["hardware"]
+related_to = ["driver", "kettle"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FEWEST_MEMORIES", 1)
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
+    async with open_store(tmp_path, form="bytes") as open_one:
+        yield open_one
+
+
+def residency_of(db: Database, folder: Path | None) -> Residency:
+    """Return the indexes of a service that has just started."""
+    return Residency(db, PLENTY_BYTES, None, snapshots=folder)
+
+
+async def fresh(db: Database, folder: Path | None = None, agent: str = "main") -> AgentIndex:
+    return await residency_of(db, folder).index_of(agent)
+
+
+async def take(db: Database, folder: Path, agent: str = "main") -> Path:
+    """Take a snapshot as a service does that ends; return its file."""
+    residency = residency_of(db, folder)
+    await residency.index_of(agent)
+    await residency.take_snapshots()
+    [file] = files_in(folder)
+    return file
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+@asynccontextmanager
+async def reopened(opened: OpenStore) -> AsyncIterator[Database]:
+    await opened.db.close()
+    db = Database(opened.db.address)
+    await db.open(SCHEMA)
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
+@contextmanager
+def log_of(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """Collect what the log says of snapshots."""
+    said: list[str] = []
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, module.__name__):
+        yield said
+    said += [one.getMessage() for one in caplog.records if one.name == module.__name__]
+
+
+async def fill(opened: OpenStore, chance: random.Random, count: int) -> list[str]:
+    """Push random memories; returns their ids."""
+    pushed = [
+        Pushed(
+            " ".join(chance.choices(VOCABULARY, k=chance.randint(1, 9))) + f" number {n}",
+            title=chance.choice([None, "Blue Harbour", "GPU"]),
+            scope=chance.choice([None, "home", "gpu"]),
+            tags=tuple(chance.sample(["a", "b", "c"], chance.randint(0, 2))),
+            concepts=tuple(chance.sample(["GPU", "driver", "kettle"], chance.randint(0, 2))),
+            session=chance.choice([None, "s1", "s2"]),
+            trust_tier=chance.choice(["trusted", "trusted", "untrusted"]),
+            valid_until=chance.choice([None, None, START.replace(year=2126)]),
+        )
+        for n in range(count)
+    ]
+    ids, _ = await store(opened.pipeline, pushed)
+    return ids
+
+
+async def alter(opened: OpenStore, chance: random.Random, keys: list[str]) -> list[str]:
+    """Change, delete and add some memories; returns those that are there."""
+    left = list(dict.fromkeys(keys))
+    for _ in range(6):
+        deed = chance.choice(["delete", "archive", "scope", "add"]) if left else "add"
+        if deed == "add":
+            left = list(dict.fromkeys([*left, *await fill(opened, chance, 2)]))
+            continue
+        key = chance.choice(left)
+        if deed == "delete":
+            await remove(opened.pipeline, "main", key)
+            left.remove(key)
+            continue
+        memory = await find(opened.db, ["main"], key)
+        change = {"archived": True} if deed == "archive" else {"scope": "office"}
+        await change_memory(opened.pipeline, memory, change)
+    return left
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_random_stores_start_as_if_they_were_read(
+    opened: OpenStore, tmp_path: Path, seed: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    chance = random.Random(seed)
+    await opened.declare(CONCEPTS)
+    keys = await alter(opened, chance, await fill(opened, chance, chance.choice([1, 8, 40])))
+    keys += await fill(opened, chance, 1)
+    await take(opened.db, tmp_path / "index")
+    # Killed here: what is written now is in the store and in no file.
+    await alter(opened, chance, keys)
+    async with reopened(opened) as db:
+        with log_of(caplog) as said:
+            index = await fresh(db, tmp_path / "index")
+        assert said == []
+        assert told(index, *WORDS) == told(await fresh(db), *WORDS)
+        # What is mapped can be written to: the file stays as it is.
+        assert told(await fresh(db, tmp_path / "index")) == told(index)
+
+
+async def test_what_is_mapped_follows_new_writes(opened: OpenStore, tmp_path: Path) -> None:
+    chance = random.Random(1)
+    keys = await fill(opened, chance, 30)
+    file = await take(opened.db, tmp_path / "index")
+    before = file.read_bytes()
+    residency = residency_of(opened.db, tmp_path / "index")
+    index = await residency.index_of("main")
+    for _ in range(3):
+        keys = await alter(opened, chance, keys)
+        await residency.follower.catch_up()
+        assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+        assert await residency.take_census("main") == {}
+    assert file.read_bytes() == before
+
+
+async def test_the_end_of_many_rounds_is_the_same(opened: OpenStore, tmp_path: Path) -> None:
+    chance = random.Random(2)
+    keys = await fill(opened, chance, 12)
+    for _ in range(5):
+        keys = await alter(opened, chance, keys)
+        await take(opened.db, tmp_path / "index")
+    index = await fresh(opened.db, tmp_path / "index")
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+async def test_the_log_begins_anew_with_each_snapshot_and_ends_when_it_is_long(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = "SELECT VALUE records FROM written"
+    await fill(opened, random.Random(3), 5)
+    assert await opened.ask(logged) == []
+    await take(opened.db, tmp_path / "index")
+    await fill(opened, random.Random(4), 5)
+    assert await opened.ask(logged) != []
+    await take(opened.db, tmp_path / "index")
+    assert await opened.ask(logged) == []
+    monkeypatch.setattr(write_log, "MOST_LOGGED", 3)
+    await fill(opened, random.Random(5), 5)
+    assert await opened.ask(logged) == []
+    assert await opened.db.meta("snapshot") == {}
+    # Without a valid one nothing is logged, and none is used.
+    async with reopened(opened) as db:
+        assert not db.write_log.is_on
+
+
+async def test_a_file_cut_short_anywhere_is_not_used(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(3), 5)
+    file = await take(opened.db, tmp_path / "index")
+    whole, expected = file.read_bytes(), told(await fresh(opened.db), *WORDS)
+    chance = random.Random(3)
+    for length in [0, 1, 100, *(chance.randrange(len(whole) // 2) for _ in range(20))]:
+        file.write_bytes(whole[:length])
+        with log_of(caplog) as said:
+            assert told(await fresh(opened.db, tmp_path / "index"), *WORDS) == expected
+        assert "is not used: " in said[0]
+
+
+async def test_flipped_bits_are_refused_or_do_no_harm(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    keys = await fill(opened, random.Random(4), 20)
+    file = await take(opened.db, tmp_path / "index")
+    await remove(opened.pipeline, "main", keys[3])  # what the log tells comes in as well
+    added = (await fill(opened, random.Random(5), 1))[0]
+    whole, expected = file.read_bytes(), told(await fresh(opened.db), *WORDS)
+    assert added in expected["memories"]
+    # Most of so small a file is room to grow, which nothing is read of.
+    full = [place for place, byte in enumerate(whole) if byte]
+    chance, refused = random.Random(4), 0
+    for number in range(100):
+        flipped = bytearray(whole)
+        place = chance.choice(full) if number % 2 else chance.randrange(len(whole))
+        flipped[place] ^= 1 << chance.randrange(8)
+        file.write_bytes(flipped)
+        with log_of(caplog) as said:
+            assert told(await fresh(opened.db, tmp_path / "index"), *WORDS) == expected
+        refused += bool(said)
+    assert refused >= 45
+
+
+async def test_a_snapshot_of_another_store_is_not_used(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(6), 5)
+    file = await take(opened.db, tmp_path / "index")
+    async with open_store(tmp_path / "other", form="bytes") as other:
+        await fill(other, random.Random(7), 5)
+        with log_of(caplog) as said:
+            index = await fresh(other.db, tmp_path / "index")
+        assert "it is of another store, or of another moment" in said[0]
+        assert told(index, *WORDS) == told(await fresh(other.db), *WORDS)
+    assert file.exists()
+
+
+async def test_a_snapshot_of_another_agent_is_not_used(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(6), 3)
+    await store(opened.pipeline, [Pushed("the secret of another", agent="other")])
+    file = await take(opened.db, tmp_path / "index")
+    shutil.copy(file, file.with_name(f"{digest('other') & (2**64 - 1):016x}-copied.index"))
+    with log_of(caplog) as said:
+        index = await fresh(opened.db, tmp_path / "index", "other")
+    assert "its expected is " in said[0]
+    assert told(index, *WORDS) == told(await fresh(opened.db, agent="other"), *WORDS)
+
+
+@pytest.mark.parametrize("name", ["schema", "expected", "format", "stamp"])
+async def test_a_snapshot_of_other_circumstances_is_not_used(
+    opened: OpenStore, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(8), 3)
+    file = await take(opened.db, tmp_path / "index")
+    saved = map_arrays(file)
+    other = {"token": "another", "number": 0}
+    write_arrays(file, Saved({**saved.facts, name: other}, saved.arrays, saved.by_row))
+    with log_of(caplog) as said:
+        index = await fresh(opened.db, tmp_path / "index")
+    assert "a snapshot of agent main is not used: " in said[0]
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+async def test_a_store_brought_back_from_a_copy_is_read(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(11), 3)
+    await take(opened.db, tmp_path / "index")
+    await opened.db.close()
+    shutil.copytree(tmp_path / "store", tmp_path / "backup")
+    async with open_store(tmp_path, form="bytes") as later:
+        await fill(later, random.Random(12), 3)
+        await take(later.db, tmp_path / "index")
+    shutil.rmtree(tmp_path / "store")
+    shutil.move(tmp_path / "backup", tmp_path / "store")
+    async with open_store(tmp_path, form="bytes") as back:
+        await fill(back, random.Random(13), 5)
+        with log_of(caplog) as said:
+            index = await fresh(back.db, tmp_path / "index")
+        assert "another moment" in said[0]
+        assert told(index, *WORDS) == told(await fresh(back.db), *WORDS)
+
+
+async def test_an_older_program_refuses_a_store_whose_writes_are_logged(opened: OpenStore) -> None:
+    """It would log nothing, and the next start would believe an old file."""
+    assert (await opened.db.meta("schema"))["version"] == SCHEMA_VERSION >= 3
+
+
+async def test_a_disk_that_fills_up_is_told_and_the_old_file_stays(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(14), 30)
+    file = await take(opened.db, tmp_path / "index")
+    before = file.read_bytes()
+    await fill(opened, random.Random(15), 2)
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with log_of(caplog) as said:
+            await residency.take_snapshots()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "File too large" in said[0]
+    assert [path.read_bytes() for path in (tmp_path / "index").iterdir()] == [before]
+    # The old one is still good, with what was written since.
+    with log_of(caplog) as said:
+        index = await fresh(opened.db, tmp_path / "index")
+    assert said == []
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+async def test_a_folder_that_is_none_is_told(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_read: bool
+) -> None:
+    await fill(opened, random.Random(16), 3)
+    folder = tmp_path / "index"
+    if is_read:
+        file = await take(opened.db, folder)
+        file.unlink()
+        file.mkdir()
+    else:
+        folder.write_text("a file")
+    residency = residency_of(opened.db, folder)
+    with log_of(caplog) as said:
+        index = await residency.index_of("main")
+        if not is_read:
+            await residency.take_snapshots()
+    assert "Is a directory" in said[0] if is_read else "no snapshot was taken" in said[0]
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+def holds(folder: Path, *texts: str | bytes) -> list[bool]:
+    """Return which of the texts stand in any file of a folder."""
+    data = b"".join(path.read_bytes() for path in folder.iterdir())
+    return [(text.encode() if isinstance(text, str) else text) in data for text in texts]
+
+
+async def test_what_is_deleted_leaves_the_disk(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Pushed("a kettle of the harbour", concepts=("Harbour",))
+    gone = Pushed("the secret of Zanzibar", concepts=("Zanzibar",), session="tonight", scope="quay")
+    [_, deleted], _ = await store(opened.pipeline, [kept, gone])
+    await take(opened.db, tmp_path / "index")
+    residency = residency_of(opened.db, tmp_path / "index")
+    index = await residency.index_of("main")
+    assert index.vectors is not None
+    assert residency.snapshots is not None
+    row = index.rows[deleted]
+    told_of = (
+        deleted, "zanzibar", "tonight", "quay",
+        index.vectors._fine[row].tobytes(), index.vectors._coarse[row].tobytes(),
+        digest("zanzibar").to_bytes(8, "little", signed=True),
+    )  # fmt: skip
+    assert all(holds(tmp_path / "index", *told_of))
+    assert (residency.snapshots.is_due(), residency.snapshots.is_good) == (False, True)
+    await remove(opened.pipeline, "main", deleted)
+    await residency.follower.catch_up()
+    monkeypatch.setattr(module, "_QUIET_SECONDS_AFTER_DELETION", 0.0)
+    assert (residency.snapshots.is_due(), residency.snapshots.is_good) == (True, False)
+    await residency.take_snapshots()
+    assert not any(holds(tmp_path / "index", *told_of))
+    assert (residency.snapshots.is_due(), residency.snapshots.is_good) == (False, True)
+    assert told(await fresh(opened.db, tmp_path / "index"), *WORDS) == told(index, *WORDS)
+
+
+async def test_what_is_deleted_does_not_come_back_from_the_file(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    keys = await fill(opened, random.Random(16), 10)
+    await take(opened.db, tmp_path / "index")
+    await remove(opened.pipeline, "main", keys[0])
+    # Killed here: the file still tells of it.
+    assert holds(tmp_path / "index", keys[0]) == [True]
+    async with reopened(opened) as db:
+        residency = residency_of(db, tmp_path / "index")
+        index = await residency.index_of("main")
+        assert keys[0] not in told(index)["memories"]
+        await residency.close()
+        assert holds(tmp_path / "index", keys[0]) == [False]
+
+
+async def test_a_deletion_that_no_file_can_follow_takes_the_old_one_away(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = await fill(opened, random.Random(17), 10)
+    await take(opened.db, tmp_path / "index")
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    await remove(opened.pipeline, "main", keys[0])
+    await residency.follower.catch_up()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "write_arrays", full)
+    await residency.take_snapshots()
+    assert files_in(tmp_path / "index") == []
+
+
+async def test_a_rebuilt_index_does_not_come_from_its_snapshot(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    keys = await fill(opened, random.Random(17), 5)
+    await take(opened.db, tmp_path / "index")
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    # A hand deletes a row past us, which nothing tells of.
+    await opened.ask("DELETE type::record('memory', $key)", key=keys[0])
+    assert await residency.take_census("main")
+    await residency.rebuild(["main"])
+    index = await residency.index_of("main")
+    assert keys[0] not in told(index)["memories"]
+
+
+async def test_a_file_is_private(opened: OpenStore, tmp_path: Path) -> None:
+    await fill(opened, random.Random(18), 2)
+    file = await take(opened.db, tmp_path / "index")
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_write_in_doubt_lets_no_snapshot_be_taken(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(21), 2)
+    opened.db.written.doubt(frozenset({("memory", "late")}))
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    with log_of(caplog) as said:
+        await residency.take_snapshots()
+    assert "a write was given up lately" in said[0]
+    assert not (tmp_path / "index").exists()
+
+
+async def test_an_index_that_lacks_something_is_in_no_file(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    await fill(opened, random.Random(22), 5)
+    residency = residency_of(opened.db, tmp_path / "index")
+    (await residency.index_of("main")).beyond_budget = 1
+    await residency.take_snapshots()
+    assert not (tmp_path / "index").exists()
+
+
+OTHER_PROCESS = """
+import json, sys
+from pathlib import Path
+from service.index.resident.array_file import map_arrays, write_arrays
+from service.index.resident.index_file import restore_index, save_index
+from tests.stores.resident_index import told
+
+file = Path(sys.argv[1])
+saved = map_arrays(file)
+index = restore_index(saved)
+if sys.argv[2] == "read":
+    print(json.dumps(told(index, *sys.argv[3:]), default=str, sort_keys=True))
+else:
+    again = save_index(index)
+    again.facts |= saved.facts
+    print("writes", flush=True)
+    while True:
+        write_arrays(file, again)
+"""
+
+
+def other_process(file: Path, *args: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROCESS, str(file), *args],
+        cwd=REPOSITORY, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+
+
+def as_json(row: Row) -> Any:
+    return json.loads(json.dumps(row, default=str, sort_keys=True))
+
+
+async def test_two_processes_share_a_file(opened: OpenStore, tmp_path: Path) -> None:
+    await fill(opened, random.Random(19), 25)
+    process = other_process(await take(opened.db, tmp_path / "index"), "read", *WORDS)
+    said, _ = await asyncio.to_thread(process.communicate, timeout=60)
+    assert json.loads(said) == as_json(told(await fresh(opened.db), *WORDS))
+
+
+async def test_a_writer_killed_at_any_moment_leaves_a_whole_file(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    await fill(opened, random.Random(20), 25)
+    file = await take(opened.db, tmp_path / "index")
+    expected, chance = told(await fresh(opened.db), *WORDS), random.Random(20)
+    for _ in range(4):
+        process = other_process(file, "write")
+        assert process.stdout is not None
+        await asyncio.to_thread(process.stdout.readline)
+        await asyncio.sleep(chance.random() * 0.05)
+        process.send_signal(signal.SIGKILL)
+        await asyncio.to_thread(process.wait)
+        process.stdout.close()
+        assert told(restore_index(map_arrays(file)), *WORDS) == expected
+    # What a killed one has begun goes with the next snapshot.
+    await take(opened.db, tmp_path / "index")
+
+
+def test_what_is_no_file_of_arrays_is_told(tmp_path: Path) -> None:
+    for content in (b"", b"GMINDEX\x01", b"something else, and long enough to be a header of one"):
+        (tmp_path / "one.index").write_bytes(content)
+        with pytest.raises(Unreadable):
+            map_arrays(tmp_path / "one.index")
