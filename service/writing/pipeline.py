@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from service.drafts.drafts import Cutting, DocumentText, Draft
@@ -28,6 +29,7 @@ from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
 from service.writing.embed_now import Embedded, embed_now
 from service.writing.tables.linked_change import LinkedChange
+from service.writing.together import Together
 from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
 from service.writing.transaction import write
 from service.writing.turns import Turns
@@ -58,6 +60,7 @@ class Pipeline:
     dictionaries: Dictionaries = field(default_factory=Dictionaries)
     # One change at a time is linked and written: links are differences to what is stored.
     writing: Turns = field(default_factory=Turns)
+    together: Together = field(default_factory=Together)
     # Documents keep their turn from comparing to writing, so that two versions never mix.
     reading: Turns = field(default_factory=Turns)
     versions: Versions = field(default_factory=Versions)
@@ -192,16 +195,13 @@ async def store_drafts(pipeline: Pipeline, drafts: Sequence[Draft]) -> Synced:
     writes = [d for d in last.values() if d.key not in old or differs(d, old[d.key])]
     writes = [d if d.key not in old else keep_time(d, old[d.key]) for d in writes]
     replaced = {d.key: old[d.key] for d in writes if d.key in old}
-    change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
-    whole = await commit(pipeline, change)
+    whole = await commit(pipeline, Change(drafts[0].agent, tuple(writes), replaced=replaced))
     written = {draft.key for draft in writes}
-    seen: set[str] = set()
     actions = []
     for draft in drafts:
-        is_new = draft.key in written and draft.key not in seen
         action = "updated" if draft.key in whole.replaced else "created"
-        actions.append(action if is_new else "duplicate")
-        seen.add(draft.key)
+        actions.append(action if draft.key in written else "duplicate")
+        written.discard(draft.key)
     return replace(whole, actions=tuple(actions))
 
 
@@ -240,9 +240,8 @@ async def write_change(
     Again from the start when another service wrote in between; raises StaleRead when that goes on.
     Returns the change as it was written, and its links.
     """
-    async with pipeline.writing.of(change.agent):
-        written, links = await _write_current(pipeline, change, vectors)
-        pipeline.written += 1
+    turn, write_now = pipeline.writing.of(change.agent), partial(_write_current, pipeline)
+    written, links = await pipeline.together.write(turn, change, vectors, write_now)
     if any(draft.key not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
     return written, links
@@ -283,6 +282,7 @@ async def _write_once(
         dictionary.remove(slug)
     dictionary.version += 1
     pipeline.dictionaries.put(agent, dictionary)
+    pipeline.written += 1
     return change, links
 
 
