@@ -7,6 +7,7 @@ each function was on a stack and on top of it. A profiler that hooks into each c
 several times what it measures. Time in the database's own threads is not seen.
 """
 
+import argparse
 import sys
 import threading
 import time
@@ -75,6 +76,8 @@ def _shortened(file: str) -> str:
 
 
 if __name__ == "__main__":
-    Sampler(Path(sys.argv[1])).start()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("report", type=Path)
+    Sampler(parser.parse_args().report).start()
     sys.argv = ["graph-memory", "serve"]
     main()
