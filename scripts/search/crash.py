@@ -49,7 +49,7 @@ def _tell(again: WatchedService, report: WriteReport) -> None:
         differences = compare_counts(client)
     console.print(
         f"killed while writing, after {len(report.milliseconds)} acknowledged writes: ready again "
-        f"in {again.ready_seconds:.1f} s (aim at 100,000: 15 s); acknowledged and lost: "
+        f"in {again.ready_seconds:.1f} s (aim at 100,000: 6 s); acknowledged and lost: "
         f"{len(lost)}; removed and back: {len(risen)}; "
         f"index against database: {'; '.join(differences) or 'equal'}"
     )

@@ -69,8 +69,8 @@ class Request:
     budgets: Mapping[int, tuple[float, float | None]] = field(default_factory=dict)
 
 
-SEARCH_BUDGETS: Final = {100_000: (10.0, 25.0), 1_000_000: (60.0, None)}
-RECALL_BUDGETS: Final[Mapping[int, tuple[float, float | None]]] = {100_000: (15.0, None)}
+SEARCH_BUDGETS: Final = {100_000: (7.0, 15.0), 1_000_000: (40.0, None)}
+RECALL_BUDGETS: Final[Mapping[int, tuple[float, float | None]]] = {100_000: (12.0, None)}
 PLAIN, SCOPED, RECALL = "/search", "/search, a scope of a tenth", "/graph-recall, 2 hops"
 # What /search was before its default read memories in their context: fusion by rank.
 BY_RANK: Final = "/search, fusion rrf"
