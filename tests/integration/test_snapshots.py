@@ -443,6 +443,11 @@ async def test_a_rebuilt_index_does_not_come_from_its_snapshot(
     await residency.rebuild(["main"])
     index = await residency.index_of("main")
     assert keys[0] not in told(index)["memories"]
+    # Nor does a start after a kill bring it back, and the next file is due.
+    assert files_in(tmp_path / "index") == []
+    assert residency.snapshots is not None
+    assert not residency.snapshots.is_good
+    assert keys[0] not in told(await fresh(opened.db, tmp_path / "index"))["memories"]
 
 
 async def test_a_file_is_private(opened: OpenStore, tmp_path: Path) -> None:

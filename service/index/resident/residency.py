@@ -228,18 +228,18 @@ class Residency:
             self._forget(agent)
             return AgentIndex(agent)
         started = time.perf_counter()
-        doubts, is_first = (
-            self._doubts[agent],
-            not {agent} & (self._residents | self._doubts).keys(),
-        )
+        doubts = self._doubts[agent]
+        is_first = agent not in self._residents and agent not in self._doubts
         mark = await self.follower.mark()
         facts = await store_facts(self.db, agent)
         scanned = scanned_of(facts.fingerprint, self._scanned_dimensions)
         expected = Expected(agent, facts.fingerprint, facts.dimensions, scanned)
-        # A snapshot is for a start: whoever loads again looks for what the index has missed.
+        # Whoever loads again looks for what the index has missed: it stands in no file either.
         restored = None
         if self.snapshots and is_first:
             restored = await self.snapshots.restore(expected, self._room_for_indexes())
+        elif self.snapshots:
+            await self.snapshots.forget()
         if restored:
             index = restored.index
             await self.follower.admit(index, restored.mark)

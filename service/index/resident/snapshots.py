@@ -142,7 +142,7 @@ class Snapshots:
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken: %s", error)
             if deleted_at is not None or self._follower.deleted_at is not None:
-                await self._forget()
+                await self._go_without()
             return
         self._took_seconds = time.monotonic() - started
         if chosen:
@@ -150,7 +150,7 @@ class Snapshots:
 
     async def _take(self, chosen: Sequence[tuple[AgentIndex, Expected]]) -> None:
         if not chosen:
-            await self._forget()
+            await self._go_without()
             return
         stamp = await self._follower.feed.stamp()
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
@@ -169,13 +169,19 @@ class Snapshots:
         self._changes = changes
         await asyncio.to_thread(self._forget_all_but, paths)
 
-    async def _forget(self) -> None:
-        """Let go of every file, and of the log, which names what was deleted."""
+    async def forget(self) -> None:
+        """Let go of every file, and of the log, which names what was deleted; another is due."""
+        self._changes = None
         await asyncio.to_thread(self._forget_all_but, [])
+        await self._follower.feed.forget()
+        self._follower.deleted_at = None
+
+    async def _go_without(self) -> None:
+        """Let go of all that, until something changes; a store that is away is asked again."""
         changes = self._follower.changes
-        with suppress(ServiceError):  # it is due again with the next change
-            await self._follower.feed.forget()
-            self._changes, self._follower.deleted_at = changes, None
+        with suppress(ServiceError):
+            await self.forget()
+            self._changes = changes
 
     async def _facts(self, expected: Expected) -> dict[str, Any]:
         schema = await self._db.meta("schema")
@@ -197,7 +203,11 @@ class Snapshots:
         return sorted(found, key=lambda path: -path.stat().st_mtime_ns)
 
     def _forget_all_but(self, paths: Sequence[Path]) -> None:
-        remove_files(self._folder, paths)
+        try:
+            remove_files(self._folder, paths)
+        except OSError as error:
+            # Without its token in the store no service uses it.
+            log.warning("a snapshot cannot be removed: %s", error)
 
 
 def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:
