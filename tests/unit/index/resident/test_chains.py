@@ -1,0 +1,64 @@
+"""Memories in the order of time, in arrays: against plain edges, walked step by step."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.index.resident.chains import NOBODY, Chains
+from service.index.resident.facts import CorruptRow
+from tests.effort import examples
+
+ROWS = 9
+KEYS = [f"k{(7 * row) % ROWS}" for row in range(ROWS)]
+ROW = st.integers(0, ROWS - 1)
+
+
+def walked(edges: set[tuple[int, int]], visible: set[int], row: int, reach: int) -> list[int]:
+    """Return what comes before a row, one step after the other, as the docstring has it."""
+    way = [row]
+    while len(way) <= reach:
+        ends = [end for source, end in edges if source == way[-1] and end in visible]
+        here = min(ends, key=KEYS.__getitem__, default=NOBODY)
+        if here == NOBODY or here in way:
+            break
+        way.append(here)
+    return [*way[1:], *[NOBODY] * (reach + 1 - len(way))]
+
+
+@settings(max_examples=examples(100))
+@given(
+    st.lists(st.tuples(st.sampled_from(["put", "remove", "forget"]), ROW, ROW), max_size=30),
+    st.sets(ROW),
+    st.integers(1, 5),
+)
+def test_it_holds_and_walks_what_plain_edges_do(
+    deeds: list[tuple[str, int, int]], visible: set[int], reach: int
+) -> None:
+    chains, edges = Chains(), set[tuple[int, int]]()
+    for deed, source, target in deeds:
+        if deed == "put":
+            chains.put(source, target)
+            edges.add((source, target))
+        elif deed == "remove":
+            chains.remove(source, target)
+            edges.discard((source, target))
+        else:
+            chains.remove_node(source)
+            edges = {edge for edge in edges if source not in edge}
+    assert (set(chains), chains.count) == (edges, len(edges))
+    for row in range(ROWS):
+        assert sorted(chains.ahead(row)) == sorted(end for one, end in edges if one == row)
+        assert sorted(chains.behind(row)) == sorted(one for one, end in edges if end == row)
+    mask = np.array([row in visible for row in range(ROWS)])
+    rows = np.array(sorted(visible), np.intp)
+    back = {(target, source) for source, target in edges}
+    for found in (chains, Chains.restore(chains.save())):
+        before, after = found.around(rows, mask, KEYS, reach)
+        expected = [[walked(way, visible, row, reach) for row in rows] for way in (edges, back)]
+        assert [before.tolist(), after.tolist()] == expected
+
+
+def test_a_weight_that_is_none_is_refused() -> None:
+    with pytest.raises(CorruptRow):
+        Chains().put(0, 1, "much")  # type: ignore[arg-type]
