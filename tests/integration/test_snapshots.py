@@ -211,6 +211,18 @@ async def test_the_log_begins_anew_with_each_snapshot_and_ends_when_it_is_long(
         assert not db.write_log.is_on
 
 
+async def test_what_was_logged_before_a_restart_counts_towards_too_much(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    await fill(opened, random.Random(3), 5)
+    await take(opened.db, tmp_path / "index")
+    await fill(opened, random.Random(4), 5)
+    logged = opened.db.write_log.records
+    async with reopened(opened) as db:
+        await fresh(db, tmp_path / "index")
+        assert 0 < db.write_log.records <= logged
+
+
 async def test_a_file_cut_short_anywhere_is_not_used(
     opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
