@@ -37,6 +37,7 @@ from service.store.schema import (
     refuse_newer,
     schema_facts,
 )
+from service.store.upgrade import upgrade
 from service.store.write_log import LAST_LOGGED, SNAPSHOT, WriteLog
 from service.store.written_records import RecordKey, WrittenRecords
 
@@ -47,9 +48,7 @@ _WRITE_ATTEMPTS: Final = 8
 _WRITE_PATIENCE: Final = 10.0  # a document is one transaction, however long
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
-
 _MOST_ROWS_AT_ONCE: Final = 200  # are encoded in 5 ms
-
 CHANGES = load_query(__package__, "changes")
 # Tables of commits in one look at the feed: the database itself ends near 1,000.
 _FEED_PAGE: Final = 500
@@ -85,12 +84,13 @@ class Database:
     async def open(self, schema: str) -> None:
         """Connect and apply `schema`; a store that cannot be used raises CannotStart.
 
-        A server that is away raises StoreUnavailable. A store that notes these very definitions is
-        left as it is: what somebody removed by hand comes back with their next change.
+        A server that is away raises StoreUnavailable. Of a store that notes these definitions,
+        what somebody removed by hand comes back with their next change.
         """
         await self._connected()
         stored = await self._schema_facts()
         refuse_newer(stored)
+        await upgrade(self, stored)
         definitions = definitions_of(schema, is_shared=self.address.folder is None)
         facts = schema_facts(definitions)
         if stored != facts:

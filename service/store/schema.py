@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from service.errors import StoreRefused
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 IndexOf = Literal["words", "vectors"]
 _DEFINED_INDEX: Final = re.compile(r"DEFINE INDEX IF NOT EXISTS (\w+ ON \w+) [^;]+;")
 # Where the parts begin that only some stores need: a server's, then the database engine's.

@@ -6,7 +6,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-# bytes: float32, little endian; they load much faster. array: what the database can search.
+# bytes: float16, little endian, which is all that the resident engine compares; they load much
+# faster. array: what the database can search.
 VectorForm = Literal["bytes", "array"]
 
 FORM_OF_ENGINE: Final[Mapping[str, VectorForm]] = {"resident": "bytes", "database": "array"}
@@ -14,22 +15,26 @@ ENGINE_OF_FORM: Final = {form: engine for engine, form in FORM_OF_ENGINE.items()
 # What meta:embedding says of a store that holds rows of both forms.
 MIXED: Final = "mixed"
 
-FLOAT_BYTES: Final = 4
+FLOAT_BYTES: Final = 2
 
 # One vector a row.
 Matrix = NDArray[np.float32]
 
 
 def stored_vector(vector: NDArray[np.float32], form: VectorForm) -> bytes | list[float]:
-    """Return a vector as the store keeps it; both forms hold every float32 exactly."""
+    """Return a vector as the store keeps it: an array holds every float32 exactly.
+
+    Bytes hold three digits of each number, and none beyond 65,504: those of a vector of length 1.
+    """
     if form == "bytes":
-        return np.asarray(vector, "<f4").tobytes()
+        with np.errstate(over="ignore"):  # infinity: no direction, which is told when it is read
+            return np.asarray(vector, "<f2").tobytes()
     floats: list[float] = vector.tolist()
     return floats
 
 
 def read_vector(stored: bytes | list[float]) -> NDArray[np.float32]:
-    """Return a stored vector of either form; one made of bytes may be read-only.
+    """Return a stored vector of either form.
 
     Raises ValueError for an empty vector and for bytes that are not whole floats.
     """
@@ -40,7 +45,7 @@ def read_vector(stored: bytes | list[float]) -> NDArray[np.float32]:
     if len(stored) % FLOAT_BYTES:
         msg = f"a stored vector has {len(stored)} bytes, which is no multiple of {FLOAT_BYTES}"
         raise ValueError(msg)
-    return np.frombuffer(stored, "<f4").astype(np.float32, copy=False)
+    return np.frombuffer(stored, "<f2").astype(np.float32)
 
 
 def unit_rows(vectors: Matrix) -> Matrix:

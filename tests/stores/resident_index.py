@@ -86,7 +86,7 @@ async def write_vector(db: Database, key: str, vector: Any, fingerprint: str | N
 
 def numbers_of(text: str, dimensions: int = 16) -> bytes:
     """Return a vector of a text, as the resident engine stores it."""
-    return np.array(vector_of(text, dimensions), "<f4").tobytes()
+    return np.array(vector_of(text, dimensions), "<f2").tobytes()
 
 
 def told(index: AgentIndex, *words: str) -> Row:

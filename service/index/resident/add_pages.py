@@ -94,7 +94,7 @@ def add_vectors(loading: Loading, page: Iterable[Row]) -> None:
             for key, vector, fingerprint in ours
             if fingerprint == facts.fingerprint and type(vector) is bytes and len(vector) == size
         ]
-        whole = np.frombuffer(b"".join(vector for _, vector in alike), "<f4")
+        whole = np.frombuffer(b"".join(vector for _, vector in alike), "<f2").astype(np.float32)
         if alike:
             index.put_matrix([key for key, _ in alike], whole.reshape(len(alike), -1))
         for key, vector, fingerprint in ours:

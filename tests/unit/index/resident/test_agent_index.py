@@ -16,6 +16,7 @@ from service.index.resident.follow import apply_commits
 from service.index.resident.neighbours import before_and_after, concepts_of, memories_of, related
 from service.index.resident.vectors import Floats, VectorIndex
 from service.records import Commit, Filters, RowChange
+from service.store.vector_forms import stored_vector
 
 AT = datetime(2026, 2, 13, 9, tzinfo=UTC)
 WORDS = ["blue", "bunny", "harbour", "engine", "kettle", "letter"]
@@ -39,7 +40,7 @@ def vector_of(seed: int) -> Floats:
 
 
 def embedding(key: str, seed: int, fingerprint: str = MODEL) -> RowChange:
-    row = {"vector": vector_of(seed).tobytes(), "fingerprint": fingerprint}
+    row = {"vector": stored_vector(vector_of(seed), "bytes"), "fingerprint": fingerprint}
     return RowChange("embedding", key, row)
 
 

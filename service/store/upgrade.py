@@ -1,0 +1,70 @@
+"""Bringing a store of an older schema over, before anything else reads it.
+
+In many small transactions, each of which leaves a store that the next start brings over the rest
+of the way: killed anywhere, nothing is lost.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from service.store.driver import RecordID
+from service.store.queries import Query, load_query
+
+log = logging.getLogger(__name__)
+
+FLOAT32_PAGE: Final = load_query(__package__, "float32_page")
+WRITE_VECTORS: Final = load_query(__package__, "write_vectors")
+
+# Since this version vectors as bytes are of float16; before, they were of float32.
+_HALVED: Final = 4
+_FLOAT32_BYTES: Final = 4
+_PAGE_VECTORS: Final = 1000
+
+
+class Store(Protocol):
+    """What is asked of the database here."""
+
+    async def run(self, query: Query, **params: Any) -> Any:
+        """Run one named query."""
+
+    async def meta(self, key: str | list[Any]) -> dict[str, Any]:
+        """Return the stored facts under `key`."""
+
+    async def set_meta(self, key: str | list[Any], facts: dict[str, Any]) -> None:
+        """Replace the stored facts under `key`."""
+
+
+async def upgrade(db: Store, stored: Mapping[str, Any]) -> None:
+    """Bring the rows of a store over; `stored` is its meta:schema, empty for a new store.
+
+    Raises what `run` raises.
+    """
+    if stored and stored.get("version", 0) < _HALVED:
+        await _halve_vectors(db)
+
+
+async def _halve_vectors(db: Store) -> None:
+    """Write vectors of float32 as float16; the canary last, which tells that it is done."""
+    facts = await db.meta("embedding")
+    size = _FLOAT32_BYTES * facts.get("dimensions", 0)
+    if not size:
+        return
+    after: Any = ""
+    while page := await db.run(FLOAT32_PAGE, after=after, limit=_PAGE_VECTORS):
+        halved = [
+            {"id": RecordID("embedding", row["id"]), "vector": _halved(row["vector"])}
+            for row in page
+            if row["vector"] is not None and len(row["vector"]) == size
+        ]
+        if halved:
+            await db.run(WRITE_VECTORS, vectors=halved)
+        after = page[-1]["id"]
+    if len(facts.get("canary") or b"") == size:
+        await db.set_meta("embedding", {**facts, "canary": _halved(facts["canary"])})
+
+
+def _halved(vector: bytes) -> bytes:
+    return np.frombuffer(vector, "<f4").astype("<f2").tobytes()
