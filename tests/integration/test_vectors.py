@@ -52,7 +52,7 @@ async def embedded(opened: OpenStore) -> list[bool]:
 async def test_the_first_model_becomes_the_stores(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         facts = await opened.db.meta("embedding")
-        assert len(facts.pop("canary")) == 16 * 4
+        assert len(facts.pop("canary")) == 16 * 2
         assert facts == {"fingerprint": "outer-model/16/default", "dimensions": 16, "form": "array"}
         assert opened.vectors.problem is None
         await opened.push("Words.")
