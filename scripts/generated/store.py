@@ -154,7 +154,7 @@ async def insert_pairs(db: Database, links: StoreLinks) -> None:
     """Insert the edges between concepts that memories mention together."""
     pairs = [
         {
-            "id": record("related_to", [AGENT, *pair]), "in": record("concept", [AGENT, pair[0]]),
+            "id": record("related_to", [AGENT, *pair]),
             "out": record("concept", [AGENT, pair[1]]), "weight": weight, "is_declared": False,
         }
         for pair, weight in links.weights.items()
@@ -188,12 +188,16 @@ def _rows_from(
         "memory": [_memory_row(note, now) for note in batch],
         "embedding": [_embedding_row(note, vectors, form) for note in batch],
         "references": [
-            _edge("references", [note.draft.key, slug], record("concept", [AGENT, slug]))
+            {
+                "id": record("references", note.draft.key),
+                "concepts": [[AGENT, slug] for slug in sorted(links.slugs_of[number])],
+            }
             for number, note in zip(numbers, batch, strict=True)
-            for slug in links.slugs_of[number]
+            if links.slugs_of[number]
         ],
         "follows": [
-            _edge("follows", list(edge), record("memory", edge[1])) for edge in _steps(batch)
+            {"id": record("follows", later), "earlier": [earlier]}
+            for later, earlier in _steps(batch)
         ],
         "candidate": [
             {
@@ -226,13 +230,8 @@ def _steps(batch: Sequence[Note]) -> Iterator[tuple[str, str]]:
         yield from expected_edges(Link(d.occurred_at, "", d.position, d.key) for d in session)
 
 
-def _edge(table: str, key: list[str], out: Any) -> dict[str, Any]:
-    return {"id": record(table, key), "in": record("memory", key[0]), "out": out}
-
-
 def _inserting(table: str) -> Query:
-    relation = "RELATION " if table in {"references", "follows", "related_to"} else ""
-    text = f"INSERT {relation}INTO {table} $rows RETURN NONE"
+    text = f"INSERT INTO {table} $rows RETURN NONE"
     return Query(f"insert into {table}", text, frozenset({"rows"}), writes=True)
 
 

@@ -58,7 +58,7 @@ async def edges_between_concepts(db: Database, agent: str) -> Mapping[str, int]:
 async def memory_links(db: Database, agent: str, keys: Sequence[str]) -> dict[str, MemoryLinks]:
     """Return what each memory is linked to, by its id."""
     ids = [record("memory", key) for key in keys]
-    rows = await _rows(db, MEMORY_LINKS, ids, agent=agent)
+    rows = await _rows(db, MEMORY_LINKS, "ids", ids, agent=agent)
     return {
         key: MemoryLinks(tuple(concept[1] for concept in concepts), tuple(neighbours))
         for key, concepts, neighbours in rows
@@ -67,7 +67,7 @@ async def memory_links(db: Database, agent: str, keys: Sequence[str]) -> dict[st
 
 async def memories_of(db: Database, agent: str, slugs: Sequence[str]) -> dict[str, list[str]]:
     """Return the ids of the memories that mention each concept, in ascending order."""
-    rows = await _rows(db, MEMORIES_OF_CONCEPTS, _concept_ids(agent, slugs))
+    rows = await _rows(db, MEMORIES_OF_CONCEPTS, "keys", [[agent, slug] for slug in slugs])
     return {key[1]: sorted(keys) for key, keys in rows}
 
 
@@ -75,7 +75,7 @@ async def concept_neighbours(
     db: Database, agent: str, slugs: Sequence[str]
 ) -> dict[str, ConceptNeighbours]:
     """Return the concepts that a walk goes on to from each concept."""
-    rows = await _rows(db, CONCEPT_NEIGHBOURS, _concept_ids(agent, slugs))
+    rows = await _rows(db, CONCEPT_NEIGHBOURS, "keys", [[agent, slug] for slug in slugs])
     return {
         key[1]: ConceptNeighbours(
             {other[1]: None if is_declared else weight for other, weight, is_declared in related},
@@ -85,12 +85,12 @@ async def concept_neighbours(
     }
 
 
-def _concept_ids(agent: str, slugs: Sequence[str]) -> list[Any]:
-    return [record("concept", [agent, slug]) for slug in slugs]
-
-
-async def _rows(db: Database, query: Query, ids: Sequence[Any], **params: Any) -> list[Any]:
+async def _rows(
+    db: Database, query: Query, name: str, values: Sequence[Any], **params: Any
+) -> list[Any]:
+    """Ask about values of one name, some hundred at once."""
     rows: list[Any] = []
-    for start in range(0, len(ids), _PAGE_IDS):
-        rows += await db.run(query, ids=list(ids[start : start + _PAGE_IDS]), **params)
+    for start in range(0, len(values), _PAGE_IDS):
+        part = list(values[start : start + _PAGE_IDS])
+        rows += await db.run(query, **params, **{name: part})
     return rows

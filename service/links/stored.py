@@ -87,8 +87,8 @@ async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> 
 
 async def memories_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
     """Return the ids of the memories that reference one of these concepts."""
-    ids = [record("concept", [agent, slug]) for slug in slugs]
-    return set(await db.run(MEMORIES_OF, ids=ids)) if ids else set()
+    concepts = [[agent, slug] for slug in slugs]
+    return set(await db.run(MEMORIES_OF, concepts=concepts)) if concepts else set()
 
 
 async def meanings(
@@ -153,10 +153,11 @@ def _phrases(name: str) -> list[str]:
 
 
 async def linked_concepts(db: Database, keys: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the concepts (slugs) that existing memories reference, by memory id."""
-    ids = [record("memory", key) for key in keys]
+    """Return the concepts (slugs) that memories reference, by memory id."""
+    linked = dict.fromkeys(keys, frozenset[str]())
+    ids = [record("references", key) for key in linked]
     rows = await db.run(LINKED_CONCEPTS, ids=ids) if ids else []
-    return {row["id"]: frozenset(concept[1] for concept in row["concepts"]) for row in rows}
+    return linked | {row["id"]: frozenset(slug for _, slug in row["concepts"]) for row in rows}
 
 
 async def pair_weights(
@@ -186,7 +187,7 @@ async def chain_spans(
 
 async def chain_edges(db: Database, keys: Iterable[str]) -> set[tuple[str, str]]:
     """Return the (later, earlier) edges that start at these memories."""
-    ids = [record("memory", key) for key in keys]
+    ids = [record("follows", key) for key in keys]
     rows = await db.run(CHAIN_EDGES, ids=ids) if ids else []
     return {(row["id"], earlier) for row in rows for earlier in row["earlier"]}
 

@@ -1,7 +1,6 @@
 """What schema.surql is made of: the definitions of every store, then indexes for one engine."""
 
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -9,7 +8,6 @@ from service.errors import StoreRefused
 
 SCHEMA_VERSION: Final = 4
 IndexOf = Literal["words", "vectors"]
-_DEFINED_INDEX: Final = re.compile(r"DEFINE INDEX IF NOT EXISTS (\w+ ON \w+) [^;]+;")
 # Where the parts begin that only some stores need: a server's, then the database engine's.
 _FEED_MARK: Final = "-- feed:"
 _INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
@@ -18,15 +16,13 @@ _INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "
 def definitions_of(schema: str, *, is_shared: bool) -> str:
     """Return what a store has, whatever its engine; idempotent, and it takes no variables.
 
-    One that `is_shared` by several programs has a change feed and refuses what only others would
-    write; another loses what it had of these.
+    One that `is_shared` by several programs has a change feed; another loses the one that it had.
     """
     every, _, rest = schema.partition(_FEED_MARK)
     shared = rest.split(_INDEX_MARKS["words"], maxsplit=1)[0].partition("\n")[2]
     if is_shared:
         return every + shared
-    without_feed = shared.replace(" CHANGEFEED 7d;", " DROP CHANGEFEED;")
-    return every + _DEFINED_INDEX.sub(r"REMOVE INDEX IF EXISTS \1;", without_feed)
+    return every + shared.replace(" CHANGEFEED 7d;", " DROP CHANGEFEED;")
 
 
 def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:

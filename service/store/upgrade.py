@@ -12,14 +12,16 @@ import numpy as np
 
 from service.store.driver import RecordID
 from service.store.queries import Query, load_query
+from service.store.upgrade_edges import upgrade_edges
 
 log = logging.getLogger(__name__)
 
 FLOAT32_PAGE: Final = load_query(__package__, "float32_page")
 WRITE_VECTORS: Final = load_query(__package__, "write_vectors")
+FORGET_VALID_SNAPSHOT: Final = load_query(__package__, "forget_valid_snapshot")
 
-# Since this version vectors as bytes are of float16; before, they were of float32.
-_HALVED: Final = 4
+# Since this version vectors as bytes are of float16, and most edges plain rows.
+VERSION: Final = 4
 _FLOAT32_BYTES: Final = 4
 _PAGE_VECTORS: Final = 1000
 
@@ -40,10 +42,16 @@ class Store(Protocol):
 async def upgrade(db: Store, stored: Mapping[str, Any]) -> None:
     """Bring the rows of a store over; `stored` is its meta:schema, empty for a new store.
 
-    Raises what `run` raises.
+    From the first step on no older program opens it. Raises what `run` raises.
     """
-    if stored and stored.get("version", 0) < _HALVED:
-        await _halve_vectors(db)
+    if not stored or (stored.get("version", 0) >= VERSION and not stored.get("is_upgrading")):
+        return
+    log.info("the store is brought over to version %d", VERSION)
+    await db.set_meta("schema", {"version": VERSION, "is_upgrading": True})
+    # What was logged since it names edges by the ids that they had.
+    await db.run(FORGET_VALID_SNAPSHOT, id=RecordID("meta", "snapshot"))
+    await _halve_vectors(db)
+    await upgrade_edges(db)
 
 
 async def _halve_vectors(db: Store) -> None:

@@ -419,12 +419,12 @@ async def hub(opened: OpenStore, count: int) -> None:
     edges = [
         {
             "id": record("related_to", ["main", *pair]),
-            "in": record("concept", ["main", pair[0]]), "out": record("concept", ["main", pair[1]]),
+            "out": record("concept", ["main", pair[1]]),
             "weight": 1 + number % 7, "is_declared": number % 11 == 0,
         }
         for number, pair in enumerate(pairs)
     ]  # fmt: skip
-    await run(opened.db, "INSERT RELATION INTO related_to $rows RETURN NONE", rows=edges)
+    await run(opened.db, "INSERT INTO related_to $rows RETURN NONE", rows=edges)
 
 
 @pytest.mark.anyio

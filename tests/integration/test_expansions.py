@@ -26,8 +26,9 @@ Graph = dict[str, tuple[list[str], list[str]]]
 async def graph(opened: OpenStore, agent: str = "main") -> Graph:
     """Return of each concept its aliases and the texts that mention it."""
     rows = await opened.ask(
-        "SELECT record::id(id)[1] AS slug, aliases, <-references<-memory.content AS texts "
-        "FROM concept WHERE agent = $who",
+        "SELECT record::id(id)[1] AS slug, aliases, (SELECT VALUE "
+        "type::record('memory', record::id(id)).content FROM references "
+        "WHERE concepts CONTAINS record::id($parent.id)) AS texts FROM concept WHERE agent = $who",
         who=agent,
     )
     assert isinstance(rows, list)

@@ -394,9 +394,9 @@ async def test_a_concept_and_edges_with_ids_of_another_shape_do_not_hold_up_the_
     odd_ids = ("['main', 'gpu', 'more']", "['main', ['list']]", "['main', 'zzz', 1]", "⟨main⟩")
     for odd in odd_ids:
         await run(opened.db, f"CREATE concept:{odd} SET {row}, is_cased = false")
-    edge = "{ id: ['main', 'driver', 'gpu', 'x'], in: concept:['main', 'driver'], "
+    edge = "{ id: ['main', 'driver', 'gpu', 'x'], "
     edge += "out: concept:['main', 'hardware'], weight: 1, is_declared: false }"
-    await run(opened.db, f"INSERT RELATION INTO related_to {edge}")
+    await run(opened.db, f"INSERT INTO related_to {edge}")
     async with asyncio.timeout(PATIENCE_SECONDS):
         assert await found(resident, "number") == set(ids)
 
@@ -407,11 +407,10 @@ async def test_a_memory_with_an_id_of_another_shape_does_not_hold_up_the_load(
     await opened.declare(CONCEPTS)
     ids = await push_notes(opened)
     await write_memories(opened.db, [memory_row("x", "number") | {"id": ["odd", 1]}])
-    ends = "in: memory:['odd', 1], out: concept:['main', 'gpu']"
-    await run(opened.db, f"INSERT RELATION INTO references {{ {ends} }} RETURN NONE")
-    edge = "{ id: ['a', 'b'], in: $memory, out: memory:['odd', 1] }"
-    memory = f"type::record('memory', {json.dumps(ids[0])})"
-    await run(opened.db, f"LET $memory = {memory}; INSERT RELATION INTO follows {edge}")
+    odd = "{ id: ['odd', 1], concepts: [['main', 'gpu']] }"
+    await run(opened.db, f"INSERT INTO references {odd} RETURN NONE")
+    odd = "{ id: ['odd', 1], earlier: [$key] }"
+    await run(opened.db, f"INSERT INTO follows {odd} RETURN NONE", key=ids[0])
     async with asyncio.timeout(PATIENCE_SECONDS):
         assert await found(resident, "number") == set(ids)
     index = await resident.residency.index_of("main")

@@ -262,10 +262,7 @@ async def test_a_concept_of_an_older_store_goes_to_the_one_that_has_it_as_an_ali
         text = "INSERT INTO concept $rows"
         await opened.db.run(Query("old", text, frozenset({"rows"}), writes=True), rows=rows)
         take = """DELETE references;
-            INSERT RELATION INTO references {
-                id: [$key, "embedding_server"], in: type::record("memory", $key),
-                out: concept:["main", "embedding_server"]
-            };
+            INSERT INTO references { id: $key, concepts: [["main", "embedding_server"]] };
             UPDATE concept:["main", "embedding_box"] SET memories = 0;"""
         await opened.db.run(Query("old", take, frozenset({"key"}), writes=True), key=key)
         assert await variants_of(opened.db, "main") == [

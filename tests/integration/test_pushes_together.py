@@ -115,8 +115,15 @@ async def _writes(pipeline: Pipeline) -> int:
 
 async def test_pushes_of_one_moment_leave_what_pushes_in_turn_leave(tmp_path: Path) -> None:
     texts = [f"`Harbour Gate` and RTX 50{number} stand beside Postgres." for number in range(12)]
-    links = "SELECT VALUE [in.content, out.name] FROM references WHERE in.agent = $who"
-    chain = "SELECT VALUE [in.content, out.content] FROM follows WHERE in.agent = $who"
+    links = (
+        "SELECT VALUE [type::record('memory', record::id(id)).content, concepts.map(|$one| $one[1])] "
+        "FROM references WHERE type::record('memory', record::id(id)).agent = $who"
+    )
+    chain = (
+        "SELECT VALUE [type::record('memory', record::id(id)).content, "
+        "earlier.map(|$one| type::record('memory', $one).content)] "
+        "FROM follows WHERE type::record('memory', record::id(id)).agent = $who"
+    )
     async with open_store(tmp_path) as opened:
         for text in texts:
             await opened.push(text, session="s", agent="in-turn")

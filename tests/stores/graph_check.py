@@ -88,9 +88,20 @@ async def read_store(db: Database) -> Store:
     rows: dict[str, list[dict[str, Any]]] = {}
     for table in TABLES:
         query = Query(f"all_{table}", f"SELECT * FROM {table}", frozenset(), writes=False)  # noqa: S608 - names above
-        rows[table] = await db.run(query)
+        rows[table] = _edges(table, await db.run(query))
     memories = {row["id"]: _memory(row) for row in rows["memory"]}
     return Store(rows, memories)
+
+
+def _edges(table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with both ends of each edge, whatever the store keeps them as."""
+    if table == "references":
+        return [{"in": r["id"], "out": key, "of": r} for r in rows for key in r["concepts"]]
+    if table == "follows":
+        return [{"in": r["id"], "out": key, "of": r} for r in rows for key in r["earlier"]]
+    if table == "related_to":
+        return [row | {"in": row["id"][:2]} for row in rows]
+    return rows
 
 
 async def violations(db: Database) -> list[str]:
@@ -141,8 +152,8 @@ def _wrong_ends(store: Store) -> Iterator[str]:
             if count > 1:
                 yield f"{table} stands {count} times: {pair}"
     for row in store.rows["references"]:
-        if frozen(row["id"]) != (row["in"], row["out"][1]):
-            yield f"references has the wrong id: {row['id']}"
+        if store.memories[row["in"]].agent != row["out"][0]:
+            yield f"references leads to another agent's concept: {row['of']}"
 
 
 def _wrong_vectors(store: Store) -> Iterator[str]:

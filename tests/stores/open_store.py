@@ -99,7 +99,7 @@ class OpenStore:
 
     async def memories_of(self, slug: str, agent: str = "main") -> list[str]:
         """Return the ids of the memories that mention a concept, in order."""
-        text = "SELECT VALUE in FROM references WHERE out = type::record('concept', [$who, $slug])"
+        text = "SELECT VALUE id FROM references WHERE concepts CONTAINS [$who, $slug]"
         found = await self.ask(text, who=agent, slug=slug)
         return sorted(found) if isinstance(found, Iterable) else []
 

@@ -10,7 +10,7 @@ import numpy as np
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_change import OTHER_MODEL, take_concept, take_edge, take_vector
 from service.index.resident.facts import CorruptRow, Facts, facts_of
-from service.index.resident.graph import EdgeTable
+from service.index.resident.graph import EdgeTable, MemoryEdges
 from service.store.vector_forms import FLOAT_BYTES
 
 log = logging.getLogger(__name__)
@@ -65,8 +65,10 @@ def add_picked(loading: Loading, page: Page) -> None:
     add_memories(loading, [row[:FACTS] for row in page])
     stored = [(row[0], row[FACTS + 1]) for row in page if row[FACTS + 1]]
     add_vectors(loading, [(key, e.get("vector"), e.get("fingerprint")) for key, e in stored])
-    edges = [(row[0], earlier) for row in page for earlier in row[-1] or ()]
-    add_memory_edges(loading.index, "follows", edges)
+    earlier = [(row[0], *(row[FACTS + 2] or ())) for row in page]
+    add_memory_edges(loading.index, "follows", earlier)
+    slugs = [(row[0], *(key[1] for key in row[FACTS + 3] or ())) for row in page]
+    add_memory_edges(loading.index, "references", slugs)
 
 
 def add_memories(loading: Loading, page: Page) -> None:
@@ -104,12 +106,12 @@ def add_vectors(loading: Loading, page: Iterable[Row]) -> None:
                 take_vector(index, key, vector)
 
 
-def add_memory_edges(index: AgentIndex, table: EdgeTable, page: Iterable[Row]) -> None:
-    """Add edges given as (key of a memory, key or slug); those of others are passed over."""
+def add_memory_edges(index: AgentIndex, table: MemoryEdges, page: Iterable[Row]) -> None:
+    """Add edges given as (key of a memory, *keys or slugs); those of others are passed over."""
     with index.lock:
-        for ends in page:
-            if len(ends) == 2 and index.holds(ends[0]) and isinstance(ends[1], str):
-                index.put_edge(table, (ends[0], ends[1]))
+        for key, *ends in page:
+            if index.holds(key):
+                index.put_ends(table, key, ends)
 
 
 def add_concepts(index: AgentIndex, page: Iterable[Row]) -> None:
@@ -136,12 +138,11 @@ def add_concept_edges(index: AgentIndex, table: EdgeTable, page: Iterable[Row]) 
 
 
 def add_edges(index: AgentIndex, page: Iterable[Row]) -> None:
-    """Add edges given as (table, id, in, out, weight, is_declared), the last two where there."""
+    """Add edges given as (table, id, in, out)."""
     with index.lock:
-        for table, key, source, target, *weight in page:
-            row = {"in": source, "out": target, "weight": (*weight, None)[0]}
+        for table, key, source, target in page:
             try:
-                take_edge(index, table, key, {**row, "is_declared": any(weight[1:])})
+                take_edge(index, table, key, {"in": source, "out": target})
             except CorruptRow as error:
                 _leave_out(index, table, key, error)
 

@@ -31,6 +31,9 @@ class Edges(Protocol):
     def remove(self, source: int, target: int) -> None:
         """Take an edge away; one that is not there is nothing to do."""
 
+    def ahead(self, node: int, /) -> Sequence[int]:
+        """Return the nodes that edges from this one lead to."""
+
     def weight(self, source: int, target: int) -> int:
         """Return the weight of an edge; 0 where none was given."""
 

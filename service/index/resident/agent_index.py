@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Columns, Mask
 from service.index.resident.facts import Facts
-from service.index.resident.graph import AgentGraph, EdgeTable
+from service.index.resident.graph import AgentGraph, EdgeTable, MemoryEdges
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import (
     NO_DIRECTION,
@@ -214,6 +214,15 @@ class AgentIndex:
         self.graph.edges[table].put(source, target, weight)
         if table == "related_to":
             self.graph.declare(source, target, is_declared=is_declared)
+
+    def put_ends(self, table: MemoryEdges, key: str, ends: Iterable[str]) -> None:
+        """Take in the keys or slugs that a table's edges lead to from a memory: no others do."""
+        wanted = [self._ends(table, (key, end)) for end in ends]
+        edges, source = self.graph.edges[table], self._row_of(key)
+        for target in {*edges.ahead(source)} - {target for _, target in wanted}:
+            edges.remove(source, target)
+        for _, target in wanted:
+            edges.put(source, target)
 
     def remove_edge(self, table: EdgeTable, ends: tuple[str, str]) -> None:
         """Forget an edge."""

@@ -26,6 +26,8 @@ def apply_change(index: AgentIndex, change: RowChange, fingerprint: str | None) 
         _take_concept_change(index, change)
     elif change.table == "embedding":
         _take_vector(index, change, fingerprint)
+    elif change.table in {"references", "follows"}:
+        _take_ends(index, change)
     elif change.table in EDGE_TABLES:
         if change.row is None:
             _drop_edge(index, change.table, change.key)
@@ -46,11 +48,11 @@ def take_concept(index: AgentIndex, key: Any, values: tuple[Any, Any, Any, Any])
 
 
 def take_edge(index: AgentIndex, table: EdgeTable, key: Any, row: Row) -> None:
-    """Take in an edge, if its ends are this agent's: memories by key, concepts by slug."""
-    ends = _ends(index, table, row)
+    """Take in an edge between two concepts, if they are this agent's."""
+    ends = _ends(index, key, row)
     if ends is None:
         return
-    if _ends_named(index, table, key) != ends:
+    if _ends_named(index, key) != ends:
         index.strange_edges[table, str(key)] = ends
     weight = row.get("weight")
     is_declared = bool(row.get("is_declared"))
@@ -107,29 +109,38 @@ def take_vector(index: AgentIndex, key: str, stored: Any) -> None:
         index.leave_out_vector(key, str(error))
 
 
+def _take_ends(index: AgentIndex, change: RowChange) -> None:
+    """Take in all that a memory mentions, or what came before it; the store keeps no other edges.
+
+    Under a list the versions before 4 had edges one by one: such a row is gone.
+    """
+    row, key = change.row or {}, change.key
+    if not isinstance(key, str) or not index.knows(key):
+        return
+    if change.table == "follows":
+        index.put_ends("follows", key, row.get("earlier", ()))
+    else:
+        slugs = [slug for agent, slug in row.get("concepts", ()) if agent == index.agent]
+        index.put_ends("references", key, slugs)
+    index.admit(change.table, key)
+
+
 def _drop_edge(index: AgentIndex, table: EdgeTable, key: Any) -> None:
     """Take an edge out: its id names its ends (writing/transaction.py), or we remember them."""
-    ends = index.strange_edges.pop((table, str(key)), None) or _ends_named(index, table, key)
+    ends = index.strange_edges.pop((table, str(key)), None) or _ends_named(index, key)
     index.admit(table, key)
     if ends is not None:
         index.remove_edge(table, ends)
 
 
-def _ends(index: AgentIndex, table: EdgeTable, row: Row) -> tuple[str, str] | None:
-    source, target = row.get("in"), row.get("out")
-    if table == "follows":
-        is_ours = isinstance(source, str) and isinstance(target, str) and index.knows(source)
-        return (str(source), str(target)) if is_ours else None
-    if not is_of(index, target) or target is None:
-        return None
-    if table == "references":
-        return (source, target[1]) if isinstance(source, str) and index.knows(source) else None
-    return (source[1], target[1]) if source is not None and is_of(index, source) else None
+def _ends(index: AgentIndex, key: Any, row: Row) -> tuple[str, str] | None:
+    """Return the slugs of an edge between two concepts, if they are this agent's."""
+    if "in" not in row:
+        return _ends_named(index, key)
+    source, target = row["in"], row["out"]
+    return (source[1], target[1]) if is_of(index, source) and is_of(index, target) else None
 
 
-def _ends_named(index: AgentIndex, table: EdgeTable, key: Any) -> tuple[str, str] | None:
+def _ends_named(index: AgentIndex, key: Any) -> tuple[str, str] | None:
     """Return the ends that an id of ours names; None for another's and for ids by hand."""
-    if table in {"related_to", "is_a"}:
-        return (key[1], key[2]) if is_of(index, key) and len(key) == 3 else None
-    is_ours = isinstance(key, list) and len(key) == 2 and isinstance(key[0], str)
-    return (key[0], key[1]) if is_ours and index.knows(key[0]) else None
+    return (key[1], key[2]) if is_of(index, key) and len(key) == 3 else None

@@ -31,9 +31,7 @@ class Named:
         if isinstance(value, str):
             self.memories.add(value)
         elif isinstance(value, list) and value and isinstance(value[0], str):
-            # The first of the ids of `references` and `follows` is a memory.
             self.agents.add(value[0])
-            self.memories.add(value[0])
 
 
 def named_in(changes: Iterable[RowChange]) -> Named:

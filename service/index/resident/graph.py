@@ -16,6 +16,8 @@ from service.records import FEW_MEMORIES, Concept, Related
 from service.text.digests import digest_of_name
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
+# Those of which a memory's row of the store has all.
+MemoryEdges = Literal["references", "follows"]
 EDGE_TABLES: Final[tuple[EdgeTable, ...]] = ("references", "related_to", "is_a", "follows")
 
 _CONCEPT_BYTES: Final = 300

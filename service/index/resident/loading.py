@@ -43,7 +43,6 @@ SCAN_EMBEDDINGS: Final = load_query(__package__, "scan_embeddings")
 SCAN_REFERENCES: Final = load_query(__package__, "scan_references")
 SCAN_FOLLOWS: Final = load_query(__package__, "scan_follows")
 CONCEPT_PAGE: Final = load_query(__package__, "concept_page")
-REFERENCING_PAGE: Final = load_query(__package__, "referencing_page")
 RELATED_PAGE: Final = load_query(__package__, "related_page")
 ISA_PAGE: Final = load_query(__package__, "isa_page")
 STRANGE_EDGES: Final = load_query(__package__, "strange_edges")
@@ -181,16 +180,16 @@ async def _scanned_vectors(db: Database) -> AsyncIterator[Page]:
 
 
 async def _scanned_edges(db: Database, query: Query) -> AsyncIterator[Page]:
-    after: list[str] = []
+    after = ""
     while True:
-        text: str = await db.run(query, after=after, limit=_PAGE_EDGES)
+        text: str = await db.run(query, after=after, limit=_PAGE_MEMORIES)
         if not text:
             return
         page = [line.split("\t") for line in text.split("\n")]
         yield page
-        if len(page) < _PAGE_EDGES or page[-1] == after:
+        if len(page) < _PAGE_MEMORIES or page[-1][0] == after:
             return
-        after = page[-1]
+        after = page[-1][0]
 
 
 async def _pick(db: Database, loading: Loading) -> None:
@@ -207,9 +206,6 @@ async def _pick(db: Database, loading: Loading) -> None:
     if adding:
         await adding
     await _load_concepts(db, loading.index)
-    async for page in _concept_pages(db, REFERENCING_PAGE, loading.index.agent, _PAGE_CONCEPTS):
-        edges = [(key, slug) for (_, slug, *_), keys in page for key in keys]
-        await asyncio.to_thread(add_memory_edges, loading.index, "references", edges)
 
 
 async def _picked_pages(db: Database, agent: str) -> AsyncIterator[Page]:

@@ -1,4 +1,4 @@
-"""The edges from memories to the concepts that they mention."""
+"""What memories mention, and how many mention each concept."""
 
 from typing import Final
 
@@ -10,25 +10,25 @@ QUERY: Final = load_query(__package__, "references")
 
 
 def references(linked: LinkedChange) -> Fragment | None:
-    """Write and drop edges, and count each concept's memories."""
-    agent, found = linked.agent, linked.links.references
-    leaving = {memory.id for memory in linked.change.gone}
+    """Write what each memory mentions from now on, and count each concept's memories."""
+    agent, found, change = linked.agent, linked.links.references, linked.change
+    touched = {key for key, _ in found.added | found.dropped} - {one.id for one in change.gone}
+    rows = {
+        key: {
+            "id": record("references", key),
+            "concepts": [[agent, slug] for slug in sorted(linked.links.concepts_of[key])],
+        }
+        for key in sorted(touched)
+    }
+    new = {draft.key for draft in change.drafts} - change.replaced.keys()
+    kept = [key for key, row in rows.items() if row["concepts"]]
     return fragment(
         QUERY,
-        references=[
-            {
-                "id": record("references", [key, slug]), "in": record("memory", key),
-                "out": record("concept", [agent, slug]),
-            }
-            for key, slug in sorted(found.added)
-        ],
-        gone_references=[
-            record("references", [key, slug])
-            for key, slug in sorted(found.dropped)
-            if key not in leaving
-        ],
+        references=[rows[key] for key in kept if key in new],
+        changed_references=[rows[key] for key in kept if key not in new],
+        gone_references=[rows[key]["id"] for key in rows if not rows[key]["concepts"]],
         counts=[
             {"id": record("concept", [agent, slug]), "by": by}
             for slug, by in sorted(found.counts.items())
         ],
-    )  # fmt: skip
+    )

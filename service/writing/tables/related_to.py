@@ -20,7 +20,6 @@ def related_to(linked: LinkedChange) -> Fragment | None:
         related=[
             {
                 "id": record("related_to", [agent, *pair]),
-                "in": record("concept", [agent, pair[0]]),
                 "out": record("concept", [agent, pair[1]]),
                 "weight": by, "is_declared": is_declared,
             }

@@ -49,13 +49,12 @@ def concept(slug: str, memories: int) -> RowChange:
 
 
 def edge(table: str, start: str, end: str, **fields: Any) -> RowChange:
-    concepts = ["main", start], ["main", end]
-    if table in ALL_EDGES:
-        return RowChange(
-            table, ["main", start, end], {"in": concepts[0], "out": concepts[1]} | fields
-        )
-    target = end if table == "follows" else concepts[1]
-    return RowChange(table, [start, end], {"in": start, "out": target} | fields)
+    if table == "follows":
+        return RowChange(table, start, {"earlier": [end]})
+    if table == "references":
+        return RowChange(table, start, {"concepts": [["main", end]]})
+    ends = {"out": ["main", end]} | ({"in": ["main", start]} if table == "is_a" else {})
+    return RowChange(table, ["main", start, end], ends | fields)
 
 
 def gone(change: RowChange) -> RowChange:
@@ -276,6 +275,9 @@ BAD_ROWS: list[RowChange] = [
     RowChange("concept", ["main", ["c0"]], {"name": "C0", "memories": 2}),
     edge("related_to", "c0", "c1", weight="two"),
     edge("related_to", "c0", "c1", weight=0.5),
+    RowChange("references", "m0", {"concepts": 7}),
+    RowChange("references", "m0", {"concepts": [["main", "c0", "more"]]}),
+    RowChange("follows", "m0", {"earlier": None}),
     RowChange("embedding", "m0", {"fingerprint": MODEL}),
     RowChange("embedding", "m0", {"vector": "blue", "fingerprint": MODEL}),
     RowChange("embedding", "m0", {"vector": [["a"]], "fingerprint": MODEL}),
@@ -295,7 +297,8 @@ def test_a_corrupt_row_is_left_out_and_told_and_the_rest_answers(bad: RowChange)
     take(index, edge("references", "m1", "c1"), edge("related_to", "c1", "c2", weight=1))
     if bad.table != "memory":
         take(index, memory("m0", "blue bunny"), concept("c0", 2))
-    take(index, bad, edge("references", "m1", "c2"), concept("c2", 3))
+    both = {"concepts": [["main", "c1"], ["main", "c2"]]}
+    take(index, bad, RowChange("references", "m1", both), concept("c2", 3))
     assert sum(index.left_out().values()) == 1
     answered = said(index)
     assert "m1" in {hit.id for hit in answered["text"]["blue"]}
