@@ -13,9 +13,10 @@ log = logging.getLogger(__name__)
 OPEN_EDGES: Final = load_query(__package__, "open_edges")
 CLOSE_EDGES: Final = load_query(__package__, "close_edges")
 MOVE_EDGES: Final = load_query(__package__, "move_edges")
-_OLD: Final = {
-    table: load_query(__package__, f"old_{table}")
-    for table in ("references", "follows", "related_to")
+OLD_EDGES: Final = {
+    "references": load_query(__package__, "old_references"),
+    "follows": load_query(__package__, "old_follows"),
+    "related_to": load_query(__package__, "old_related_to"),
 }
 
 _PAGE_EDGES: Final = 2000
@@ -33,7 +34,7 @@ class Runs(Protocol):
 async def upgrade_edges(db: Runs) -> None:
     """Move every edge, 2,000 in a transaction; one that was interrupted goes on."""
     await db.run(OPEN_EDGES)
-    for table, query in _OLD.items():
+    for table, query in OLD_EDGES.items():
         after: Any = []
         moved = 0
         while page := await db.run(query, after=after, limit=_PAGE_EDGES):

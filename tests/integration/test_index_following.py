@@ -22,7 +22,7 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.change_feed import ChangeFeed
 from service.index.resident.feed_position import FeedPosition
 from service.index.resident.follow import Follower
-from service.index.resident.neighbours import before_and_after, memories_of, related
+from service.index.resident.neighbours import related
 from service.index.resident.residency import Residency
 from service.memories.storing import change_memory, remove
 from service.records import Commit, Filters

@@ -1,7 +1,6 @@
 """Loading an index from a real store: page by page, with whatever stands there, for many agents."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,86 +1,131 @@
 """A store of an older schema is brought over when opened, whatever interrupted that before."""
 
+import asyncio
+import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.errors import StoreUnavailable
+from service.errors import StoreRefused
 from service.records import Filters
-from service.store import upgrade as upgrading
+from service.store import schema as schemas
+from service.store.address import StoreAddress
+from service.store.database import Database
 from service.store.queries import Query
-from service.store.vector_forms import read_vector
-from tests.stores.open_store import OpenStore, open_store
+from service.store.schema import SCHEMA_VERSION
+from service.store.vector_forms import VectorForm
+from tests.stores.graph_check import violations
+from tests.stores.open_store import open_store
+from tests.stores.template import SCHEMA
+from tests.stores.version_3 import make_version_3
 
 pytestmark = pytest.mark.anyio
 
-VERSION_3 = {"version": 3}
-TEXTS = [f"Note {number} about the GPU of machine {number}." for number in range(7)]
+TEXTS = [f"Note {number} about the GPU of Anna Berg, number {number}." for number in range(7)]
+KEPT = ("memory", "embedding", "concept", "references", "follows", "related_to", "is_a")
+DECLARED = '[[concept]]\nname = "Graphics card"\nis_a = ["Hardware"]\nrelated_to = ["GPU"]\n'
+# Opens a store with pages of three rows; kills itself some seconds after its nth write began.
+KILLED = """
+import asyncio, os, signal, sys, threading
+from pathlib import Path
+from service.store import upgrade, upgrade_edges
+from service.store.address import StoreAddress
+from service.store.database import Database
+
+folder, nth, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+upgrade._PAGE_VECTORS = upgrade_edges._PAGE_EDGES = 3
+written, write = [], Database._write
+
+async def counted(self, *asked):
+    written.append(1)
+    if len(written) == nth:
+        threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    return await write(self, *asked)
+
+Database._write = counted
+db = Database(StoreAddress("surrealkv://" + folder))
+asyncio.run(db.open(Path("schema.surql").read_text(encoding="utf-8")))
+asyncio.run(db.close())
+"""
 
 
-async def write_float32(opened: OpenStore) -> None:
-    """Write the vectors as version 3 did."""
-    rows = await opened.ask("SELECT * FROM embedding")
-    assert isinstance(rows, list)
-    for row in rows:
-        vector = read_vector(row["vector"]).astype("<f4").tobytes()
-        text = "UPDATE type::record('embedding', $key) SET vector = $vector"
-        await opened.ask(text, key=row["id"], vector=vector)
-    facts = await opened.db.meta("embedding")
-    canary = read_vector(facts["canary"]).astype("<f4").tobytes()
-    await opened.db.set_meta("embedding", {**facts, "canary": canary})
-    await opened.db.set_meta("schema", VERSION_3)
+async def rows_of(db: Database) -> dict[str, Any]:
+    """Return everything that bringing a store over must leave as it is."""
+    found = {
+        table: await db.run(Query("all", f"SELECT * FROM {table}", frozenset(), writes=False))  # noqa: S608
+        for table in KEPT
+    }
+    return found | {"meta": await db.meta("embedding")}
 
 
-async def vectors_of(opened: OpenStore) -> dict[str, bytes]:
-    """Return the stored vectors, and the canary's, by key."""
-    rows = await opened.ask("SELECT * FROM embedding")
-    assert isinstance(rows, list)
-    canary = (await opened.db.meta("embedding"))["canary"]
-    return {**{row["id"]: row["vector"] for row in rows}, "canary": canary}
+async def write_old(folder: Path, form: VectorForm) -> dict[str, Any]:
+    """Leave a store of version 3; returns the rows that it had as one of version 4."""
+    async with open_store(folder, form) as opened:
+        await opened.push(*TEXTS, session="s", tags=["harbour"])
+        await opened.read("log.md", "# Log\n\n## Alpha\n\nThe GPU.\n\n## Beta\n\nAnna Berg.\n")
+        await opened.declare(DECLARED)
+        assert await opened.complaints() == []
+        rows = await rows_of(opened.db)
+        await make_version_3(opened.db)
+    return rows
 
 
-@pytest.mark.parametrize("pages", [0, 1, 2, 9])
-async def test_vectors_of_float32_become_float16(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int
-) -> None:
-    """The bringing over is interrupted after some pages, and goes on at the next opening."""
-    monkeypatch.setattr(upgrading, "_PAGE_VECTORS", 3)
-    async with open_store(tmp_path, "bytes") as old:
-        ids = await old.push(*TEXTS)
-        before = await vectors_of(old)
-        await write_float32(old)
-    async with open_store(tmp_path, "bytes") as between:
-        # Opening brought all over: what follows is done by hand, page by page.
-        assert await vectors_of(between) == before
-        await write_float32(between)
-        await bring_over(between, pages)
-    async with open_store(tmp_path, "bytes") as new:
-        assert await vectors_of(new) == before
-        question = await new.vectors.embed_query(TEXTS[3])
-        found, _ = await new.engine.by_vector(question, Filters(), 1)
-        assert [one.id for one in found] == [ids[3]]
+@pytest.mark.parametrize("form", ["bytes", "array"])
+async def test_a_store_of_version_3_is_brought_over(tmp_path: Path, form: VectorForm) -> None:
+    before = await write_old(tmp_path, form)
+    async with open_store(tmp_path, form) as new:
+        assert await rows_of(new.db) == before
+        definitions = str(await new.ask("INFO FOR DB"))
+        assert [f"DEFINE TABLE {table} TYPE NORMAL" in definitions for table in KEPT[3:6]] == [
+            True, True, True,
+        ]  # fmt: skip
+        assert "by_ends" not in str(await new.ask("INFO FOR TABLE references"))
+        # Nothing points along the edges that were.
+        assert await new.ask("SELECT VALUE ->references FROM memory") == [[]] * 9
+        assert (await new.db.meta("schema")).keys() == {"version", "digest"}
+        found, _ = await new.engine.by_vector(await new.vectors.embed_query(TEXTS[3]), Filters(), 1)
+        assert len(found) == 1
+        ids = await new.push("The GPU once more.", session="s")
+        assert set(ids) <= set(await new.memories_of("gpu"))
         assert await new.complaints() == []
+    async with open_store(tmp_path, form) as again:
+        assert set(ids) <= set(await again.memories_of("gpu"))
 
 
-async def bring_over(opened: OpenStore, pages: int) -> None:
-    """Bring a store over until so many pages are written."""
-
-    class Interrupted:
-        """A database that goes away after some writes."""
-
-        def __init__(self) -> None:
-            self.left = pages
-            self.meta, self.set_meta = opened.db.meta, opened.db.set_meta
-
-        async def run(self, query: Query, **params: Any) -> Any:
-            if query.writes:
-                if not self.left:
-                    raise StoreUnavailable("gone")
-                self.left -= 1
-            return await opened.db.run(query, **params)
-
+@pytest.mark.parametrize("seed", range(4))
+async def test_killed_while_it_is_brought_over_nothing_is_lost(tmp_path: Path, seed: int) -> None:
+    before = await write_old(tmp_path, "bytes")
+    chance, store = random.Random(seed), tmp_path / "store"
+    for _ in range(5):
+        nth, seconds = chance.randrange(1, 12), chance.choice((0, 0.001, 0.003))
+        code = [sys.executable, "-c", KILLED, str(store), str(nth), str(seconds)]
+        await asyncio.to_thread(subprocess.run, code, check=False, timeout=60)
+        await refused_by_older(store)
+    db = Database(StoreAddress(f"surrealkv://{store}"))
     try:
-        await upgrading.upgrade(Interrupted(), VERSION_3)
-    except StoreUnavailable:
-        assert pages < 3
+        await db.open(SCHEMA)
+        assert await rows_of(db) == before
+        assert await violations(db) == []
+    finally:
+        await db.close()
+
+
+async def refused_by_older(store: Path) -> None:
+    """Assert that the program of version 3 opens a store only as long as nothing is moved."""
+    db = Database(StoreAddress(f"surrealkv://{store}"))
+    try:
+        await db._connected()
+        stored = await db.meta("schema")
+        moved = await db.run(Query("own", "SELECT * FROM references:..[]", frozenset(), False))
+    finally:
+        await db.close()
+    if stored["version"] == SCHEMA_VERSION:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(schemas, "SCHEMA_VERSION", 3)
+            with pytest.raises(StoreRefused):
+                schemas.refuse_newer(stored)
+    else:
+        assert all("in" in row for row in moved)

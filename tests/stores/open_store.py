@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from service.drafts.drafts import DocumentText
 from service.index.database.engine import DatabaseEngine
@@ -81,9 +82,9 @@ class OpenStore:
         )
         return synced
 
-    async def push(self, *texts: str, **fields: str) -> list[str]:
+    async def push(self, *texts: str, **fields: Any) -> list[str]:
         """Store one memory for each text; returns their ids."""
-        pushed = [Pushed(text, occurred_at=START, **fields) for text in texts]  # type: ignore[arg-type]
+        pushed = [Pushed(text, occurred_at=START, **fields) for text in texts]
         ids, _ = await store(self.pipeline, pushed)
         return ids
 

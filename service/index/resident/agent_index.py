@@ -97,11 +97,6 @@ class AgentIndex:
             vectors = self.vectors.count if self.vectors else 0
             return {"memory": self.memories, "embedding": vectors, **self.graph.counts()}
 
-    @property
-    def unfit_vectors(self) -> int:
-        """The number of memories whose vector is left out."""
-        return len(self.unfit)
-
     def left_out(self) -> dict[str, int]:
         """Return how much of the store is not in here, by reason; without the lock."""
         reasons = Counter(list(self.unfit.values()))
@@ -217,11 +212,11 @@ class AgentIndex:
 
     def put_ends(self, table: MemoryEdges, key: str, ends: Iterable[str]) -> None:
         """Take in the keys or slugs that a table's edges lead to from a memory: no others do."""
-        wanted = [self._ends(table, (key, end)) for end in ends]
+        wanted = [self._ends(table, (key, end))[1] for end in ends]
         edges, source = self.graph.edges[table], self._row_of(key)
-        for target in {*edges.ahead(source)} - {target for _, target in wanted}:
+        for target in {*edges.ahead(source)}.difference(wanted):
             edges.remove(source, target)
-        for _, target in wanted:
+        for target in wanted:
             edges.put(source, target)
 
     def remove_edge(self, table: EdgeTable, ends: tuple[str, str]) -> None:
