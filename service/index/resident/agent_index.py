@@ -145,9 +145,9 @@ class AgentIndex:
     def finish(self) -> None:
         """Bring what was loaded in pages into its final form."""
         with self.lock:
-            self.text.finish()
-            if self.packed:
-                self.packed.finish()
+            for part in (self.text, self.packed, self.vectors):
+                if part:
+                    part.finish()
 
     def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""

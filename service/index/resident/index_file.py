@@ -22,6 +22,8 @@ def save_index(index: AgentIndex) -> Saved:
     """
     with index.lock:
         index.text.purge()
+        if index.vectors:
+            index.vectors.finish()
     saved = Saved(
         {
             "agent": index.agent,
