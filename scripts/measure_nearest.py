@@ -73,13 +73,13 @@ def add_rows(table: Table, name: str, texts: Floats, questions: Floats) -> None:
     index.put(range(len(texts)), texts)
     index.finish()
     chosen = index._share
-    for share in (chosen, 0.05, 0.1, 0.2, None):
+    for share in (0.05, 0.1, 0.2, None):
         index._share = share
         found = list(shares_found(index, texts, questions))
         looked = "all" if share is None else f"{share:.0%}"
         table.add_row(
             name, f"{len(texts):,}", f"{len(questions):,}",
-            f"{looked}, its own choice" if share is chosen else looked,
+            f"{looked}, its own choice" if share == chosen else looked,
             *(f"{np.mean(of):.4f}" for of in zip(*found, strict=True)),
         )  # fmt: skip
 
