@@ -3,10 +3,14 @@
 import asyncio
 import time
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpx
+import aiohttp
 import orjson
 
 from service.redaction import redacted
@@ -16,13 +20,25 @@ _PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 # Either header, of gzip or of zlib.
 _EITHER_HEADER: Final = zlib.MAX_WBITS | 32
 # Waiting ends with the call, so that only connecting has a limit of its own.
-_LIMITS: Final = httpx.Timeout(None, connect=2.0)
+_LIMITS: Final = aiohttp.ClientTimeout(total=None, sock_connect=2.0)
 # A reason that a person reads.
 _LONGEST_REASON: Final = 300
 
 
 class AnswerUnusable(Exception):
     """An answer that cannot be read, or not within its bounds; the text says why."""
+
+
+class Unreachable(Exception):
+    """Nobody listens there, or not in time."""
+
+
+class BrokenOff(Exception):
+    """A connection that ended before the answer did, or an answer that is no HTTP."""
+
+
+class UnusableUrl(Exception):
+    """Not an address that can be asked over HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +54,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer; `connection` is the same object for all answers of one connection."""
+    """A whole answer; the names of `headers` match in any case."""
 
     status: int
-    headers: httpx.Headers
+    headers: Mapping[str, str]
     content: bytes
-    connection: object
+    is_on_new_connection: bool
 
     def refusal(self) -> str:
         """Return the status and what OpenAI's, Cohere's or FastAPI's fields say to it."""
@@ -57,30 +73,73 @@ class Answer:
         return f"{self.status}: {redacted(reason)[:_LONGEST_REASON]}"
 
 
-def client_of(api_key: str | None) -> httpx.AsyncClient:
-    """Return a client that follows no redirect and sends the key."""
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    return httpx.AsyncClient(headers=headers | _HEADERS, timeout=_LIMITS)
+class Client:
+    """Asks one server over connections that it keeps; follows no redirect and sends the key."""
+
+    def __init__(self, url: str, api_key: str | None) -> None:
+        self._headers = _HEADERS | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        self._proxy = _proxy_for(url)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session:
+            await self._session.close()
+
+    async def ask(self, call: Call) -> Answer:
+        """Ask once.
+
+        Raises TimeoutError when the whole answer is not there in time, however busily it drips,
+        AnswerUnusable for one that is too large or cannot be unpacked, Unreachable, BrokenOff and
+        UnusableUrl.
+        """
+        content = orjson.dumps(call.body) if call.body is not None else None
+        made = SimpleNamespace(connections=0)
+        session = self._session = self._session or self._begin()
+        try:
+            async with (
+                asyncio.timeout(max(0.0, call.until - time.monotonic())),
+                session.request(
+                    call.method, call.url, data=content, allow_redirects=False,
+                    proxy=self._proxy, trace_request_ctx=made,
+                ) as response,
+            ):  # fmt: skip
+                whole = await _read(response, call.most_bytes)
+                return Answer(response.status, response.headers, whole, made.connections > 0)
+        except aiohttp.InvalidURL as error:
+            raise UnusableUrl(str(error)) from error
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise Unreachable(repr(error)) from error
+        except aiohttp.ClientError as error:
+            raise BrokenOff(repr(error)) from error
+
+    def _begin(self) -> aiohttp.ClientSession:
+        trace = aiohttp.TraceConfig()
+        trace.on_connection_create_end.append(_count_connection)
+        return aiohttp.ClientSession(
+            headers=self._headers,
+            timeout=_LIMITS,
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[trace],
+        )
 
 
-async def ask(client: httpx.AsyncClient, call: Call) -> Answer:
-    """Ask once.
-
-    Raises TimeoutError when the whole answer is not there in time, however busily it drips,
-    AnswerUnusable for one that is too large or cannot be unpacked, httpx.TransportError for none,
-    httpx.InvalidURL.
-    """
-    content = orjson.dumps(call.body) if call.body is not None else None
-    async with (
-        asyncio.timeout(max(0.0, call.until - time.monotonic())),
-        client.stream(call.method, call.url, content=content) as response,
-    ):
-        whole = await _read(response, call.most_bytes)
-        connection = response.extensions.get("network_stream")
-        return Answer(response.status_code, response.headers, whole, connection)
+async def _count_connection(
+    _session: aiohttp.ClientSession,
+    context: SimpleNamespace,
+    _params: aiohttp.TraceConnectionCreateEndParams,
+) -> None:
+    context.trace_request_ctx.connections += 1
 
 
-async def _read(response: httpx.Response, most_bytes: int) -> bytes:
+def _proxy_for(url: str) -> str | None:
+    """Return the proxy that the environment names (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)."""
+    parts = urlsplit(url)
+    return None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+
+
+async def _read(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     announced = response.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > most_bytes:
         raise _too_large(most_bytes)
@@ -90,7 +149,7 @@ async def _read(response: httpx.Response, most_bytes: int) -> bytes:
         raise AnswerUnusable(msg)
     unpacker = zlib.decompressobj(_EITHER_HEADER) if packing in _PACKED else None
     whole = bytearray()
-    async for packed in response.aiter_raw():
+    async for packed in response.content.iter_any():
         # A kilobyte may unpack to a gigabyte: never more than there is room for.
         whole += _unpack(unpacker, packed, most_bytes - len(whole)) if unpacker else packed
         if len(whole) > most_bytes:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-import httpx
-
 from service.errors import (
     EmbedderForbids,
     EmbedderRefused,
@@ -16,7 +14,15 @@ from service.errors import (
     ServiceError,
 )
 from service.inference.answers import items_of, read_object, read_vectors
-from service.inference.asking import Answer, AnswerUnusable, Call, ask, client_of
+from service.inference.asking import (
+    Answer,
+    AnswerUnusable,
+    BrokenOff,
+    Call,
+    Client,
+    Unreachable,
+    UnusableUrl,
+)
 from service.inference.breaker import Breaker
 from service.inference.model import CANARY, EmbedderAddress, EmbeddingModel, Patience
 from service.records import Vector
@@ -50,16 +56,15 @@ class Embedder:
         self.address = address
         self.breaker = breaker or Breaker()
         self.changes = 0
-        self._client = client_of(address.api_key)
+        self._client = Client(address.url, address.api_key)
         self._model: EmbeddingModel | None = None
         self._answered: object = None
-        self._connections: list[object] = []
         self._failure: ServiceError | None = None
         self.failed_at = -inf
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._client.close()
 
     async def describe(self) -> tuple[EmbeddingModel, Vector]:
         """Ask the server for its model and embed the canary; returns both.
@@ -158,18 +163,15 @@ class Embedder:
             named, vectors = await asyncio.to_thread(_read, answer, len(texts), model.dimensions)
         else:
             named, vectors = _read(answer, len(texts), model.dimensions)
-        self._notice(answer.connection, named)
+        self._notice(answer, named)
         return vectors
 
-    def _notice(self, connection: object, named: object) -> None:
-        """Count what may mean that another model answers; connections are known by identity."""
-        is_new = connection is not None and all(one is not connection for one in self._connections)
-        if is_new:
-            self._connections = [*self._connections[-99:], connection]
+    def _notice(self, answer: Answer, named: object) -> None:
+        """Count what may mean that another model answers."""
         is_renamed = named is not None and named != self._answered
         if is_renamed:
             self._answered = named
-        self.changes += is_new or is_renamed
+        self.changes += answer.is_on_new_connection or is_renamed
 
     def _body(
         self, model: EmbeddingModel, texts: Sequence[str], *, is_query: bool
@@ -207,21 +209,20 @@ class Embedder:
             raise EmbedderUnavailable(self._why_left_alone())
         started = time.monotonic()
         try:
-            answer = await ask(self._client, call)
+            answer = await self._client.ask(call)
         except AnswerUnusable as error:
             self.breaker.succeed()
             raise EmbedderRefused(f"The embedding server's answer {error}.") from error
-        except httpx.InvalidURL as error:
+        except UnusableUrl as error:
             raise EmbedderRefused(f"MEMORY_EMBEDDING_URL is no URL ({error}).") from error
+        except Unreachable as error:
+            raise self._failed("cannot be reached", is_gone=True) from error
         except TimeoutError as error:
             waited = time.monotonic() - started
             raise self._failed(f"did not answer within {waited:.1f} s", is_gone=False) from error
-        except httpx.TransportError as error:
-            is_gone = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            if not is_gone:
-                # A lost race with a server that closes idle connections is worth another try.
-                raise _PassingFailure(f"The embedding server broke off ({error!r}).") from error
-            raise self._failed("cannot be reached", is_gone=True) from error
+        except BrokenOff as error:
+            # A lost race with a server that closes idle connections is worth another try.
+            raise _PassingFailure(f"The embedding server broke off ({error}).") from error
         self.breaker.succeed()
         return _accepted(answer)
 

@@ -11,10 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx
 import orjson
 
-from service.inference.asking import Answer, AnswerUnusable, Call, ask, client_of
+from service.inference.asking import (
+    Answer,
+    AnswerUnusable,
+    BrokenOff,
+    Call,
+    Client,
+    Unreachable,
+    UnusableUrl,
+)
 from service.redaction import redacted
 
 log = logging.getLogger(__name__)
@@ -50,14 +57,14 @@ class Reranker:
 
     def __init__(self, address: RerankerAddress) -> None:
         self.address = address
-        self._client = client_of(address.api_key)
+        self._client = Client(address.url, address.api_key)
         self._speaks_tei = False
         self._resting_until = 0.0
         self._failure = ""
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._client.close()
 
     async def score(self, question: str, documents: Sequence[str]) -> list[float]:
         """Return one score for each document, in their order: the larger, the more relevant.
@@ -73,17 +80,17 @@ class Reranker:
             return await self._scores(question, documents, until)
         except AnswerUnusable as error:
             raise self._failed(f"The rerank server's answer {error}.") from error
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        except (BrokenOff, Unreachable, UnusableUrl, TimeoutError) as error:
             raise self._failed(f"The rerank server {self._silence(error)}.") from error
         except RerankFailed as error:
             raise self._failed(str(error)) from error
 
     def _silence(self, error: Exception) -> str:
-        if isinstance(error, TimeoutError | httpx.TimeoutException):
+        if isinstance(error, TimeoutError):
             return f"did not answer within {self.address.timeout_seconds:g} s"
-        if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
-            return f"broke off ({error!r})"
-        return f"at {self.address.url} cannot be reached ({error!r})"
+        if isinstance(error, BrokenOff):
+            return f"broke off ({error})"
+        return f"at {self.address.url} cannot be reached ({error})"
 
     def _failed(self, reason: str) -> RerankFailed:
         self._resting_until, self._failure = time.monotonic() + _REST_SECONDS, reason
@@ -93,11 +100,11 @@ class Reranker:
     async def _scores(self, question: str, documents: Sequence[str], until: float) -> list[float]:
         """Ask in the shape that was understood last; where it no longer is, in the other one."""
         call = self._call(question, documents, until, speaks_tei=self._speaks_tei)
-        first = await ask(self._client, call)
+        first = await self._client.ask(call)
         if first.status not in _ANOTHER_SHAPE:
             return _read(first, len(documents))
         other = self._call(question, documents, until, speaks_tei=not self._speaks_tei)
-        second = await ask(self._client, other)
+        second = await self._client.ask(other)
         if second.status != 200:
             told = " and ".join(
                 f"{answer.refusal()} ({one.url})"

@@ -44,6 +44,14 @@ class Edges(Protocol):
         """Go through all edges as (source, target)."""
 
 
+def put_ends(edges: Edges, source: int, targets: Sequence[int]) -> None:
+    """Let a node's edges lead to these nodes and to no others."""
+    for target in {*edges.ahead(source)}.difference(targets):
+        edges.remove(source, target)
+    for target in targets:
+        edges.put(source, target)
+
+
 class AdjacencyLists:
     """Directed edges between numbered nodes: adjacency arrays both ways, and weights."""
 

@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from service.index.resident.adjacency import put_ends
 from service.index.resident.columns import Columns, Mask
 from service.index.resident.facts import Facts
-from service.index.resident.graph import AgentGraph, EdgeTable, MemoryEdges
+from service.index.resident.graph import AgentGraph, MemoryEdges
+from service.index.resident.packed_memories import PackedMemories
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import (
     NO_DIRECTION,
@@ -55,15 +57,19 @@ class AgentIndex:
     """What one service knows of one agent's memories.
 
     `corrupt` names rows of the store that make no sense, by table and key; `beyond_budget` counts
-    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id.
+    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id. `packed`
+    is None where others write to the store, which then has the last word on what is shown.
     """
 
-    def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
+    def __init__(
+        self, agent: str, vectors: VectorIndex | None = None, *, packs: bool = False
+    ) -> None:
         self.agent = agent
         self.lock = threading.RLock()
         self.columns = Columns()
         self.text = TextIndex()
         self.vectors = vectors
+        self.packed = PackedMemories() if packs else None
         self.graph = AgentGraph(agent)
         self.corrupt: set[tuple[str, str]] = set()
         self.beyond_budget = 0
@@ -71,15 +77,17 @@ class AgentIndex:
         self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
         self.keys: list[str] = []
         self.rows: dict[str, int] = {}
+        # What was found of the question that was asked last.
+        self.told: object = None
         # Memories whose vector cannot stand among the others, and why.
         self.unfit: dict[str, str] = {}
 
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        vectors = self.vectors.bytes if self.vectors else 0
+        parts = (self.columns, self.text, self.graph, self.vectors, self.packed)
         names = _EMPTY_BYTES + len(self.keys) * _KEY_BYTES
-        return names + self.columns.bytes + self.text.bytes + vectors + self.graph.bytes
+        return names + sum(part.bytes for part in parts if part)
 
     @property
     def memories(self) -> int:
@@ -138,7 +146,9 @@ class AgentIndex:
     def finish(self) -> None:
         """Bring what was loaded in pages into its final form."""
         with self.lock:
-            self.text.finish()
+            for part in (self.text, self.packed, self.vectors):
+                if part:
+                    part.finish()
 
     def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""
@@ -151,12 +161,16 @@ class AgentIndex:
         rows = [self._row_of(one.key) for one in facts]
         self.columns.put(rows, facts)
         self.text.put(rows, [one.words for one in facts])
+        if self.packed:
+            self.packed.put(rows, [one.packed for one in facts])
 
     def remove_memory(self, key: str) -> None:
         """Forget a memory and its vector; its edges are taken away by themselves."""
         if self.holds(key):
             self.columns.remove(self.rows[key])
             self.text.remove(self.rows[key])
+            if self.packed:
+                self.packed.remove(self.rows[key])
             self.remove_vector(key)
 
     def remove_edges_of_memory(self, key: str) -> None:
@@ -201,35 +215,10 @@ class AgentIndex:
         if self.vectors and key in self.rows:
             self.vectors.remove(self.rows[key])
 
-    def put_edge(
-        self, table: EdgeTable, ends: tuple[str, str], weight: int = 0, *, is_declared: bool = False
-    ) -> None:
-        """Take in an edge between memories (by key) or concepts (by slug), or what it is now."""
-        source, target = self._ends(table, ends)
-        self.graph.edges[table].put(source, target, weight)
-        if table == "related_to":
-            self.graph.declare(source, target, is_declared=is_declared)
-
     def put_ends(self, table: MemoryEdges, key: str, ends: Iterable[str]) -> None:
         """Take in the keys or slugs that a table's edges lead to from a memory: no others do."""
-        wanted = [self._ends(table, (key, end))[1] for end in ends]
-        edges, source = self.graph.edges[table], self._row_of(key)
-        for target in {*edges.ahead(source)}.difference(wanted):
-            edges.remove(source, target)
-        for target in wanted:
-            edges.put(source, target)
-
-    def remove_edge(self, table: EdgeTable, ends: tuple[str, str]) -> None:
-        """Forget an edge."""
-        source, target = self._ends(table, ends)
-        self.graph.edges[table].remove(source, target)
-        if table == "related_to":
-            self.graph.declare(source, target, is_declared=False)
-
-    def _ends(self, table: EdgeTable, ends: tuple[str, str]) -> tuple[int, int]:
-        source = self._row_of if table in {"references", "follows"} else self.graph.number_of
-        target = self._row_of if table == "follows" else self.graph.number_of
-        return source(ends[0]), target(ends[1])
+        number_of = self._row_of if table == "follows" else self.graph.number_of
+        put_ends(self.graph.edges[table], self._row_of(key), list(map(number_of, ends)))
 
     def _row_of(self, key: str) -> int:
         """Return a memory's row, a new empty one if need be."""

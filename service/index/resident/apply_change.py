@@ -56,7 +56,7 @@ def take_edge(index: AgentIndex, table: EdgeTable, key: Any, row: Row) -> None:
         index.strange_edges[table, str(key)] = ends
     weight = row.get("weight")
     is_declared = bool(row.get("is_declared"))
-    index.put_edge(table, ends, 0 if weight is None else weight, is_declared=is_declared)
+    index.graph.put_edge(table, ends, 0 if weight is None else weight, is_declared=is_declared)
     index.admit(table, key)
 
 
@@ -72,7 +72,8 @@ def _take_memory(index: AgentIndex, change: RowChange) -> None:
         if change.row is None:
             index.remove_edges_of_memory(change.key)
         return
-    index.put_memories([facts_of_row(change.key, change.row)])
+    packs = index.packed is not None
+    index.put_memories([facts_of_row(change.key, change.row, packs=packs)])
     index.admit("memory", change.key)
 
 
@@ -130,7 +131,7 @@ def _drop_edge(index: AgentIndex, table: EdgeTable, key: Any) -> None:
     ends = index.strange_edges.pop((table, str(key)), None) or _ends_named(index, key)
     index.admit(table, key)
     if ends is not None:
-        index.remove_edge(table, ends)
+        index.graph.remove_edge(table, ends)
 
 
 def _ends(index: AgentIndex, key: Any, row: Row) -> tuple[str, str] | None:

@@ -196,9 +196,21 @@ class AgentGraph:
         slugs = {self._leads_to.get(slug, slug) for slug in names}
         return [(slug, *self._others[slug]) for slug in sorted(slugs & self._others.keys())]
 
-    def declare(self, source: int, target: int, *, is_declared: bool) -> None:
-        """Note whether a person said that two concepts are related."""
-        (self._declared.add if is_declared else self._declared.discard)((source, target))
+    def put_edge(
+        self, table: EdgeTable, ends: tuple[str, str], weight: int = 0, *, is_declared: bool = False
+    ) -> None:
+        """Take in an edge between two concepts (by slug), or what it is now."""
+        edge = self.number_of(ends[0]), self.number_of(ends[1])
+        self.edges[table].put(*edge, weight)
+        if table == "related_to":
+            (self._declared.add if is_declared else self._declared.discard)(edge)
+
+    def remove_edge(self, table: EdgeTable, ends: tuple[str, str]) -> None:
+        """Forget an edge between two concepts."""
+        edge = self.number_of(ends[0]), self.number_of(ends[1])
+        self.edges[table].remove(*edge)
+        if table == "related_to":
+            self._declared.discard(edge)
 
     def knows(self, slug: str) -> bool:
         """Return whether there is a concept with this slug."""

@@ -13,7 +13,7 @@ def index_with(*keys: str) -> AgentIndex:
     """Return the index of the agent `a`, which knows these memories."""
     index = AgentIndex("a")
     for key in keys:
-        index.put_edge("follows", (key, key))
+        index.put_ends("follows", key, [key])
     return index
 
 

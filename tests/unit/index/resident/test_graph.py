@@ -50,9 +50,7 @@ def graph_of(**memories: int) -> AgentGraph:
 def relate(
     graph: AgentGraph, source: str, target: str, weight: int, *, declared: bool = False
 ) -> None:
-    ends = graph.number_of(source), graph.number_of(target)
-    graph.edges["related_to"].put(*ends, weight)
-    graph.declare(*ends, is_declared=declared)
+    graph.put_edge("related_to", (source, target), weight, is_declared=declared)
 
 
 def concept(slug: str, memories: int) -> Concept:
