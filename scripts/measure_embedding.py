@@ -39,9 +39,9 @@ from scripts.embedding.contenders import (
 )
 from scripts.embedding.trials import MEASURES, Bench, compare_vectors, console
 from scripts.servers.processes import REPOSITORY
-from service.drafts.drafts import text_of
 from service.settings import Settings
 from service.text.markdown import parse_markdown
+from service.text.titles import text_of
 
 SHORT_TEXTS = 320
 TITLE_WORDS = 8

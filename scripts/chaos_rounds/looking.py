@@ -16,10 +16,10 @@ from scripts.chaos_rounds.asking import search_for
 from scripts.chaos_rounds.comparing import Shown, Sight
 from scripts.chaos_rounds.ledger import Ledger
 from scripts.servers.hostile_embedder import DIMENSIONS
-from service.drafts.drafts import text_of
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.vector_forms import read_vector
+from service.text.titles import text_of
 from tests.servers.outer_embeddings import vector_of
 from tests.stores.graph_check import Store, check, read_store
 

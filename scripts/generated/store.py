@@ -36,6 +36,7 @@ from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm, stored_vector
+from service.text.words import index_words
 
 # Sessions are whole in a batch; the size hardly matters.
 BATCH_NOTES: Final = 50 * SESSION_NOTES
@@ -185,7 +186,7 @@ def _rows_from(
     batch = [notes.note(number) for number in numbers]
     now = datetime.now(UTC)
     return {
-        "memory": [_memory_row(note, now) for note in batch],
+        "memory": [_memory_row(note, now, form) for note in batch],
         "embedding": [_embedding_row(note, vectors, form) for note in batch],
         "references": [
             {
@@ -210,10 +211,11 @@ def _rows_from(
     }  # fmt: skip
 
 
-def _memory_row(note: Note, now: datetime) -> dict[str, Any]:
+def _memory_row(note: Note, now: datetime, form: VectorForm) -> dict[str, Any]:
+    words = index_words(note.draft.text) if form == "array" else None
     return {
-        **note.draft.row(), "id": note.draft.key, "is_embedded": True, "created_at": now,
-        "updated_at": now, "archived_at": note.archived_at,
+        **note.draft.row(), "id": note.draft.key, "words": words, "is_embedded": True,
+        "created_at": now, "updated_at": now, "archived_at": note.archived_at,
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Drafts: memories on their way in, complete but for links and vectors; pure."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Protocol
@@ -12,7 +12,7 @@ from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, DOCUMENT, KINDS, QUARANTINED, Source
 from service.text.markdown import Document, Section
-from service.text.words import index_words
+from service.text.titles import text_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
@@ -69,13 +69,12 @@ class Draft(Metadata):
         return self.source_kind != CONSOLIDATION and self.trust_tier != QUARANTINED
 
     def row(self) -> dict[str, Any]:
-        """Return the columns of table `memory` that a writer sets."""
+        """Return the columns of table `memory` that a writer sets, whatever the engine."""
         columns = {n: getattr(self, n) for n in _COLUMNS}
         source = asdict(self.source)
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
-            "words": index_words(self.text),
             "subject": self.subject,
             "content_hash": self.content_hash,
             "teaches": self.teaches,
@@ -127,12 +126,6 @@ def digest(*parts: str) -> str:
         packed, person = _SEPARATOR.join(parts), b""
     data = packed.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=16, person=person).hexdigest()
-
-
-def text_of(heading_path: Iterable[str], title: str, content: str) -> str:
-    """Return the text under which a memory is searched: headings (each once), then content."""
-    headings = dict.fromkeys([*heading_path, title])
-    return "\n".join([" › ".join(h for h in headings if h), content]).strip()
 
 
 def document_drafts(

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from service.drafts.drafts import Written, text_of
+from service.drafts.drafts import Written
 from service.links import stored
 from service.names.abbreviations import ABBREVIATED, abbreviations
 from service.names.dictionary import Dictionary
 from service.names.names import Name
 from service.store.database import Database
+from service.text.titles import text_of
 
 
 @dataclass(frozen=True, slots=True)

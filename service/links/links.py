@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from service.drafts.chains import Link, expected_edges
-from service.drafts.drafts import Written, names_in, text_of
+from service.drafts.drafts import Written, names_in
 from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
 from service.links import stored
@@ -19,6 +19,7 @@ from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, link_change
 from service.records import QUARANTINED
 from service.store.database import Database
+from service.text.titles import text_of
 
 
 @dataclass(frozen=True, slots=True)

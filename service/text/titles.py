@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 # What is stored; a list of results shows it in two lines.
@@ -76,3 +77,9 @@ def _begins_with(text: str, title: str) -> bool:
     start = mark.end() if mark else 0
     behind = text[start + len(title) : start + len(title) + 1]
     return text.startswith(title, start) and (not behind or behind.isspace())
+
+
+def text_of(heading_path: Iterable[str], title: str, content: str) -> str:
+    """Return the text under which a memory is searched: headings (each once), then content."""
+    headings = dict.fromkeys([*heading_path, title])
+    return "\n".join([" › ".join(h for h in headings if h), content]).strip()

@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from service.drafts.drafts import text_of
 from service.errors import (
     EmbedderRefused,
     InvalidRequest,
@@ -20,6 +19,7 @@ from service.records import Vector
 from service.store.database import record
 from service.store.queries import load_query
 from service.store.vector_forms import stored_vector
+from service.text.titles import text_of
 from service.writing.pipeline import Pipeline
 
 log = logging.getLogger(__name__)

@@ -174,11 +174,15 @@ async def test_a_switch_there_and_back_changes_no_number(tmp_path: Path) -> None
         assert await count_of_each(opened) == (7, 0)
         await assert_right(opened, *TEXTS)
         await opened.push("More words.")
+        # The resident engine makes its index of the texts.
+        words = "SELECT VALUE words FROM memory WHERE content = 'More words.'"
+        assert await opened.ask(words) == [None]
     assert await switch_to("array", tmp_path) == 8
     assert await switch_to("array", tmp_path) is None
     async with open_store(tmp_path) as opened:
         assert (await marked(opened), await has_index(opened)) == ("array", True)
         assert len(await opened.engine.by_text("number", Filters(), 10)) == 7
+        assert len(await opened.engine.by_text("more", Filters(), 10)) == 1
         assert await count_of_each(opened) == (0, 8)
         await assert_right(opened, *TEXTS, "More words.")
         vector = await opened.vectors.embed_query(TEXTS[3])

@@ -10,6 +10,7 @@ import pytest
 from service.drafts import drafts
 from service.links import expansions, links
 from service.writing import diff
+from service.writing.tables import memory
 from tests.stores.open_store import open_store
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +20,7 @@ _READERS = (
     (diff, "document_drafts"),
     (diff, "differs"),
     (drafts, "digest"),
-    (drafts, "index_words"),
+    (memory, "index_words"),
     (links, "find_concepts"),
     (links, "proper_names"),
     (links, "link_change"),

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from service.index.resident.packing import pack
 from service.metadata import DEFAULTS, LABEL_FILTERS
+from service.text.titles import text_of
+from service.text.words import index_words
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -60,7 +62,7 @@ def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) ->
     return facts_of(
         [
             key,
-            row.get("words"),
+            row.get("words") or [row.get(name) for name in ("heading_path", "title", "content")],
             row.get("tags"),
             labels,
             occurred_at,
@@ -86,13 +88,24 @@ def _read_moment(value: Any) -> Any:
         return value
 
 
+def words_of(parts: Sequence[Any]) -> str | None:
+    """Return the words of a memory's [heading_path, title, content]; None if they are no texts."""
+    match parts:
+        case [list() as headings, str() as title, str() as content]:
+            are_texts = all(isinstance(heading, str) for heading in headings)
+            return index_words(text_of(headings, title, content)) if are_texts else None
+    return None
+
+
 def facts_of(values: Sequence[Any], row: Mapping[str, Any] | None = None) -> Facts:
     """Read the values of a page in the order of the fields; raises CorruptRow.
 
-    Moments are microseconds, or texts in ISO 8601. `row` is given where it is to be packed.
+    Moments are microseconds, or texts in ISO 8601; words may be [heading_path, title, content], of
+    which they are made. `row` is given where it is to be packed.
     """
-    key, words, tags, labels, *times, archived, subject, summary = values
+    key, told, tags, labels, *times, archived, subject, summary = values
     occurred, since, until = map(_read_moment, times)
+    words: Any = words_of(told) if isinstance(told, list) else told
     is_whole = (
         isinstance(key, str)
         and isinstance(words, str)

@@ -5,6 +5,7 @@ from typing import Any, Final
 from service.drafts.drafts import Draft
 from service.store.database import record
 from service.store.queries import Fragment, load_query
+from service.text.words import index_words
 from service.writing.tables.linked_change import LinkedChange, fragment
 
 QUERY: Final = load_query(__package__, "memory")
@@ -22,8 +23,11 @@ def memory(linked: LinkedChange) -> Fragment | None:
 
 def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
     old = linked.change.replaced.get(draft.key)
+    # The database's own index is made of words; the resident engine's is made of the text.
+    words = index_words(draft.text) if linked.form == "array" else None
     return {
-        **draft.row(), "id": record("memory", draft.key), "is_embedded": is_embedded(linked, draft),
+        **draft.row(), "id": record("memory", draft.key), "words": words,
+        "is_embedded": is_embedded(linked, draft),
         "created_at": old.created_at if old else linked.now, "updated_at": linked.now,
     }  # fmt: skip
 

@@ -17,11 +17,10 @@ from service.drafts.drafts import (
     digest,
     document_drafts,
     names_in,
-    text_of,
 )
 from service.records import Source
 from service.text.markdown import Document, Section
-from service.text.words import index_words
+from service.text.titles import text_of
 
 _AT = datetime(2026, 2, 13, 9, 5, tzinfo=UTC)
 _SCHEMA = Path(module.__file__).parents[2] / "schema.surql"
@@ -240,7 +239,6 @@ def test_a_row_fits_the_table() -> None:
     assert set(row) <= set(fields)
     assert row["source"] == {"uri": "notes/gpu.md", "line_start": 3, "line_end": 5, "ref": None}
     assert (row["tags"], row["heading_path"]) == (["a"], ["GPU"])
-    assert row["words"] == index_words("GPU\ntext")
     assert "key" not in row
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from service.index.resident.facts import CorruptRow, Facts, facts_of, facts_of_row, microseconds
+from service.text.words import index_words
 from tests.stores.labels import labels
 
 AT = datetime(2026, 2, 13, 9, 30, 0, 123456, tzinfo=UTC)
@@ -40,6 +41,14 @@ def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
         AT_MICROSECONDS, AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, is_archived=False,
         subject="blue_bunny", consolidated_into="s1",
     )  # fmt: skip
+
+
+def test_words_that_the_store_lacks_are_made_of_the_text() -> None:
+    row = ROW | {"words": None, "heading_path": ["Kit"], "title": "Blue", "content": "A Bunny."}
+    assert facts_of_row("m1", row).words == index_words("Kit › Blue\nA Bunny.")
+    assert facts_of([*VALUES[:1], [["Kit"], "Blue", "A Bunny."], *VALUES[2:]]) == facts_of_row(
+        "m1", row
+    )
 
 
 def test_what_may_be_missing_may_be_missing() -> None:
