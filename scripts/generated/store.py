@@ -156,7 +156,7 @@ async def insert_pairs(db: Database, links: StoreLinks) -> None:
     pairs = [
         {
             "id": record("related_to", [AGENT, *pair]),
-            "out": record("concept", [AGENT, pair[1]]), "weight": weight, "is_declared": False,
+            "agent": AGENT, "out": pair[1], "weight": weight, "is_declared": False,
         }
         for pair, weight in links.weights.items()
     ]  # fmt: skip
@@ -196,10 +196,7 @@ def _rows_from(
             for number, note in zip(numbers, batch, strict=True)
             if links.slugs_of[number]
         ],
-        "follows": [
-            {"id": record("follows", later), "earlier": [earlier]}
-            for later, earlier in _steps(batch)
-        ],
+        "follows": _follows_rows(_steps(batch)),
         "candidate": [
             {
                 "id": record("candidate", [AGENT, slug]), "name": name,
@@ -217,6 +214,17 @@ def _memory_row(note: Note, now: datetime, form: VectorForm) -> dict[str, Any]:
         **note.draft.row(), "id": note.draft.key, "words": words, "is_embedded": True,
         "created_at": now, "updated_at": now, "archived_at": note.archived_at,
     }  # fmt: skip
+
+
+def _follows_rows(steps: Iterable[tuple[str, str]]) -> Rows:
+    """Return what came before and after each memory; sessions are whole in a batch."""
+    rows: dict[str, dict[str, Any]] = {}
+    for later, earlier in steps:
+        for key in (later, earlier):
+            rows.setdefault(key, {"id": record("follows", key), "earlier": [], "later": []})
+        rows[later]["earlier"].append(earlier)
+        rows[earlier]["later"].append(later)
+    return list(rows.values())
 
 
 def _embedding_row(note: Note, vectors: WordVectors, form: VectorForm) -> dict[str, Any]:

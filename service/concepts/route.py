@@ -123,7 +123,7 @@ async def get_concept(db: TheDatabase, id: str, agent: AgentName = "main") -> Co
                 row = await db.run(CONCEPT, id=record("concept", [agent, slug]))
     if row is None:
         raise ConceptNotFound(f"Agent {agent!r} has no concept {id!r}.")
-    related = [RelatedConcept(r["id"][1], r["weight"], r["is_declared"]) for r in row["related"]]
+    related = [RelatedConcept(r["slug"], r["weight"], r["is_declared"]) for r in row["related"]]
     return ConceptDetail(
         **_fields(row),
         merged=[MergedConcept(one["slug"], one["name"], one["run"]) for one in row["merged"]],

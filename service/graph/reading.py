@@ -67,21 +67,29 @@ async def memory_links(db: Database, agent: str, keys: Sequence[str]) -> dict[st
 
 async def memories_of(db: Database, agent: str, slugs: Sequence[str]) -> dict[str, list[str]]:
     """Return the ids of the memories that mention each concept, in ascending order."""
+    found: dict[str, set[str]] = {slug: set() for slug in slugs}
     rows = await _rows(db, MEMORIES_OF_CONCEPTS, "keys", [[agent, slug] for slug in slugs])
-    return {key[1]: sorted(keys) for key, keys in rows}
+    for key, concepts in rows:
+        for _, slug in concepts:
+            if slug in found:
+                found[slug].add(key)
+    return {slug: sorted(keys) for slug, keys in found.items()}
 
 
 async def concept_neighbours(
     db: Database, agent: str, slugs: Sequence[str]
 ) -> dict[str, ConceptNeighbours]:
     """Return the concepts that a walk goes on to from each concept."""
-    rows = await _rows(db, CONCEPT_NEIGHBOURS, "keys", [[agent, slug] for slug in slugs])
+    found = {slug: await db.run(CONCEPT_NEIGHBOURS, agent=agent, slug=slug) for slug in slugs}
     return {
-        key[1]: ConceptNeighbours(
-            {other[1]: None if is_declared else weight for other, weight, is_declared in related},
-            tuple(other[1] for other in is_a),
+        slug: ConceptNeighbours(
+            {
+                other: None if is_declared else weight
+                for other, weight, is_declared in one["related"]
+            },
+            tuple(other[1] for other in one["is_a"]),
         )
-        for key, related, is_a in rows
+        for slug, one in found.items()
     }
 
 

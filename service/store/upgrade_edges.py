@@ -49,23 +49,34 @@ def _moved(table: str, page: Sequence[Row]) -> dict[str, Any]:
     """Return the values of move_edges.surql."""
     return {
         "old": [RecordID(table, row["id"]) for row in page],
-        "references": _by_memory(table, page, "concepts") if table == "references" else [],
-        "follows": _by_memory(table, page, "earlier") if table == "follows" else [],
+        "references": _references(page) if table == "references" else [],
+        "follows": _follows(page) if table == "follows" else [],
         "related": list(map(_related, page)) if table == "related_to" else [],
     }
 
 
-def _by_memory(table: str, page: Sequence[Row], field: str) -> list[dict[str, Any]]:
-    ends: dict[str, list[Any]] = defaultdict(list)
+def _references(page: Sequence[Row]) -> list[dict[str, Any]]:
+    concepts: dict[str, list[Any]] = defaultdict(list)
     for row in page:
-        ends[row["in"]].append(row["out"])
-    return [{"id": RecordID(table, key), field: found} for key, found in ends.items()]
+        concepts[row["in"]].append(row["out"])
+    return [{"id": RecordID("references", key), "concepts": c} for key, c in concepts.items()]
+
+
+def _follows(page: Sequence[Row]) -> list[dict[str, Any]]:
+    rows: dict[str, dict[str, Any]] = {}
+    for row in page:
+        for key in (row["in"], row["out"]):
+            new = {"id": RecordID("follows", key), "earlier": [], "later": []}
+            rows.setdefault(key, new)
+        rows[row["in"]]["earlier"].append(row["out"])
+        rows[row["out"]]["later"].append(row["in"])
+    return list(rows.values())
 
 
 def _related(row: Row) -> dict[str, Any]:
     agent, slug = row["in"]
     return {
         "id": RecordID("related_to", [agent, slug, row["out"][1]]),
-        "out": RecordID("concept", row["out"]),
+        "agent": agent, "out": row["out"][1],
         "weight": row["weight"], "is_declared": row["is_declared"],
     }  # fmt: skip

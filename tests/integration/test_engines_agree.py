@@ -421,7 +421,7 @@ async def hub(opened: OpenStore, count: int) -> None:
     edges = [
         {
             "id": record("related_to", ["main", *pair]),
-            "out": record("concept", ["main", pair[1]]),
+            "agent": "main", "out": pair[1],
             "weight": 1 + number % 7, "is_declared": number % 11 == 0,
         }
         for number, pair in enumerate(pairs)

@@ -187,13 +187,16 @@ async def embed_later(opened: OpenStore) -> None:
 
 
 EDGES_BY_HAND = """
-UPSERT type::record('follows', $ids[4]) SET earlier = array::union(earlier ?? [], [$ids[0]]);
+UPSERT type::record('follows', $ids[4])
+    SET earlier = array::union(earlier ?? [], [$ids[0]]), later = later ?? [];
+UPSERT type::record('follows', $ids[0])
+    SET later = array::union(later ?? [], [$ids[4]]), earlier = earlier ?? [];
 UPSERT type::record('references', $ids[4])
     SET concepts = array::union(concepts ?? [], [['main', 'gpu']]);
 INSERT RELATION INTO is_a { id: ['main', 'driver', 'hardware'],
     in: concept:['main', 'driver'], out: concept:['main', 'hardware'] };
-INSERT INTO related_to { id: ['main', 'driver', 'hardware'], weight: 3,
-    out: concept:['main', 'hardware'], is_declared: false };
+INSERT INTO related_to { id: ['main', 'driver', 'hardware'], weight: 3, agent: 'main',
+    out: 'hardware', is_declared: false };
 """
 NO_EDGES = "DELETE references; DELETE follows; DELETE is_a; DELETE related_to"
 MOVE = "UPDATE type::record('memory', $id) SET agent = 'other' RETURN NONE"

@@ -395,7 +395,7 @@ async def test_a_concept_and_edges_with_ids_of_another_shape_do_not_hold_up_the_
     for odd in odd_ids:
         await run(opened.db, f"CREATE concept:{odd} SET {row}, is_cased = false")
     edge = "{ id: ['main', 'driver', 'gpu', 'x'], "
-    edge += "out: concept:['main', 'hardware'], weight: 1, is_declared: false }"
+    edge += "agent: 'main', out: 'hardware', weight: 1, is_declared: false }"
     await run(opened.db, f"INSERT INTO related_to {edge}")
     async with asyncio.timeout(PATIENCE_SECONDS):
         assert await found(resident, "number") == set(ids)
@@ -409,7 +409,7 @@ async def test_a_memory_with_an_id_of_another_shape_does_not_hold_up_the_load(
     await write_memories(opened.db, [memory_row("x", "number") | {"id": ["odd", 1]}])
     odd = "{ id: ['odd', 1], concepts: [['main', 'gpu']] }"
     await run(opened.db, f"INSERT INTO references {odd} RETURN NONE")
-    odd = "{ id: ['odd', 1], earlier: [$key] }"
+    odd = "{ id: ['odd', 1], earlier: [$key], later: [] }"
     await run(opened.db, f"INSERT INTO follows {odd} RETURN NONE", key=ids[0])
     async with asyncio.timeout(PATIENCE_SECONDS):
         assert await found(resident, "number") == set(ids)

@@ -98,9 +98,11 @@ def _edges(table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if table == "references":
         return [{"in": r["id"], "out": key, "of": r} for r in rows for key in r["concepts"]]
     if table == "follows":
-        return [{"in": r["id"], "out": key, "of": r} for r in rows for key in r["earlier"]]
+        edges = [{"in": r["id"], "out": key, "of": r} for r in rows for key in r["earlier"]]
+        back = _ways_back(rows) ^ {(edge["in"], edge["out"]) for edge in edges}
+        return edges + [{"in": later, "out": f"{key}, one way only"} for later, key in back]
     if table == "related_to":
-        return [row | {"in": row["id"][:2]} for row in rows]
+        return [row | {"in": row["id"][:2], "out": [row["agent"], row["out"]]} for row in rows]
     return rows
 
 
@@ -138,6 +140,10 @@ def _memory(row: dict[str, Any]) -> CheckedMemory:
         chain=row.get("chain"),
         is_embedded=row["is_embedded"],
     )
+
+
+def _ways_back(rows: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    return {(key, row["id"]) for row in rows for key in row["later"]}
 
 
 def _wrong_ends(store: Store) -> Iterator[str]:

@@ -42,9 +42,11 @@ async def make_version_3(db: Database) -> None:
             for key in row["earlier"]
         ],
         "related_to": [
-            row | {
+            {
                 "id": record("related_to", row["id"]),
-                "in": record("concept", row["id"][:2]), "out": record("concept", row["out"]),
+                "in": record("concept", row["id"][:2]),
+                "out": record("concept", [row["agent"], row["out"]]),
+                "weight": row["weight"], "is_declared": row["is_declared"],
             }
             for row in rows["related_to"]
         ],

@@ -160,11 +160,9 @@ class DatabaseEngine:
         self, agents: Sequence[str], concepts: Iterable[ConceptId]
     ) -> dict[ConceptId, list[str]]:
         """Follow `references` back to memories."""
-        ids = [record("concept", list(key)) for key in concepts]
-        if not ids:
-            return {}
-        rows = await self.db.run(stored_evidence.MEMORIES_OF_CONCEPTS, agents=list(agents), ids=ids)
-        return {_concept_id(row): sorted(row["memories"]) for row in rows}
+        wanted = [key for key in concepts if key[0] in agents]
+        found = await stored_evidence.memories_of(self.db, wanted)
+        return {key: sorted(memories) for key, memories in found.items()}
 
     async def related_concepts(
         self, agents: Sequence[str], concepts: Sequence[Concept], edges: Iterable[str]
@@ -173,9 +171,12 @@ class DatabaseEngine:
         allowed, by_id = set(edges), {concept.id: concept for concept in concepts}
         if not by_id or not allowed & {"related_to", "is_a"}:
             return {}
-        ids = [record("concept", list(key)) for key in by_id]
-        rows = await self.db.run(RELATED_CONCEPTS, agents=list(agents), ids=ids)
-        return {_concept_id(row): _beside(row, by_id[_concept_id(row)], allowed) for row in rows}
+        found = {}
+        for (agent, slug), concept in by_id.items():
+            if agent in agents:
+                row = await self.db.run(RELATED_CONCEPTS, agent=agent, slug=slug)
+                found[agent, slug] = _beside(row, concept, allowed)
+        return found
 
     async def before_and_after(
         self, agents: Sequence[str], keys: Iterable[str]

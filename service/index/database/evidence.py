@@ -23,7 +23,7 @@ from service.index.evidence import (
     with_other_spellings,
 )
 from service.names.spellings import other_slugs
-from service.records import FEW_MEMORIES, Concept, Filters
+from service.records import FEW_MEMORIES, Concept, ConceptId, Filters
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.terms import TERMS
@@ -100,11 +100,15 @@ async def linked(
     db: Database, agents: Sequence[str], concepts_of: Mapping[str, Sequence[Concept]]
 ) -> dict[str, list[tuple[Concept, list[str]]]]:
     """Follow concepts to the memories they link; see Engine.linked."""
-    ids = [
-        record("concept", list(key)) for key in {c.id for cs in concepts_of.values() for c in cs}
-    ]
-    rows = await db.run(ENDS, agents=list(agents), ids=ids) if ids else []
-    ends = {tuple(row["id"]): row for row in rows}
+    keys = [list(key) for key in {c.id for cs in concepts_of.values() for c in cs}]
+    ids = [record("concept", key) for key in keys]
+    found = await db.run(ENDS, agents=list(agents), ids=ids, keys=keys) if keys else None
+    rows = found["concepts"] if found else []
+    ends = {tuple(row["id"]): {**row, "subjects": {}} for row in rows}
+    for memory, subject, concepts in found["ends"] if found else ():
+        for one in map(tuple, concepts):
+            if one in ends:
+                ends[one]["subjects"][memory] = subject
     return {
         key: [
             (concept, beside)
@@ -117,7 +121,7 @@ async def linked(
 
 def _beside(key: str, concept: Concept, row: Row) -> list[str]:
     slugs = {concept.id[1], *other_slugs(row["merged"], row.get("aliases"))}
-    subjects = {end["id"]: end.get("subject") for end in row["ends"]}
+    subjects: Mapping[str, str | None] = row["subjects"]
     is_open = concept.memories <= FEW_MEMORIES or subjects.get(key) in slugs
     return [
         end for end, subject in subjects.items() if end != key and (is_open or subject in slugs)
@@ -155,16 +159,25 @@ async def _mentions(db: Database, named: Named) -> dict[str, frozenset[int]]:
     ids = {concept.id: places for concept, places in named.concepts.items()}
     if not ids:
         return {}
-    rows = await db.run(
-        MEMORIES_OF_CONCEPTS,
-        agents=sorted(named.spellings),
-        ids=[record("concept", list(key)) for key in ids],
-    )
     found: dict[str, frozenset[int]] = {}
-    for row in rows:
-        places = ids[row["id"][0], row["id"][1]]
-        for key in row["memories"]:
-            found[key] = found.get(key, frozenset()) | places
+    for concept, memories in (await memories_of(db, list(ids))).items():
+        for key in memories:
+            found[key] = found.get(key, frozenset()) | ids[concept]
+    return found
+
+
+async def memories_of(db: Database, concepts: Sequence[ConceptId]) -> dict[ConceptId, list[str]]:
+    """Return the memories that reference each concept that exists; raises what the store does."""
+    keys = [list(concept) for concept in concepts]
+    if not keys:
+        return {}
+    ids = [record("concept", key) for key in keys]
+    told = await db.run(MEMORIES_OF_CONCEPTS, ids=ids, keys=keys)
+    found: dict[ConceptId, list[str]] = {(agent, slug): [] for agent, slug in told["known"]}
+    for key, mentioned in told["memories"]:
+        for agent, slug in mentioned:
+            if (agent, slug) in found:
+                found[agent, slug].append(key)
     return found
 
 

@@ -18,5 +18,6 @@ def orphan(linked: LinkedChange) -> Fragment | None:
     return fragment(
         QUERY,
         orphans=[record("concept", [linked.agent, slug]) for slug in slugs],
+        orphan_keys=[[linked.agent, slug] for slug in slugs],
         forgotten=[{"agent": linked.agent, "slug": slug} for slug in slugs if linked.change.audit],
     )

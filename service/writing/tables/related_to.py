@@ -20,8 +20,7 @@ def related_to(linked: LinkedChange) -> Fragment | None:
         related=[
             {
                 "id": record("related_to", [agent, *pair]),
-                "out": record("concept", [agent, pair[1]]),
-                "weight": by, "is_declared": is_declared,
+                "agent": agent, "out": pair[1], "weight": by, "is_declared": is_declared,
             }
             for pair, (by, is_declared) in sorted(weights.items())
         ],
