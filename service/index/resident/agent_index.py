@@ -144,6 +144,7 @@ class AgentIndex:
         """Bring what was loaded in pages into its final form."""
         with self.lock:
             self.text.finish()
+            self.graph.pack()
 
     def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""
