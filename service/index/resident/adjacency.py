@@ -52,7 +52,7 @@ class Edges(Protocol):
 class AdjacencyLists:
     """Directed edges between numbered nodes: adjacency lists both ways, and weights.
 
-    A node's weights stand in the order of its ends; a node without any weight has none there.
+    A node's weights stand in the order of its ends; those of the last ends may lack, which are 0.
     """
 
     def __init__(self) -> None:
@@ -69,18 +69,18 @@ class AdjacencyLists:
         """Add an edge, or give it another weight; 0 takes no room. Raises CorruptRow."""
         if type(weight) is not int or abs(weight) > _MOST_WEIGHT:
             raise CorruptRow(f"weight {weight!r}")
-        is_new = _place(self._ends[_AHEAD][source], target) is None
-        if is_new:
+        place = _place(self._ends[_AHEAD][source], target)
+        if place is None:
+            ahead, behind = self._ends[_AHEAD].own(source), self._ends[_BEHIND].own(target)
+            ahead.append(target)
+            behind.append(source)
             self.count += 1
-        elif weight == self.weight(source, target):
-            return
-        for side, node, end in ((_AHEAD, source, target), (_BEHIND, target, source)):
-            place = None if is_new else _place(self._ends[side][node], end)
-            if place is None:
-                own = self._ends[side].own(node)
-                own.append(end)
-                place = len(own) - 1
-            self._weigh(side, node, place, weight)
+            if weight:
+                self._weigh(_AHEAD, source, len(ahead) - 1, weight)
+                self._weigh(_BEHIND, target, len(behind) - 1, weight)
+        elif weight != self.weight(source, target):
+            self._weigh(_AHEAD, source, place, weight)
+            self._weigh(_BEHIND, target, _place(self.behind(target), source) or 0, weight)
 
     def remove(self, source: int, target: int) -> None:
         """Take an edge away; one that is not there is nothing to do."""
@@ -89,7 +89,7 @@ class AdjacencyLists:
         for side, node, end in ((_AHEAD, source, target), (_BEHIND, target, source)):
             place = _place(self._ends[side][node], end) or 0
             self._ends[side].own(node).pop(place)
-            if self._weights[side][node]:
+            if place < len(self._weights[side][node]):
                 self._weights[side].own(node).pop(place)
         self.count -= 1
 
@@ -112,7 +112,7 @@ class AdjacencyLists:
         """Return the weight of an edge; 0 where none was given."""
         weights = self._weights[_AHEAD][source]
         place = _place(self._ends[_AHEAD][source], target) if weights else None
-        return 0 if place is None else weights[place]
+        return 0 if place is None or place >= len(weights) else weights[place]
 
     def weighed_ahead(self, node: int) -> Weighed:
         """Return the nodes that edges from this one lead to, and the edges' weights."""
@@ -162,16 +162,16 @@ class AdjacencyLists:
 
     def _weigh(self, side: int, node: int, place: int, weight: int) -> None:
         """Note the weight of an edge by its place among the node's."""
-        weights = self._weights[side]
-        if weight or weights[node]:
-            own = weights.own(node)
+        own = self._weights[side].own(node)
+        if len(own) <= place:
             own.extend([0] * (place + 1 - len(own)))
-            own[place] = weight
+        own[place] = weight
 
     def _weighed(self, side: int, node: int) -> Weighed:
         ends = np.array(self._ends[side][node], np.int32)
-        weights = np.array(self._weights[side][node], np.int32)
-        return ends, weights if len(weights) else np.zeros(len(ends), np.int32)
+        weights, known = np.zeros(len(ends), np.int32), self._weights[side][node]
+        weights[: len(known)] = known
+        return ends, weights
 
 
 def _place(ends: Sequence[int], end: int) -> int | None:

@@ -13,7 +13,7 @@ Own: TypeAlias = "array[int] | bytes"
 
 NOTHING: Final = array("i")
 # So many changed lists, or as many as half of the packed ones, are packed with them.
-_MOST_CHANGED: Final = 4096
+_MOST_CHANGED: Final = 2**16
 # A dict entry, an array object and its first growth, as sys.getsizeof tells them.
 _CHANGED_BYTES: Final = 170
 

@@ -90,7 +90,9 @@ class NumberedTexts:
 
     def number(self, text: str) -> int:
         """Return a text's number, a new one if need be."""
-        number = self.find(text)
+        number = self._numbers.get(text)
+        if number is None:
+            number = self.find(text)
         if number is None:
             number = self._numbers[text] = self._size
             self._texts[number] = text
