@@ -12,7 +12,6 @@ from service.drafts.chains import Link
 from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
 from service.names.slugs import key_of, tokens_of
-from service.store.allocator import give_back
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.words import STOP_WORDS, index_words, query_words
@@ -205,5 +204,4 @@ async def dictionary_rows(db: Database, agent: str) -> list[dict[str, Any]]:
         if len(page) < _PAGE_CONCEPTS:
             break
         after = page[-1]["id"]
-    await give_back()
     return sorted(rows, key=lambda row: (-row["memories"], row["id"][1]))
