@@ -11,8 +11,9 @@ from service.index.resident.saved import Saved
 from service.index.resident.texts import NumberedTexts, Texts
 from service.records import Concept
 
-# An int64, a bool and a place in a list.
+# An int64, a bool and a place in a list; and an object with its id, its slug and its name.
 _CONCEPT_BYTES: Final = 17
+_ASKED_BYTES: Final = 300
 
 
 class Concepts:
@@ -26,11 +27,13 @@ class Concepts:
         self._is_present = np.zeros(0, np.bool_)
         # None where a concept is gone, or was not asked for since it changed.
         self._asked: list[Concept | None] = []
+        self._objects = 0
 
     @property
     def bytes(self) -> int:
-        """An estimate of the memory held, without what was asked for."""
-        return len(self._slugs) * _CONCEPT_BYTES + self._slugs.bytes + self._names.bytes
+        """An estimate of the memory held; objects that were let go count until all is packed."""
+        own = len(self._slugs) * _CONCEPT_BYTES + self._objects * _ASKED_BYTES
+        return own + self._slugs.bytes + self._names.bytes
 
     @property
     def count(self) -> int:
@@ -48,6 +51,7 @@ class Concepts:
         if concept is None and self._is_present[number]:
             key, memories = (self._agent, self._slugs[number]), int(self._memories[number])
             concept = self._asked[number] = Concept(key, self._names[number], memories)
+            self._objects += 1
         return concept
 
     def slug(self, number: int) -> str:
@@ -92,6 +96,7 @@ class Concepts:
             self._slugs.forget(number)
         self._slugs.pack()
         self._names.pack()
+        self._asked, self._objects = [None] * len(self._slugs), 0
 
     def save(self) -> Saved:
         """Return all that is held; `pack` comes first."""
