@@ -12,7 +12,7 @@ from service.index.resident.saved import Saved
 Own: TypeAlias = "array[int] | bytes"
 
 NOTHING: Final = array("i")
-# So many changed lists, or as many as half of the packed ones, are packed with them.
+# So many changed lists, or as many as there are packed ones, are packed with these.
 _MOST_CHANGED: Final = 2**16
 # A dict entry, an array object and its first growth, as sys.getsizeof tells them.
 _CHANGED_BYTES: Final = 170
@@ -64,7 +64,7 @@ class Ragged:
 
     def put(self, number: int, own: Own) -> None:
         """Take in a list in the place of another."""
-        if len(self._changed) >= max(_MOST_CHANGED, self._packed // 2):
+        if len(self._changed) >= max(_MOST_CHANGED, self._packed):
             self.pack()
         self._changed[number] = own
 

@@ -67,7 +67,7 @@ def test_what_changed_is_packed_when_it_is_as_much_as_what_was(
         edges.put(*pair, number)
         held.add(pair)
     assert set(edges) == held
-    assert max(len(lists._changed) for lists in edges._lists().values()) <= 25
+    assert max(len(lists._changed) for lists in edges._lists().values()) <= 50
     hub = AdjacencyLists()
     for source in range(200):
         hub.put(source, 0, source)
