@@ -10,8 +10,9 @@ import numpy as np
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Columns
 from service.index.resident.engine import ResidentEngine
+from service.index.resident.packing import unpack
 from service.index.resident.residency import Residency
-from service.records import Filters
+from service.records import Filters, Memory
 from service.store.database import Database, record
 from service.store.queries import Query
 from tests.servers.outer_embeddings import vector_of
@@ -113,6 +114,7 @@ def told(index: AgentIndex, *words: str) -> Row:
             for word in words
         },
         "left_out": index.left_out(),
+        "whole": {keys[row]: _memory_of(index, row) for row in present},
     }
 
 
@@ -127,6 +129,11 @@ def _columns_of(columns: Columns, row: int) -> Row:
     values["subject"] = int(columns.subjects[row])
     values["archived"] = bool(columns._is_archived[row])
     return values
+
+
+def _memory_of(index: AgentIndex, row: int) -> Memory | None:
+    packed = index.packed.get(row) if index.packed else None
+    return unpack(index.keys[row], packed) if packed else None
 
 
 def _vectors_of(index: AgentIndex) -> Row:

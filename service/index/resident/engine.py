@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from service.index.evidence import Evidence, Names, Question, join
 from service.index.resident.agent_index import AgentIndex, Ranked
 from service.index.resident.evidence import collect_evidence, newest
+from service.index.resident.fetching import read_packed, unread
 from service.index.resident.neighbours import (
     before_and_after,
     concepts_named,
@@ -21,9 +22,11 @@ from service.index.resident.neighbours import (
     related,
     summaries_of,
 )
+from service.index.resident.packing import UNFIT, unpack
 from service.index.resident.phrases import hold_phrase
 from service.index.resident.residency import Residency
-from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
+from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
+from service.store.fetching import fetch_visible
 from service.text.words import query_words
 
 Answer = TypeVar("Answer")
@@ -93,6 +96,19 @@ class ResidentEngine:
             lambda _: around * (1 + len(question.words)) * _COUNT,
         )
         return join(parts)
+
+    async def fetch(self, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
+        """Unpack what is held; the store is asked for what it may have in another form."""
+        asked = unread(self.residency, keys, filters.agents)
+        known = [key for key in keys if key not in asked]
+        memories: dict[str, Memory] = {}
+        for packed in await self._look_up(filters.agents, lambda i: read_packed(i, known, filters)):
+            for key, one in packed.items():
+                try:
+                    memories[key] = unpack(key, one)
+                except UNFIT:
+                    asked.add(key)
+        return memories | await fetch_visible(self.residency.db, sorted(asked), filters)
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]

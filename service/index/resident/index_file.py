@@ -7,6 +7,7 @@ import numpy as np
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Columns
 from service.index.resident.graph import AgentGraph
+from service.index.resident.packed_memories import PackedMemories
 from service.index.resident.saved import Saved
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import VectorIndex
@@ -24,6 +25,8 @@ def save_index(index: AgentIndex) -> Saved:
     with index.lock:
         index.text.purge()
         index.graph.pack()
+        if index.vectors:
+            index.vectors.finish()
     saved = Saved(
         {
             "agent": index.agent,
@@ -39,6 +42,8 @@ def save_index(index: AgentIndex) -> Saved:
     saved.put("graph", index.graph.save())
     if index.vectors:
         saved.put("vectors", index.vectors.save())
+    if index.packed:
+        saved.put("packed", index.packed.save())
     return saved
 
 
@@ -63,6 +68,8 @@ def restore_index(saved: Saved) -> AgentIndex:
     index.graph = AgentGraph.restore(index.agent, saved.part("graph"))
     if "vectors" in facts:
         index.vectors = VectorIndex.restore(saved.part("vectors"))
+    if "packed" in facts:
+        index.packed = PackedMemories.restore(saved.part("packed"))
     index.keys = saved.strings("keys")
     index.rows = {key: row for row, key in enumerate(index.keys) if key != _GONE}
     index.corrupt = {(table, key) for table, key in facts["corrupt"]}
