@@ -145,10 +145,9 @@ class AgentIndex:
     def finish(self) -> None:
         """Bring what was loaded in pages into its final form."""
         with self.lock:
-            for part in (self.text, self.packed, self.vectors):
+            for part in (self.text, self.packed, self.vectors, self.graph):
                 if part:
                     part.finish()
-            self.graph.pack()
 
     def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""

@@ -41,7 +41,7 @@ class AgentGraph:
         """An estimate of the memory held."""
         return self.concepts.bytes + sum(table.bytes for table in self.edges.values())
 
-    def pack(self) -> None:
+    def finish(self) -> None:
         """Bring all into the arrays that a file can hold; nothing of what is gone is in them.
 
         The slug of a concept that is gone stays only where edges name it.
@@ -53,7 +53,7 @@ class AgentGraph:
         self.concepts.pack(np.concatenate(ends))
 
     def save(self) -> Saved:
-        """Return all that is held; `pack` comes first."""
+        """Return all that is held; `finish` comes first."""
         saved = Saved(
             {
                 "others": {slug: sorted(others) for slug, others in self._others.items()},

@@ -24,7 +24,7 @@ def save_index(index: AgentIndex) -> Saved:
     """
     with index.lock:
         index.text.purge()
-        index.graph.pack()
+        index.graph.finish()
         if index.vectors:
             index.vectors.finish()
     saved = Saved(
