@@ -205,7 +205,11 @@ class AgentGraph:
                 slug = concept.id[1]
                 own = [digest_of_name(one) for one in (slug, *self._others.get(slug, ()))]
                 if subjects[row] not in own:
-                    rows = rows[np.logical_or.reduce([subjects[rows] == one for one in own])]
+                    about = subjects[rows]
+                    is_own = about == own[0]
+                    for one in own[1:]:
+                        is_own |= about == one
+                    rows = rows[is_own]
             yield concept, rows
 
     def related(self, slug: str, allowed: set[str]) -> list[Related]:
