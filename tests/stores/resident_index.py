@@ -92,7 +92,8 @@ def numbers_of(text: str, dimensions: int = 16) -> bytes:
 
 def told(index: AgentIndex, *words: str) -> Row:
     """Return everything that an index holds, by names, so that two can be compared."""
-    graph, keys, slugs = index.graph, index.keys, index.graph._slugs
+    graph, keys = index.graph, index.keys
+    slugs = [*map(graph.concepts.slug, range(len(graph.concepts._slugs)))]
     present = np.flatnonzero(index.columns.present).tolist()
     ends: dict[str, tuple[Sequence[str], Sequence[str]]] = {
         "references": (keys, slugs), "follows": (keys, keys),
@@ -107,7 +108,7 @@ def told(index: AgentIndex, *words: str) -> Row:
         "vectors": _vectors_of(index),
         "edges": edges,
         "declared": sorted((slugs[a], slugs[b]) for a, b in graph._declared),
-        "concepts": sorted((c.id, c.name, c.memories) for c in graph._concepts if c),
+        "concepts": sorted((c.id, c.name, c.memories) for c in graph.concepts),
         "words": {
             word: [(hit.id, round(hit.score, 4)) for hit in index.by_text(word, EVERYTHING, 9999)]
             for word in words

@@ -146,7 +146,7 @@ class AgentIndex:
     def finish(self) -> None:
         """Bring what was loaded in pages into its final form."""
         with self.lock:
-            for part in (self.text, self.packed, self.vectors):
+            for part in (self.text, self.packed, self.vectors, self.graph):
                 if part:
                     part.finish()
 

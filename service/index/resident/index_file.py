@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import numpy as np
+
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Columns
 from service.index.resident.graph import AgentGraph
@@ -22,6 +24,7 @@ def save_index(index: AgentIndex) -> Saved:
     """
     with index.lock:
         index.text.purge()
+        index.graph.finish()
         if index.vectors:
             index.vectors.finish()
     saved = Saved(
@@ -46,14 +49,14 @@ def save_index(index: AgentIndex) -> Saved:
 
 def _keys_of(index: AgentIndex) -> list[str]:
     """Return the keys by row; that of a memory that is gone only where edges name it."""
-    graph, held = index.graph, index.held(index.keys)
-    return [
-        key
-        if key in held
-        or any((graph.references.ahead(row), graph.follows.ahead(row), graph.follows.behind(row)))
-        else _GONE
-        for row, key in enumerate(index.keys)
-    ]
+    graph, keys = index.graph, list(index.keys)
+    is_gone = np.ones(len(keys), np.bool_)
+    is_gone[: len(index.columns.present)] = ~index.columns.present
+    for row in np.flatnonzero(is_gone).tolist():
+        edges = (graph.references.ahead(row), graph.follows.ahead(row), graph.follows.behind(row))
+        if not any(map(len, edges)):
+            keys[row] = _GONE
+    return keys
 
 
 def restore_index(saved: Saved) -> AgentIndex:

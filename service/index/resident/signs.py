@@ -21,8 +21,8 @@ Rows = NDArray[np.int64]
 FEWEST: Final = 50_000
 # What a share is chosen among; without one the whole is compared.
 _SHARES: Final = (0.05, 0.1, 0.2)
-# A share will do if it loses no more of the hundred nearest of stored vectors. Questions lie farther
-# away and lose up to four times as much: scripts/measure_nearest.py.
+# A share will do if it loses no more of the hundred nearest of stored vectors. Questions lie
+# farther away and lose up to four times as much: scripts/measure_nearest.py.
 _MOST_LOST: Final = 0.002
 _SAMPLED: Final = 24
 _NEAREST: Final = 100
