@@ -123,7 +123,7 @@ async def test_pushes_of_one_moment_leave_what_pushes_in_turn_leave(tmp_path: Pa
     chain = (
         "SELECT VALUE [type::record('memory', record::id(id)).content, "
         "earlier.map(|$one| type::record('memory', $one).content)] "
-        "FROM follows WHERE type::record('memory', record::id(id)).agent = $who"
+        "FROM follows WHERE earlier != [] AND type::record('memory', record::id(id)).agent = $who"
     )
     async with open_store(tmp_path) as opened:
         for text in texts:
