@@ -13,7 +13,8 @@ from service.commands import ingest
 from service.commands.connect import connect, is_own
 from service.commands.ingest import ingest_once
 from service.errors import InvalidRequest, StoreInUse
-from service.ingest.jobs import CREATE_JOB
+from service.ingest.jobs import SCAN
+from service.jobs.jobs import CREATE_JOB
 from service.opening import open_parts
 from service.settings import Settings
 from service.store.database import record
@@ -79,7 +80,7 @@ async def test_jobs_that_a_service_left_stay_with_the_next_one(tmp_path: Path) -
     settings = _settings(tmp_path, sources=(notes,))
     wish = {"agent": "main", "paths": []}
     async with open_parts(settings) as parts:
-        await parts.db.run(CREATE_JOB, id=record("job", "left"), request=wish)
+        await parts.db.run(CREATE_JOB, id=record("job", "left"), kind=SCAN, request=wish)
     await ingest_once(settings, [other], lambda **_: None)
     async with connect(settings) as memory:
         assert (await memory.read_job("left"))["state"] == "queued"
