@@ -38,17 +38,17 @@ async def keep_run(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> s
     """
     if outcome.run is None or outcome.counts.groups <= len(outcome.shown):
         return None
-    await note_run(db, plan, outcome.run, outcome.counts)
-    last = outcome.shown[-1].group.key if outcome.shown else None
-    keys = [group.key for group in plan.groups]
-    return DONE.encode(outcome.run, keys.index(last) + 1 if last else 0)
-
-
-async def note_run(db: Database, plan: ConsolidationPlan, run: str, counts: Counts) -> None:
-    """Store which plan a run carries out, and what it did."""
     await save_plan(db, plan)
-    facts = {"plan": plan.id, "counts": asdict(counts)}
-    await db.set_meta(_key(plan.target.agent, run), facts)
+    await note_run(db, plan, outcome)
+    last = outcome.shown[-1].group.key
+    keys = [group.key for group in plan.groups]
+    return DONE.encode(outcome.run, keys.index(last) + 1)
+
+
+async def note_run(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> None:
+    """Store which plan a run carries out, and what it has done; the plan itself is kept apart."""
+    facts = {"plan": plan.id, "counts": asdict(outcome.counts)}
+    await db.set_meta(_key(plan.target.agent, outcome.run or ""), facts)
 
 
 async def plan_of_run(db: Database, agent: str, run: str) -> ConsolidationPlan | None:

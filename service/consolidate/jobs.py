@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from service.consolidate.consolidating import planned
-from service.consolidate.executed import DONE, keep_run, note_run, plan_of_run
+from service.consolidate.executed import DONE, note_run, plan_of_run
 from service.consolidate.executing import Counts, Outcome, carry_out
-from service.consolidate.planning import ConsolidationPlan, Target, check_plan, read_plan
+from service.consolidate.planning import ConsolidationPlan, Target, check_plan, read_plan, save_plan
 from service.consolidate.resuming import resume
 from service.consolidate.shapes import ConsolidationStatus
 from service.errors import ServiceError, Unavailable
@@ -75,9 +75,10 @@ def consolidating(pipeline: Pipeline) -> Work:
                 raise
             except ServiceError:
                 # What was done can be read and undone all the same.
-                await keep_run(pipeline.db, plan, outcome)
+                await note_run(pipeline.db, plan, outcome)
                 raise
-            await keep_run(pipeline.db, plan, outcome)
+            if plan.id is not None:
+                await note_run(pipeline.db, plan, outcome)
         await give_back()
         return _told(plan, outcome, time.perf_counter() - started) | {"stage": None}
 
@@ -95,7 +96,8 @@ async def _begin(pipeline: Pipeline, job: Job) -> tuple[ConsolidationPlan, Outco
     outcome = Outcome(run=job.id, counts=Counts(alone=plan.alone))
     if plan.id is not None:
         # Before anything is done: whoever goes on with it goes on with this plan.
-        await note_run(pipeline.db, plan, job.id, outcome.counts)
+        await save_plan(pipeline.db, plan)
+        await note_run(pipeline.db, plan, outcome)
     return plan, outcome
 
 
