@@ -39,7 +39,7 @@ from scripts.servers.own_servers import own_servers
 from service.opening import open_parts
 from service.records import Filters
 from service.search.fusion.score_fusion import fuse_by_score
-from service.search.ranking import Searcher, SearchQuery, find_candidates
+from service.search.ranking import Searcher, SearchQuery, find_candidates, first_looks
 from service.search.signals.registry import SIGNALS
 from service.search.signals.signal import Candidates, Signal
 from service.settings import Settings
@@ -158,7 +158,8 @@ async def look_up(searcher: Searcher, loaded: Loaded, question: Question) -> Cas
     filters = Filters(agents=(loaded.agent,), scope=question.scope)
     query = SearchQuery(question.text, filters, limit=10)
     engine = RecordedEngine(searcher.engine)
-    candidates, missing = await find_candidates(searcher, query, Stages())
+    looks = await first_looks(searcher, query, Stages())
+    candidates, missing = await find_candidates(searcher, query, looks, Stages())
     if missing:
         raise missing
     return Case(loaded, question, query, candidates, engine)

@@ -140,8 +140,14 @@ def _follow_changes(parts: Parts, agents: Sequence[str]) -> list[asyncio.Task[No
 
 
 async def _read_dictionaries(parts: Parts, agents: Sequence[str]) -> None:
-    """Spare the first write the reading; what goes wrong here, that write will tell."""
+    """Spare the first write the reading; what goes wrong here, that write will tell.
+
+    Searches come first: the indexes are loaded before.
+    """
     with suppress(ServiceError):
+        for agent in agents:
+            if parts.residency:
+                await parts.residency.index_of(agent)
         await read_ahead(parts.pipeline, agents)
 
 

@@ -61,15 +61,17 @@ class Memory(Metadata):
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Read a row of table `memory`; fields of no concern here are left out."""
-        values = {f.name: row[f.name] for f in fields(cls) if row.get(f.name) is not None}
-        for name in _LISTS & values.keys():
-            values[name] = tuple(values[name])
-        source = {k: v for k, v in values.get("source", {}).items() if k in _SOURCE}
-        return cls(**{**values, "source": Source(**source)})
+        values = {name: row[name] for name in cls.__dataclass_fields__ if row.get(name) is not None}
+        for name in _LISTS:
+            if name in values:
+                values[name] = tuple(values[name])
+        told = values.get("source", {})
+        values["source"] = Source(**{name: told[name] for name in _SOURCE if name in told})
+        return cls(**values)
 
 
-_SOURCE: Final = frozenset(Source.__dataclass_fields__)
-_LISTS: Final = frozenset({"heading_path", "tags", "concepts"})
+_SOURCE: Final = tuple(Source.__dataclass_fields__)
+_LISTS: Final = ("heading_path", "tags", "concepts")
 
 
 def label_filters(filters: type[Shape]) -> type[Shape]:

@@ -164,9 +164,10 @@ class _Writer:
 
     async def _found(self, query: str, weights: Any) -> set[str]:
         self.report.searches += 1
-        # A text stands in many notes here: near-duplicates of a better hit would be hidden.
+        # A text stands in many notes here: near-duplicates of a better hit would be hidden, and
+        # names and times that it tells put a dozen others before it.
         body = {
-            "query": query, "limit": 10, "weights": weights, "detail": "index",
+            "query": query, "limit": 100, "weights": weights, "detail": "index",
             "duplicates": "show",
         }  # fmt: skip
         answer = await self.client.post("/search", json=body)

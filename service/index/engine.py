@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Protocol
 
 from service.index.evidence import Evidence, Floats, Names, Question
-from service.records import Concept, ConceptId, Filters, Related, Scored
+from service.records import Concept, ConceptId, Filters, Memory, Related, Scored
 
 
 class Engine(Protocol):
-    """Ranks memory ids by one signal each and knows the graph's edges; texts it never gives.
+    """Ranks memory ids by one signal each and knows the graph's edges.
 
     An index may lag behind the store, so what it ranks is looked at once more when it is fetched.
     The graph's methods take the agents whose graphs may be read; memories and concepts of others
@@ -52,6 +52,12 @@ class Engine(Protocol):
 
         With them come the memories up to `reach` steps before and after each, as far as those
         pass the filters too: a chain ends at one that does not.
+        """
+
+    async def fetch(self, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
+        """Return by id those of the memories that pass the filters, as they are stored now.
+
+        A write that was answered is seen, however far behind the index is.
         """
 
     async def linked(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,26 @@ def told_within(name: str, within: Within) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class KeysOfRows(Sequence[str]):
+    """The keys of some rows, looked up when they are asked for: most neighbours' never are."""
+
+    every: Sequence[str]
+    rows: NDArray[Any]
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        if isinstance(place, slice):
+            return tuple([self.every[row] for row in self.rows[place].tolist()])
+        return self.every[int(self.rows[place])]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Memories and what stands in them: arrays with a row for each key, in their order.
 
@@ -99,7 +119,7 @@ class Evidence:
     - the others are those of `VALUES` in resident/values.py and database/values.py.
     """
 
-    keys: tuple[str, ...]
+    keys: Sequence[str]
     within: Within
     before: RowNumbers
     after: RowNumbers

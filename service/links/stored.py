@@ -33,6 +33,8 @@ SHORTS_OF: Final = load_query(__package__, "shorts_of")
 RELINKING: Final = load_query(__package__, "relinking")
 
 _MOST_MENTIONING: Final = 1000
+# All 40,000 concepts of 100,000 memories at once left the process 120 MB larger.
+_PAGE_CONCEPTS: Final = 5000
 # Longer tokens are not in the full-text index (service/text/words.py).
 _LONGEST_CHARACTERS: Final = 100
 
@@ -193,6 +195,13 @@ async def chain_edges(db: Database, keys: Iterable[str]) -> set[tuple[str, str]]
 
 async def dictionary_rows(db: Database, agent: str) -> list[dict[str, Any]]:
     """Return every concept of an agent as rows, those with the most memories first."""
-    found: str = await db.run(DICTIONARY, after=[agent], end=[f"{agent}\x00"])
-    rows: list[dict[str, Any]] = await asyncio.to_thread(orjson.loads, found)
+    rows: list[dict[str, Any]] = []
+    after, end = [agent], [f"{agent}\x00"]
+    while True:
+        found: str = await db.run(DICTIONARY, after=after, end=end, limit=_PAGE_CONCEPTS)
+        page: list[dict[str, Any]] = await asyncio.to_thread(orjson.loads, found)
+        rows += page
+        if len(page) < _PAGE_CONCEPTS:
+            break
+        after = page[-1]["id"]
     return sorted(rows, key=lambda row: (-row["memories"], row["id"][1]))

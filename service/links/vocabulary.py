@@ -8,6 +8,7 @@ from service.links import stored
 from service.names.dictionary import Dictionary
 from service.names.names import Name
 from service.names.slugs import slug_of
+from service.store.allocator import give_back
 from service.store.database import Database
 
 
@@ -16,8 +17,11 @@ async def read_dictionary(db: Database, agent: str, known: Dictionary | None) ->
     version = int((await db.meta(["dictionary", agent])).get("version", 0))
     if known is not None and known.version == version:
         return known
-    rows = await stored.dictionary_rows(db, agent)
-    return await asyncio.to_thread(build_dictionary, rows, version)
+    dictionary = await asyncio.to_thread(
+        build_dictionary, await stored.dictionary_rows(db, agent), version
+    )
+    await give_back()
+    return dictionary
 
 
 def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dictionary:

@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Final, Literal
 
 from service.index.engine import Engine
+from service.index.fetching import Wanted, fetch_first
 from service.memories.storing import find
 from service.recall.walk import (
     DECAY,
@@ -26,7 +27,6 @@ from service.search.ranking import Ranking, Searcher, SearchQuery, caps_of, rank
 from service.search.receipts import Receipt
 from service.stages import Stages
 from service.store.agents import refuse_unknown
-from service.store.fetching import Wanted, fetch_first
 
 Edge = Literal["references", "related_to", "is_a", "follows"]
 EDGES: Final[tuple[Edge, ...]] = ("references", "related_to", "is_a", "follows")
@@ -126,7 +126,7 @@ async def graph_recall(searcher: Searcher, query: RecallQuery) -> RecallResult:
         reached = _ranked(recall.walk, relative)
         with stages.measured("fetch"):
             keys, memories = await fetch_first(
-                searcher.db,
+                searcher.engine,
                 _wanted(reached, fused),
                 filters,
                 query.search.limit,

@@ -83,7 +83,7 @@ def _packed(hits: list[Ranked], max_tokens: int | None) -> list[Ranked]:
 def _refiner(searcher: Searcher, query: SearchQuery, stages: Stages) -> Refiner:
     reranker = searcher.reranker if query.choices.rerank else None
     return Refiner(
-        searcher.db, reranker, query.text, query.filters, query.limit, query.choices, stages
+        searcher.engine, reranker, query.text, query.filters, query.limit, query.choices, stages
     )
 
 

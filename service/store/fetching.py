@@ -1,7 +1,6 @@
-"""Memories by id, for whoever has found which ones matter; who may see them is decided here."""
+"""Memories by id, as they are stored."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from service.records import Filters, Memory
@@ -10,18 +9,6 @@ from service.store.queries import load_query
 
 FETCH: Final = load_query(__package__, "fetch")
 FETCH_VISIBLE: Final = load_query(__package__, "fetch_visible")
-
-# The next slice when some of the first are not visible any more: a ranking ends after three.
-_NEXT: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A ranked memory, those it must not be shown without, and those that are told beside it."""
-
-    id: str
-    through: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
 
 
 async def fetch(db: Database, keys: Sequence[str]) -> list[Memory]:
@@ -33,32 +20,8 @@ async def fetch(db: Database, keys: Sequence[str]) -> list[Memory]:
     return [by_id[key] for key in keys if key in by_id]
 
 
-async def fetch_first(
-    db: Database,
-    ranking: Sequence[Wanted],
-    filters: Filters,
-    limit: int,
-    also: Iterable[str] = (),
-) -> tuple[list[str], dict[str, Memory]]:
-    """Return the first `limit` ids of a ranking that pass the filters now, and what was fetched.
-
-    The store has the last word: a memory that was moved, archived or removed a moment ago is
-    passed over for the next one, and so is one that must not be shown without it. Fetched by id
-    is what passes of the wanted memories, those they need, those beside them, and `also`.
-    """
-    chosen: list[str] = []
-    memories: dict[str, Memory] = {}
-    start, size, more = 0, limit, set(also)
-    while len(chosen) < limit and start < len(ranking):
-        part = ranking[start : start + size]
-        named = more.union(*({one.id, *one.through, *one.beside} for one in part))
-        memories |= await _fetch_visible(db, sorted(named - memories.keys()), filters)
-        chosen += [one.id for one in part if memories.keys() >= {one.id, *one.through}]
-        start, size, more = start + size, max(limit, _NEXT), set()
-    return chosen[:limit], memories
-
-
-async def _fetch_visible(db: Database, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
+async def fetch_visible(db: Database, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
+    """Return by id those of the memories that pass the filters now."""
     if not keys:
         return {}
     ids = [record("memory", key) for key in keys]

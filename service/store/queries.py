@@ -18,6 +18,8 @@ from service.metadata import FIELDS, LABEL_FILTERS, LabelFilter
 
 _SHARED: Final = re.compile(r"^-- with: ([\w/]+)$", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\$(\w+)")
+# Variables that SurrealDB sets itself.
+_ENGINES_OWN: Final = frozenset({"input", "this"})
 
 
 def _condition(name: str, told: LabelFilter) -> str:
@@ -52,7 +54,7 @@ def load_query(package: str | None, name: str) -> Query:
     shared = [_whole(part) for part in _SHARED.findall(own)]
     takes = _VARIABLE.findall(" ".join([_header(own, "takes"), *shared]))
     writes = re.search(r"^-- writes$", own, re.MULTILINE) is not None
-    return Query(name, _with_shared(own), frozenset(takes) - {"input"}, writes)
+    return Query(name, _with_shared(own), frozenset(takes) - _ENGINES_OWN, writes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,22 @@ class Reader:
     def __init__(self, written: "WrittenRecords") -> None:
         self._written = written
         self._waiting: set[RecordKey] = set()
+        self._taken: set[RecordKey] = set()
+
+    def awaits(self, key: RecordKey) -> bool:
+        """Return whether a record was written that is not read by now."""
+        return key in self._waiting or key in self._taken
 
     def take(self) -> set[RecordKey]:
-        """Return the records that were written, and begin anew."""
+        """Return the records that were written, and begin anew; say `done` once they are read."""
         self._written.look_again()
-        taken, self._waiting = self._waiting, set()
-        return taken
+        self._taken, self._waiting = self._waiting, set()
+        return self._taken
+
+    def done(self, failed: Iterable[RecordKey]) -> None:
+        """Forget what was taken, but for what could not be read: that is told again."""
+        self._taken = set()
+        self.add(failed)
 
     def add(self, keys: Iterable[RecordKey]) -> None:
         """Have records read once more: they were written, or could not be read."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -12,12 +12,11 @@ from service.links import stored
 from service.links.change import Change, Declared
 from service.names.names import Name, declared_name
 from service.names.slugs import slug_of
-from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
 from service.writing.tables.concept import concept_row
 
-DECLARED_EDGES: Final = load_query(__package__, "declared_edges")
+DECLARED: Final = load_query(__package__, "declared")
 
 Pair = tuple[str, str]
 
@@ -93,12 +92,12 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
     Raises InvalidRequest for a file that cannot be read or holds a mistake.
     """
     file = parse_concepts(await asyncio.to_thread(_read, path) if path else "")
-    rows = {row["id"][1]: row for row in await stored.dictionary_rows(pipeline.db, agent)}
+    spellings = sorted(_spellings(file))
+    now = await pipeline.db.run(DECLARED, agent=agent, slugs=spellings)
+    rows = {row["id"][1]: row for row in now["concepts"]}
     changed = {slug for slug in file.names if not _is_stored(file, slug, rows.get(slug))}
-    undeclared = {
-        slug for slug, row in rows.items() if row["is_declared"] and slug not in file.names
-    }
-    edges = replace(await _edge_changes(pipeline.db, agent, file), taken=_taken(file, rows))
+    undeclared = rows.keys() - file.names.keys()
+    edges = replace(_edge_changes(file, now), taken=_taken(agent, spellings, now["merged"]))
     if not changed and not undeclared and edges == Declared():
         return
     concepts = [
@@ -109,7 +108,7 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
         concept_row(agent, Name(slug, rows[slug]["name"], "heading", rows[slug]["is_cased"]))
         for slug in sorted(undeclared)
     ]
-    relink = await _affected(pipeline, agent, file, rows, changed | undeclared)
+    relink = await _affected(pipeline, agent, file, changed | undeclared)
     declared = replace(edges, concepts=tuple(concepts))
     await commit(pipeline, Change(agent, relink=frozenset(relink), declared=declared))
 
@@ -123,31 +122,28 @@ def _read(path: Path) -> str:
         raise InvalidRequest(f"{path} is not UTF-8: save it as UTF-8.") from error
 
 
+def _spellings(file: ConceptFile) -> set[str]:
+    """Return the slugs of all names and aliases of a file."""
+    aliases = {slug_of(alias) for aliases in file.aliases.values() for alias in aliases}
+    return aliases | file.names.keys()
+
+
 def _is_stored(file: ConceptFile, slug: str, row: Mapping[str, Any] | None) -> bool:
-    name = file.names[slug]
-    return row is not None and (row["is_declared"], row["name"], tuple(row["aliases"])) == (
-        True, name.name, file.aliases.get(slug, ()),
-    )  # fmt: skip
+    told = file.names[slug].name, file.aliases.get(slug, ())
+    return row is not None and (row["name"], tuple(row["aliases"])) == told
 
 
 def _taken(
-    file: ConceptFile, rows: Mapping[str, Mapping[str, Any]]
+    agent: str, declared: Collection[str], merged: Iterable[tuple[Sequence[str], Sequence[str]]]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the spellings that had been merged into concepts and that the file declares now."""
-    declared = {slug_of(alias) for aliases in file.aliases.values() for alias in aliases}
-    declared |= file.names.keys()
-    merged = {slug: {old["slug"] for old in row["merged"] or ()} for slug, row in rows.items()}
-    return tuple(
-        (slug, tuple(sorted(olds & declared)))
-        for slug, olds in sorted(merged.items())
-        if olds & declared
-    )
+    olds = {key[1]: {*slugs} & {*declared} for key, slugs in merged if key[0] == agent}
+    return tuple((slug, tuple(sorted(taken))) for slug, taken in sorted(olds.items()))
 
 
-async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared:
-    now = await db.run(DECLARED_EDGES, agent=agent)
-    related = {(pair[1], pair[2]) for pair in now["related"]}
-    isa = {(pair[1], pair[2]) for pair in now["isa"]}
+def _edge_changes(file: ConceptFile, now: Mapping[str, Any]) -> Declared:
+    related = {(key[1], key[2]) for key in now["related"]}
+    isa = {(key[1], key[2]) for key in now["isa"]}
     return Declared(
         related=tuple(sorted(file.related - related)),
         isa=tuple(sorted(file.isa - isa)),
@@ -157,11 +153,7 @@ async def _edge_changes(db: Database, agent: str, file: ConceptFile) -> Declared
 
 
 async def _affected(
-    pipeline: Pipeline,
-    agent: str,
-    file: ConceptFile,
-    rows: Mapping[str, Mapping[str, Any]],
-    slugs: Collection[str],
+    pipeline: Pipeline, agent: str, file: ConceptFile, slugs: Collection[str]
 ) -> set[str]:
     """Return the memories that mention, or may mention, these concepts.
 
@@ -171,9 +163,9 @@ async def _affected(
     aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
     spellings = {*slugs, *map(slug_of, aliases)}
     owners = set(spellings)
-    for slug, row in rows.items():
+    for row in await stored.dictionary_rows(pipeline.db, agent):
         known = {*map(slug_of, row["aliases"]), *(old["slug"] for old in row["merged"] or ())}
-        owners |= set() if known.isdisjoint(spellings) else {slug}
+        owners |= set() if known.isdisjoint(spellings) else {row["id"][1]}
     linked = await stored.memories_of(pipeline.db, agent, owners)
     names = [file.names[slug].name for slug in slugs if slug in file.names]
     return linked | await stored.mentioning(pipeline.engine, agent, [*names, *aliases])

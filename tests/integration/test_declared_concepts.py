@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import InvalidRequest
+from service.links import stored
 from service.memories.storing import Pushed, store
 from service.writing.concepts_file import declare_concepts, parse_concepts
 from tests.stores.open_store import OpenStore, open_store
@@ -88,6 +89,21 @@ async def test_the_same_file_again_writes_nothing(tmp_path: Path) -> None:
         version = await opened.db.meta(["dictionary", "main"])
         await opened.declare(CARD)
         assert await opened.db.meta(["dictionary", "main"]) == version
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+async def test_the_dictionary_is_read_whole_in_pages_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.declare(CARD)
+        await opened.push("GPU and games", "games", agent="other")
+        whole = await stored.dictionary_rows(opened.db, "main")
+        monkeypatch.setattr(stored, "_PAGE_CONCEPTS", size)
+        assert await stored.dictionary_rows(opened.db, "main") == whole
+        assert [row["id"] for row in whole] == [
+            ["main", slug] for slug in ("games", "graphics_card", "hardware")
+        ]
 
 
 async def test_a_renamed_concept_is_shown_under_its_new_name(tmp_path: Path) -> None:

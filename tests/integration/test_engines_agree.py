@@ -241,6 +241,8 @@ async def same_filtering(both: Both, question: Question, ids: Sequence[str]) -> 
     for limit in (1000, 3):
         kept = [await e.keep_visible(ranking, question.filters, limit) for e in both.engines]
         assert kept[0] == kept[1]
+    theirs, mine = [await e.fetch([*ids, "gone"], question.filters) for e in both.engines]
+    assert mine == theirs
 
 
 async def same_words(both: Both, question: Question) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Columns
 from service.index.resident.engine import ResidentEngine
+from service.index.resident.packing import unpack
 from service.index.resident.residency import Residency
-from service.records import Filters
+from service.records import Filters, Memory
 from service.store.database import Database, record
 from service.store.queries import Query
 from tests.servers.outer_embeddings import vector_of
@@ -91,7 +92,8 @@ def numbers_of(text: str, dimensions: int = 16) -> bytes:
 
 def told(index: AgentIndex, *words: str) -> Row:
     """Return everything that an index holds, by names, so that two can be compared."""
-    graph, keys, slugs = index.graph, index.keys, index.graph._slugs
+    graph, keys = index.graph, index.keys
+    slugs = [*map(graph.concepts.slug, range(len(graph.concepts._slugs)))]
     present = np.flatnonzero(index.columns.present).tolist()
     ends: dict[str, tuple[Sequence[str], Sequence[str]]] = {
         "references": (keys, slugs), "follows": (keys, keys),
@@ -106,12 +108,13 @@ def told(index: AgentIndex, *words: str) -> Row:
         "vectors": _vectors_of(index),
         "edges": edges,
         "declared": sorted((slugs[a], slugs[b]) for a, b in graph._declared),
-        "concepts": sorted((c.id, c.name, c.memories) for c in graph._concepts if c),
+        "concepts": sorted((c.id, c.name, c.memories) for c in graph.concepts),
         "words": {
             word: [(hit.id, round(hit.score, 4)) for hit in index.by_text(word, EVERYTHING, 9999)]
             for word in words
         },
         "left_out": index.left_out(),
+        "whole": {keys[row]: _memory_of(index, row) for row in present},
     }
 
 
@@ -126,6 +129,11 @@ def _columns_of(columns: Columns, row: int) -> Row:
     values["subject"] = int(columns.subjects[row])
     values["archived"] = bool(columns._is_archived[row])
     return values
+
+
+def _memory_of(index: AgentIndex, row: int) -> Memory | None:
+    packed = index.packed.get(row) if index.packed else None
+    return unpack(index.keys[row], packed) if packed else None
 
 
 def _vectors_of(index: AgentIndex) -> Row:

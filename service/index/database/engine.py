@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Final
 from service.index.database import evidence as stored_evidence
 from service.index.evidence import Evidence, Names, Question
 from service.names.shares import DECLARED_SHARE, share_of
-from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
+from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
 from service.store.database import Database, record
+from service.store.fetching import fetch_visible
 from service.store.queries import load_query
 from service.text.words import query_words
 
@@ -79,6 +80,10 @@ class DatabaseEngine:
     ) -> Evidence:
         """Read the texts and count."""
         return await stored_evidence.collect_evidence(self.db, question, filters, keys, reach)
+
+    async def fetch(self, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
+        """Read them."""
+        return await fetch_visible(self.db, keys, filters)
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]

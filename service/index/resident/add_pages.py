@@ -17,8 +17,9 @@ log = logging.getLogger(__name__)
 
 # How many values of a row are facts; what follows them is told by memory_values.surql.
 FACTS: Final = 10
-# Key, filters and a text of some sixty words; a vector is kept as int8 and as float16.
-_MEMORY_BYTES: Final = 700
+# Key, filters, the index of a text of some sixty words and its memory packed; a vector is kept as
+# int8 and as float16.
+_MEMORY_BYTES: Final = 1100
 _BYTES_PER_DIMENSION: Final = 3
 
 Row = Sequence[Any]
@@ -61,22 +62,22 @@ class Loading:
 
 
 def add_picked(loading: Loading, page: Page) -> None:
-    """Add rows of page.surql: facts, place, vector and earlier memories in one."""
-    add_memories(loading, [row[:FACTS] for row in page])
-    stored = [(row[0], row[FACTS + 1]) for row in page if row[FACTS + 1]]
+    """Add rows of page.surql: facts, whole, place, vector and earlier memories in one."""
+    add_memories(loading, page)
+    stored = [(row[0], row[FACTS + 2]) for row in page if row[FACTS + 2]]
     add_vectors(loading, [(key, e.get("vector"), e.get("fingerprint")) for key, e in stored])
     edges = [(row[0], earlier) for row in page for earlier in row[-1] or ()]
     add_memory_edges(loading.index, "follows", edges)
 
 
 def add_memories(loading: Loading, page: Page) -> None:
-    """Add memories given as the values of their facts."""
+    """Add memories given as the values of their facts and their row; what follows is no matter."""
     index = loading.index
     facts: list[Facts] = []
     with index.lock:
         for row in page:
             try:
-                facts.append(facts_of(row))
+                facts.append(facts_of(row[:FACTS], row[FACTS]))
             except CorruptRow as error:
                 _leave_out(index, "memory", row[0], error)
         index.put_memories(facts)

@@ -1,19 +1,24 @@
 """Edges between numbered nodes: adjacency lists both ways, and weights."""
 
-from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from operator import indexOf
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.facts import CorruptRow
+from service.index.resident.ragged import Ragged
 from service.index.resident.saved import Saved
 
-NO_NODES: Final = array("i")
-# A dict entry, an array object and its first growth, as sys.getsizeof tells them.
-_NODE_BYTES: Final = 170
-_WEIGHT_BYTES: Final = 150
+Weighed = tuple[NDArray[np.int32], NDArray[np.int32]]
+
+_AHEAD: Final = 0
+_BEHIND: Final = 1
+# What an int32 can hold: no count of memories is larger.
+_MOST_WEIGHT: Final = 2**31 - 1
+# Up to so many are looked through faster than an array is made of them.
+_FEW: Final = 64
 
 
 class Edges(Protocol):
@@ -34,50 +39,58 @@ class Edges(Protocol):
     def weight(self, source: int, target: int) -> int:
         """Return the weight of an edge; 0 where none was given."""
 
+    def pack(self) -> None:
+        """Bring all into the form that is saved."""
+
     def save(self) -> Saved:
-        """Return all that is held."""
+        """Return all that is held; `pack` comes first."""
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Go through all edges as (source, target)."""
 
 
 class AdjacencyLists:
-    """Directed edges between numbered nodes: adjacency arrays both ways, and weights."""
+    """Directed edges between numbered nodes: adjacency lists both ways, and weights.
+
+    A node's weights stand in the order of its ends; those of the last ends may lack, which are 0.
+    """
 
     def __init__(self) -> None:
-        self._ahead: dict[int, array[int]] = {}
-        self._behind: dict[int, array[int]] = {}
-        self._weights: dict[tuple[int, int], int] = {}
+        self._ends = Ragged(), Ragged()
+        self._weights = Ragged(), Ragged()
         self.count = 0
 
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        nodes = len(self._ahead) + len(self._behind)
-        return nodes * _NODE_BYTES + self.count * 8 + len(self._weights) * _WEIGHT_BYTES
+        return sum(lists.bytes for lists in (*self._ends, *self._weights))
 
     def put(self, source: int, target: int, weight: int = 0) -> None:
         """Add an edge, or give it another weight; 0 takes no room. Raises CorruptRow."""
-        if type(weight) is not int:
+        if type(weight) is not int or abs(weight) > _MOST_WEIGHT:
             raise CorruptRow(f"weight {weight!r}")
-        if weight:
-            self._weights[source, target] = weight
-        else:
-            self._weights.pop((source, target), None)
-        ends = self._ahead.setdefault(source, array("i"))
-        if target not in ends:
-            ends.append(target)
-            self._behind.setdefault(target, array("i")).append(source)
+        place = _place(self._ends[_AHEAD][source], target)
+        if place is None:
+            ahead, behind = self._ends[_AHEAD].own(source), self._ends[_BEHIND].own(target)
+            ahead.append(target)
+            behind.append(source)
             self.count += 1
+            if weight:
+                self._weigh(_AHEAD, source, len(ahead) - 1, weight)
+                self._weigh(_BEHIND, target, len(behind) - 1, weight)
+        elif weight != self.weight(source, target):
+            self._weigh(_AHEAD, source, place, weight)
+            self._weigh(_BEHIND, target, _place(self.behind(target), source) or 0, weight)
 
     def remove(self, source: int, target: int) -> None:
         """Take an edge away; one that is not there is nothing to do."""
-        ends = self._ahead.get(source, NO_NODES)
-        if target not in ends:
+        if _place(self._ends[_AHEAD][source], target) is None:
             return
-        ends.remove(target)
-        self._behind[target].remove(source)
-        self._weights.pop((source, target), None)
+        for side, node, end in ((_AHEAD, source, target), (_BEHIND, target, source)):
+            place = _place(self._ends[side][node], end) or 0
+            self._ends[side].own(node).pop(place)
+            if place < len(self._weights[side][node]):
+                self._weights[side].own(node).pop(place)
         self.count -= 1
 
     def remove_node(self, node: int, *, ahead: bool = True, behind: bool = True) -> None:
@@ -88,56 +101,82 @@ class AdjacencyLists:
             self.remove(source, node)
 
     def ahead(self, node: int) -> Sequence[int]:
-        """Return the nodes that edges from this one lead to."""
-        return self._ahead.get(node, NO_NODES)
+        """Return the nodes that edges from this one lead to; not to be kept, as edges change."""
+        return self._ends[_AHEAD][node]
 
     def behind(self, node: int) -> Sequence[int]:
-        """Return the nodes that edges to this one come from."""
-        return self._behind.get(node, NO_NODES)
+        """Return the nodes that edges to this one come from; not to be kept, as edges change."""
+        return self._ends[_BEHIND][node]
 
     def weight(self, source: int, target: int) -> int:
         """Return the weight of an edge; 0 where none was given."""
-        return self._weights.get((source, target), 0)
+        weights = self._weights[_AHEAD][source]
+        place = _place(self._ends[_AHEAD][source], target) if weights else None
+        return 0 if place is None or place >= len(weights) else weights[place]
+
+    def weighed_ahead(self, node: int) -> Weighed:
+        """Return the nodes that edges from this one lead to, and the edges' weights."""
+        return self._weighed(_AHEAD, node)
+
+    def weighed_behind(self, node: int) -> Weighed:
+        """Return the nodes that edges to this one come from, and the edges' weights."""
+        return self._weighed(_BEHIND, node)
+
+    def pack(self) -> None:
+        """Bring all into the arrays that a file can hold."""
+        for lists in (*self._ends, *self._weights):
+            lists.pack()
+
+    def sources(self) -> NDArray[np.intp]:
+        """Return the nodes that edges come from; all is packed by now."""
+        return self._ends[_AHEAD].filled()
+
+    def targets(self) -> NDArray[np.intp]:
+        """Return the nodes that edges lead to; all is packed by now."""
+        return self._ends[_BEHIND].filled()
 
     def save(self) -> Saved:
-        """Return all that is held: edges by their source, in the order that they came in."""
-        ends = [np.array(ends, np.int32) for ends in self._ahead.values()]
-        weights = np.array([(*edge, weight) for edge, weight in self._weights.items()], np.int64)
-        return Saved(
-            arrays={
-                "sources": np.array(list(self._ahead), np.int32),
-                "counts": np.array([len(some) for some in ends], np.int32),
-                "targets": np.concatenate(ends) if ends else np.zeros(0, np.int32),
-                "weights": weights.reshape(-1, 3),
-            }
-        )
+        """Return all that is held; `pack` comes first."""
+        saved = Saved({"count": self.count})
+        for name, lists in self._lists().items():
+            saved.put(name, lists.save())
+        return saved
 
     @classmethod
     def restore(cls, saved: Saved) -> "AdjacencyLists":
         """Return edges as they were saved; raises KeyError, ValueError, TypeError."""
-        edges, arrays = cls(), saved.arrays
-        sources, counts, targets = arrays["sources"], arrays["counts"], arrays["targets"]
-        edges.count = len(targets)
-        edges._ahead = _lists(sources, counts, targets)
-        back = np.argsort(targets, kind="stable")
-        nodes, found = np.unique(targets, return_counts=True)
-        edges._behind = _lists(nodes, found, np.repeat(sources, counts)[back])
-        pairs = zip(*arrays["weights"].T.tolist(), strict=True) if edges.count else ()
-        edges._weights = {(source, target): weight for source, target, weight in pairs}
+        edges = cls()
+        edges.count = int(saved.facts["count"])
+        lists = [Ragged.restore(saved.part(name)) for name in edges._lists()]
+        edges._ends, edges._weights = (lists[0], lists[1]), (lists[2], lists[3])
         return edges
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Go through all edges as (source, target)."""
-        return ((source, end) for source, ends in self._ahead.items() for end in ends)
+        ahead = self._ends[_AHEAD]
+        return ((source, end) for source in range(len(ahead)) for end in ahead[source])
+
+    def _lists(self) -> dict[str, Ragged]:
+        names = ("ahead", "behind", "weights ahead", "weights behind")
+        return dict(zip(names, (*self._ends, *self._weights), strict=True))
+
+    def _weigh(self, side: int, node: int, place: int, weight: int) -> None:
+        """Note the weight of an edge by its place among the node's."""
+        own = self._weights[side].own(node)
+        if len(own) <= place:
+            own.extend([0] * (place + 1 - len(own)))
+        own[place] = weight
+
+    def _weighed(self, side: int, node: int) -> Weighed:
+        ends = np.array(self._ends[side][node], np.int32)
+        weights, known = np.zeros(len(ends), np.int32), self._weights[side][node]
+        weights[: len(known)] = known
+        return ends, weights
 
 
-def _lists(
-    nodes: NDArray[Any], counts: NDArray[Any], ends: NDArray[np.int32]
-) -> "dict[int, array[int]]":
-    """Return the ends of each node, of which the first `counts[0]` are the first node's."""
-    whole = np.ascontiguousarray(ends, np.int32).data
-    bounds = [0, *np.cumsum(counts).tolist()]
-    return {
-        node: array("i", whole[start:end])
-        for node, start, end in zip(nodes.tolist(), bounds, bounds[1:], strict=False)
-    }
+def _place(ends: Sequence[int], end: int) -> int | None:
+    """Return where a node stands among others; None where it does not."""
+    if len(ends) > _FEW:
+        places = np.flatnonzero(np.asarray(ends) == end)
+        return int(places[0]) if len(places) else None
+    return indexOf(ends, end) if end in ends else None

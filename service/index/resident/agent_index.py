@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from service.index.resident.columns import Columns, Mask
 from service.index.resident.facts import Facts
 from service.index.resident.graph import AgentGraph, EdgeTable
+from service.index.resident.packed_memories import PackedMemories
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import (
     NO_DIRECTION,
@@ -55,15 +56,19 @@ class AgentIndex:
     """What one service knows of one agent's memories.
 
     `corrupt` names rows of the store that make no sense, by table and key; `beyond_budget` counts
-    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id.
+    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id. `packed`
+    is None where others write to the store, which then has the last word on what is shown.
     """
 
-    def __init__(self, agent: str, vectors: VectorIndex | None = None) -> None:
+    def __init__(
+        self, agent: str, vectors: VectorIndex | None = None, *, packs: bool = False
+    ) -> None:
         self.agent = agent
         self.lock = threading.RLock()
         self.columns = Columns()
         self.text = TextIndex()
         self.vectors = vectors
+        self.packed = PackedMemories() if packs else None
         self.graph = AgentGraph(agent)
         self.corrupt: set[tuple[str, str]] = set()
         self.beyond_budget = 0
@@ -71,15 +76,17 @@ class AgentIndex:
         self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
         self.keys: list[str] = []
         self.rows: dict[str, int] = {}
+        # What was found of the question that was asked last.
+        self.told: object = None
         # Memories whose vector cannot stand among the others, and why.
         self.unfit: dict[str, str] = {}
 
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        vectors = self.vectors.bytes if self.vectors else 0
+        parts = (self.columns, self.text, self.graph, self.vectors, self.packed)
         names = _EMPTY_BYTES + len(self.keys) * _KEY_BYTES
-        return names + self.columns.bytes + self.text.bytes + vectors + self.graph.bytes
+        return names + sum(part.bytes for part in parts if part)
 
     @property
     def memories(self) -> int:
@@ -96,11 +103,6 @@ class AgentIndex:
         with self.lock:
             vectors = self.vectors.count if self.vectors else 0
             return {"memory": self.memories, "embedding": vectors, **self.graph.counts()}
-
-    @property
-    def unfit_vectors(self) -> int:
-        """The number of memories whose vector is left out."""
-        return len(self.unfit)
 
     def left_out(self) -> dict[str, int]:
         """Return how much of the store is not in here, by reason; without the lock."""
@@ -143,7 +145,9 @@ class AgentIndex:
     def finish(self) -> None:
         """Bring what was loaded in pages into its final form."""
         with self.lock:
-            self.text.finish()
+            for part in (self.text, self.packed, self.vectors, self.graph):
+                if part:
+                    part.finish()
 
     def knows(self, key: object) -> bool:
         """Return whether a memory stands or once stood here; without the lock too."""
@@ -156,12 +160,16 @@ class AgentIndex:
         rows = [self._row_of(one.key) for one in facts]
         self.columns.put(rows, facts)
         self.text.put(rows, [one.words for one in facts])
+        if self.packed:
+            self.packed.put(rows, [one.packed for one in facts])
 
     def remove_memory(self, key: str) -> None:
         """Forget a memory and its vector; its edges are taken away by themselves."""
         if self.holds(key):
             self.columns.remove(self.rows[key])
             self.text.remove(self.rows[key])
+            if self.packed:
+                self.packed.remove(self.rows[key])
             self.remove_vector(key)
 
     def remove_edges_of_memory(self, key: str) -> None:

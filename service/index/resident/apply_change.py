@@ -70,7 +70,8 @@ def _take_memory(index: AgentIndex, change: RowChange) -> None:
         if change.row is None:
             index.remove_edges_of_memory(change.key)
         return
-    index.put_memories([facts_of_row(change.key, change.row)])
+    packs = index.packed is not None
+    index.put_memories([facts_of_row(change.key, change.row, packs=packs)])
     index.admit("memory", change.key)
 
 

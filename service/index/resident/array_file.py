@@ -10,6 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -25,7 +26,7 @@ _ALIGNED: Final = 64
 _SPARE: Final = 1 / 4
 _SPARE_ROWS: Final = 1024
 # Written at once, and read at once to check it.
-_PIECE_BYTES: Final = 2**24
+_PIECE_BYTES: Final = 2**22
 _NO_CRC: Final = "00000000"
 
 
@@ -66,8 +67,10 @@ def map_arrays(path: Path) -> Saved:
     with path.open("rb") as file, _told_as_unreadable():
         header = _read_header(file)
         size = file.seek(0, os.SEEK_END)
+        # One for all: pieces of their own left the process 33 MB larger.
+        buffer = bytearray(_PIECE_BYTES)
         for told in header["arrays"].values():
-            _check(file, told, size)
+            _check(file, told, size, buffer)
         mapped = np.memmap(path, np.uint8, "c") if size else np.zeros(0, np.uint8)
         saved = Saved(header["facts"])
         for name, told in header["arrays"].items():
@@ -148,25 +151,32 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
         return header
 
 
-def _check(file: BinaryIO, told: dict[str, Any], size: int) -> None:
+def _check(file: BufferedReader, told: dict[str, Any], size: int, buffer: bytearray) -> None:
     """Raise Unreadable unless an array lies within the file as it was written."""
     room = np.dtype(told["type"]).itemsize * int(np.prod(told["shape"], dtype=np.int64))
     if told["place"] + room > size or told["bytes"] > room:
         raise Unreadable("it is cut short")
     file.seek(told["place"])
-    left, crc = told["bytes"], 0
-    while left:
-        piece = file.read(min(left, _PIECE_BYTES))
-        left, crc = left - len(piece), zlib.crc32(piece, crc)
-        if not piece:
-            raise Unreadable("it is cut short")
+    crc = 0
+    for piece in _pieces(file, told["bytes"], buffer):
+        crc = zlib.crc32(piece, crc)
     if f"{crc:08x}" != told["crc"]:
         raise Unreadable("an array in it is damaged")
     # Rows that come later take over what stands there, such as whether there is a vector.
-    for start in range(told["bytes"], room, _PIECE_BYTES):
-        piece = file.read(min(room - start, _PIECE_BYTES))
+    for piece in _pieces(file, room - told["bytes"], buffer):
         if np.frombuffer(piece, np.uint8).any():
             raise Unreadable("its room to grow is damaged")
+
+
+def _pieces(file: BufferedReader, size: int, buffer: bytearray) -> Iterator[memoryview]:
+    """Read so many bytes, piece by piece, each where the one before it was."""
+    whole = memoryview(buffer)
+    while size:
+        count = file.readinto(whole[:size])
+        if not count:
+            raise Unreadable("it is cut short")
+        yield whole[:count]
+        size -= count
 
 
 def _array(mapped: Array, told: dict[str, Any]) -> Array:

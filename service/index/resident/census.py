@@ -29,6 +29,6 @@ async def find_drift(db: Database, index: AgentIndex, follower: Follower) -> dic
             return None
         if index.counts() == before:
             held = Counter(before) + Counter(table for table, _ in index.corrupt)
-            held["embedding"] += index.unfit_vectors
+            held["embedding"] += len(index.unfit)
             return {name: held[name] - n for name, n in stored.items() if held[name] != n}
     return None

@@ -117,6 +117,9 @@ class Chains:
         steps = np.ascontiguousarray(ways[1:].T)
         return steps[:count], steps[count:]
 
+    def pack(self) -> None:
+        """Nothing to do: these are arrays."""
+
     def save(self) -> Saved:
         """Return all that is held."""
         several = [[*place, list(ends)] for place, ends in self._several.items()]

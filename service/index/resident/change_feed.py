@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -45,6 +45,10 @@ class ChangeFeed:
         now = time.monotonic()
         self._position = FeedPosition(moved_at=now, checked_at=now)
         self._mark = FeedMark(0, frozenset())
+
+    def unread(self, keys: Iterable[str]) -> set[str]:
+        """Return them all: others write to a server as well."""
+        return set(keys)
 
     async def mark(self) -> FeedMark:
         """Return a place before everything that is committed from now on."""

@@ -85,11 +85,10 @@ class Columns:
         """Which rows hold a memory; a view."""
         return self._is_present[: self._size]
 
-    @property
-    def in_session(self) -> Mask:
-        """Which rows hold a memory of a session."""
+    def in_session(self, rows: NDArray[np.intp]) -> Mask:
+        """Return which of these rows hold a memory of a session."""
         outside = self._labels["session"].codes.get(None, -1)
-        mask: Mask = self._codes["session"][: self._size] != outside
+        mask: Mask = self._codes["session"][rows] != outside
         return mask
 
     @property

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from service.index.evidence import Evidence, Names, Question, join
 from service.index.resident.agent_index import AgentIndex, Ranked
 from service.index.resident.evidence import collect_evidence, newest
+from service.index.resident.fetching import read_packed, unread
 from service.index.resident.neighbours import (
     before_and_after,
     concepts_named,
@@ -21,9 +22,11 @@ from service.index.resident.neighbours import (
     related,
     summaries_of,
 )
+from service.index.resident.packing import UNFIT, unpack
 from service.index.resident.phrases import hold_phrase
 from service.index.resident.residency import Residency
-from service.records import Concept, ConceptId, Filters, Related, Scored, Vector
+from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
+from service.store.fetching import fetch_visible
 from service.text.words import query_words
 
 Answer = TypeVar("Answer")
@@ -31,11 +34,12 @@ Answer = TypeVar("Answer")
 # Texts are read from the store: 100 by id take about 4 ms.
 _SLICE: Final = 100
 _MOST_PHRASE_TEXTS: Final = 1000
-# What the event loop answers itself. Measured: a memory's share in the search for one word, and
-# what it takes to count one word in one memory.
+# What the event loop answers itself. Measured: a memory's share in the search for one word, what
+# it takes to count one word in one memory, and to compare one number of two vectors.
 _MOST_SECONDS: Final = 0.003
 _POSTING: Final = 1e-9
 _COUNT: Final = 2e-8
+_NUMBER: Final = 1e-9
 
 
 class ResidentEngine:
@@ -78,7 +82,11 @@ class ResidentEngine:
         self, vector: Vector, filters: Filters, limit: int
     ) -> tuple[list[Scored], int]:
         """Return the memories nearest in meaning, by comparing every one that passes."""
-        answers = await self._ask(filters.agents, lambda i: i.by_vector(vector, filters, limit))
+        answers = await self._look_up(
+            filters.agents,
+            lambda i: i.by_vector(vector, filters, limit),
+            lambda i: i.memories * len(vector) * _NUMBER,
+        )
         return _best([near for near, _ in answers], limit), sum(filtered for _, filtered in answers)
 
     async def collect_evidence(
@@ -93,6 +101,19 @@ class ResidentEngine:
             lambda _: around * (1 + len(question.words)) * _COUNT,
         )
         return join(parts)
+
+    async def fetch(self, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
+        """Unpack what is held; the store is asked for what it may have in another form."""
+        asked = unread(self.residency, keys, filters.agents)
+        known = [key for key in keys if key not in asked]
+        memories: dict[str, Memory] = {}
+        for packed in await self._look_up(filters.agents, lambda i: read_packed(i, known, filters)):
+            for key, one in packed.items():
+                try:
+                    memories[key] = unpack(key, one)
+                except UNFIT:
+                    asked.add(key)
+        return memories | await fetch_visible(self.residency.db, sorted(asked), filters)
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]

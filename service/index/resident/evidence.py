@@ -8,6 +8,7 @@ import numpy as np
 from service.index.evidence import (
     Corpus,
     Evidence,
+    KeysOfRows,
     Question,
     RowNumbers,
     Within,
@@ -37,7 +38,7 @@ def collect_evidence(
             for name, value in VALUES.items()
         }
         return Evidence(
-            keys=tuple([index.keys[row] for row in rows.tolist()]),
+            keys=KeysOfRows(index.keys, rows),
             within=within,
             before=before,
             after=after,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from service.index.resident.packing import pack
 from service.metadata import DEFAULTS, LABEL_FILTERS
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,7 +23,8 @@ class CorruptRow(Exception):
 class Facts:
     """One memory as far as words and filters go; `valid_from` and `valid_until` None are open.
 
-    `labels` are the exact values that it is filtered by, in the order of LABEL_FILTERS.
+    `labels` are the exact values that it is filtered by, in the order of LABEL_FILTERS; `packed`
+    is the whole memory, for an index that holds them.
     """
 
     key: str
@@ -35,6 +37,7 @@ class Facts:
     is_archived: bool
     subject: str | None = None
     consolidated_into: str | None = None
+    packed: bytes | None = None
 
 
 def microseconds(moment: datetime) -> int:
@@ -47,7 +50,7 @@ def moment_of(microseconds: int) -> datetime:
     return _EPOCH + microseconds * _MICROSECOND
 
 
-def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
+def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) -> Facts:
     """Read a whole row of table `memory`, as the change feed carries it; raises CorruptRow."""
     times = [row.get(name) for name in ("occurred_at", "valid_from", "valid_until")]
     occurred_at, valid_from, valid_until = (
@@ -66,7 +69,8 @@ def facts_of_row(key: object, row: Mapping[str, Any]) -> Facts:
             row.get("archived_at") is not None,
             row.get("subject"),
             row.get("consolidated_into"),
-        ]
+        ],
+        row if packs else None,
     )
 
 
@@ -82,10 +86,10 @@ def _read_moment(value: Any) -> Any:
         return value
 
 
-def facts_of(values: Sequence[Any]) -> Facts:
+def facts_of(values: Sequence[Any], row: Mapping[str, Any] | None = None) -> Facts:
     """Read the values of a page in the order of the fields; raises CorruptRow.
 
-    Moments are microseconds, or texts in ISO 8601.
+    Moments are microseconds, or texts in ISO 8601. `row` is given where it is to be packed.
     """
     key, words, tags, labels, *times, archived, subject, summary = values
     occurred, since, until = map(_read_moment, times)
@@ -101,9 +105,11 @@ def facts_of(values: Sequence[Any]) -> Facts:
     )
     if not is_whole:
         raise CorruptRow(f"memory {key!r}")
+    packed = pack({**row, "consolidated_into": summary}) if row else None
     return Facts(
-        key, words, tuple(tags), tuple(labels), occurred, since, until, archived, subject, summary
-    )
+        key, words, tuple(tags), tuple(labels), occurred, since, until, archived, subject, summary,
+        packed,
+    )  # fmt: skip
 
 
 # Every memory has a kind and a type, and what has a default other than none.

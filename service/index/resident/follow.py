@@ -43,6 +43,9 @@ class Feed(Protocol):
     async def mark(self) -> Any:
         """Return a place before everything that is written from now on."""
 
+    def unread(self, keys: Iterable[str]) -> set[str]:
+        """Return those of the memories that may differ from what was read of them last."""
+
     def since(self, mark: Any, /) -> AsyncGenerator[list[Commit]]:
         """Yield what was written since a mark."""
 
@@ -100,7 +103,8 @@ class Follower:
         self._calls = 0
         self._served = 0
         # An embedded store has this process alone, a server has other writers too.
-        self._feed: Feed = OwnWrites(db) if db.address.folder else ChangeFeed(db, self._doubt_all)
+        self.is_alone = bool(db.address.folder)
+        self._feed: Feed = OwnWrites(db) if self.is_alone else ChangeFeed(db, self._doubt_all)
         # The model of the vectors that were read last.
         self._fingerprint: str | None = None
 

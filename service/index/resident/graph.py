@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.evidence import Names, with_other_spellings
-from service.index.resident.adjacency import NO_NODES, AdjacencyLists, Edges
+from service.index.resident.adjacency import AdjacencyLists, Edges, Weighed
 from service.index.resident.chains import Chains
+from service.index.resident.concepts import Concepts
 from service.index.resident.facts import CorruptRow
+from service.index.resident.ragged import NOTHING
 from service.index.resident.saved import Saved
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import FEW_MEMORIES, Concept, Related
@@ -18,7 +20,6 @@ from service.text.digests import digest_of_name
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
 EDGE_TABLES: Final[tuple[EdgeTable, ...]] = ("references", "related_to", "is_a", "follows")
 
-_CONCEPT_BYTES: Final = 300
 # The database engine's own bound on each side of a concept (related_concepts.surql).
 _MOST_RELATED: Final = 20
 
@@ -29,10 +30,7 @@ class AgentGraph:
     def __init__(self, agent: str) -> None:
         self.agent = agent
         self._hold(AdjacencyLists(), AdjacencyLists(), AdjacencyLists(), Chains())
-        self._numbers: dict[str, int] = {}
-        self._slugs: list[str] = []
-        # None where a concept is gone; its number stays.
-        self._concepts: list[Concept | None] = []
+        self.concepts = Concepts(agent)
         self._declared: set[tuple[int, int]] = set()
         # Which slugs a concept goes by beside its own, and the way back.
         self._others: dict[str, frozenset[str]] = {}
@@ -41,29 +39,28 @@ class AgentGraph:
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        edges = sum(table.bytes for table in self.edges.values())
-        return len(self._numbers) * _CONCEPT_BYTES + edges
+        return self.concepts.bytes + sum(table.bytes for table in self.edges.values())
+
+    def finish(self) -> None:
+        """Bring all into the arrays that a file can hold; nothing of what is gone is in them.
+
+        The slug of a concept that is gone stays only where edges name it.
+        """
+        for table in self.edges.values():
+            table.pack()
+        ends = [table.sources() for table in (self.related_to, self.is_a)]
+        ends += [table.targets() for table in (self.related_to, self.is_a, self.references)]
+        self.concepts.pack(np.concatenate(ends))
 
     def save(self) -> Saved:
-        """Return all that is held; the slug of a concept that is gone only where edges name it."""
-        named = self._named_by_edges() if None in self._concepts else set()
-        present = [concept is not None for concept in self._concepts]
+        """Return all that is held; `finish` comes first."""
         saved = Saved(
             {
                 "others": {slug: sorted(others) for slug, others in self._others.items()},
                 "declared": sorted(self._declared),
-            },
-            {
-                "present": np.array(present, np.bool_),
-                "memories": np.array([c.memories if c else 0 for c in self._concepts], np.int64),
-            },
+            }
         )
-        slugs = [
-            slug if concept or number in named else f"\0{number}"
-            for number, (slug, concept) in enumerate(zip(self._slugs, self._concepts, strict=True))
-        ]
-        saved.put_strings("slugs", slugs)
-        saved.put_strings("names", [c.name if c else "" for c in self._concepts])
+        saved.put("concepts", self.concepts.save())
         for name, edges in self.edges.items():
             saved.put(name, edges.save())
         return saved
@@ -72,19 +69,7 @@ class AgentGraph:
     def restore(cls, agent: str, saved: Saved) -> "AgentGraph":
         """Return an agent's graph as it was saved; raises KeyError, ValueError, TypeError."""
         graph = cls(agent)
-        graph._slugs = saved.strings("slugs")
-        graph._numbers = {slug: number for number, slug in enumerate(graph._slugs)}
-        told = zip(
-            graph._slugs,
-            saved.strings("names"),
-            saved.arrays["memories"].tolist(),
-            saved.arrays["present"].tolist(),
-            strict=True,
-        )
-        graph._concepts = [
-            Concept((agent, slug), name, memories) if is_present else None
-            for slug, name, memories, is_present in told
-        ]
+        graph.concepts = Concepts.restore(agent, saved.part("concepts"))
         graph._declared = {(source, target) for source, target in saved.facts["declared"]}
         for slug, others in saved.facts["others"].items():
             graph._put_others(slug, others)
@@ -95,13 +80,6 @@ class AgentGraph:
             Chains.restore(saved.part("follows")),
         )
         return graph
-
-    def _named_by_edges(self) -> set[int]:
-        """Return the numbers of the concepts at the ends of edges."""
-        ends = {concept for _, concept in self.references}
-        for table in (self.related_to, self.is_a):
-            ends.update(end for edge in table for end in edge)
-        return ends
 
     def _hold(
         self,
@@ -121,16 +99,12 @@ class AgentGraph:
 
     def counts(self) -> dict[str, int]:
         """Return how many concepts and edges there are, by the names of the store's tables."""
-        concepts = sum(concept is not None for concept in self._concepts)
-        return {"concept": concepts, **{name: edges.count for name, edges in self.edges.items()}}
+        counts: dict[str, int] = {name: edges.count for name, edges in self.edges.items()}
+        return {"concept": self.concepts.count, **counts}
 
     def number_of(self, slug: str) -> int:
         """Return a concept's number, a new one if need be."""
-        number = self._numbers.setdefault(slug, len(self._concepts))
-        if number == len(self._concepts):
-            self._concepts.append(None)
-            self._slugs.append(slug)
-        return number
+        return self.concepts.number(slug)
 
     def put_concept(
         self, slug: str, name: str, memories: int, others: Collection[str] = ()
@@ -140,12 +114,12 @@ class AgentGraph:
         if not (all(isinstance(one, str) for one in strings) and type(memories) is int):
             raise CorruptRow(f"concept {slug!r}")
         self._put_others(slug, others)
-        self._concepts[self.number_of(slug)] = Concept((self.agent, slug), name, memories)
+        self.concepts.put(slug, name, memories)
 
     def remove_concept(self, slug: str) -> None:
         """Forget a concept; its edges are taken away by themselves."""
-        if slug in self._numbers:
-            self._concepts[self._numbers[slug]] = None
+        if self.concepts.find(slug) is not None:
+            self.concepts.remove(slug)
             self._put_others(slug, ())
 
     def remove_edges_of_memory(self, row: int) -> None:
@@ -155,8 +129,8 @@ class AgentGraph:
 
     def remove_edges_of_concept(self, slug: str) -> None:
         """Forget the edges of a concept."""
-        if slug in self._numbers:
-            number = self._numbers[slug]
+        number = self.concepts.find(slug)
+        if number is not None:
             self.references.remove_node(number, ahead=False)
             for table in (self.related_to, self.is_a):
                 table.remove_node(number)
@@ -181,8 +155,8 @@ class AgentGraph:
         """
         named = {}
         for slug, *others in self._groups(names):
-            concept = self._concepts[self._numbers[slug]]
-            if concept is not None:
+            number = self.concepts.find(slug)
+            if number is not None and (concept := self.concepts[number]):
                 words = (names[one] for one in (slug, *others) if one in names)
                 named[concept] = frozenset[int]().union(*words)
         return named
@@ -200,19 +174,19 @@ class AgentGraph:
 
     def knows(self, slug: str) -> bool:
         """Return whether there is a concept with this slug."""
-        number = self._numbers.get(slug)
-        return number is not None and self._concepts[number] is not None
+        number = self.concepts.find(slug)
+        return number is not None and self.concepts[number] is not None
 
     def concepts_of(self, row: int, most_memories: int) -> tuple[Concept, ...]:
         """Return a memory's concepts that stand in two to `most_memories` memories, by id."""
-        linked = (self._concepts[number] for number in self.references.ahead(row))
+        linked = map(self.concepts.__getitem__, self.references.ahead(row))
         linking = [c for c in linked if c is not None and 1 < c.memories <= most_memories]
         return tuple(sorted(linking, key=lambda concept: concept.id))
 
     def rows_of(self, slug: str) -> Sequence[int]:
-        """Return the rows of the memories that reference a concept."""
-        number = self._numbers.get(slug)
-        return NO_NODES if number is None else self.references.behind(number)
+        """Return the rows of the memories that reference a concept; not to be kept."""
+        number = self.concepts.find(slug)
+        return NOTHING if number is None else self.references.behind(number)
 
     def links_of(
         self, row: int, most_memories: int, subjects: NDArray[np.int64]
@@ -222,21 +196,25 @@ class AgentGraph:
         `subjects` are the subjects' digests by row.
         """
         for number in self.references.ahead(row):
-            concept = self._concepts[number]
+            concept = self.concepts[number]
             if concept is None or not 1 < concept.memories <= most_memories:
                 continue
             rows = np.array(self.references.behind(number), np.int32)
             rows = rows[rows < len(subjects)]
             if concept.memories > FEW_MEMORIES:
-                slug = self._slugs[number]
+                slug = concept.id[1]
                 own = [digest_of_name(one) for one in (slug, *self._others.get(slug, ()))]
                 if subjects[row] not in own:
-                    rows = rows[np.logical_or.reduce([subjects[rows] == one for one in own])]
+                    about = subjects[rows]
+                    is_own = about == own[0]
+                    for one in own[1:]:
+                        is_own |= about == one
+                    rows = rows[is_own]
             yield concept, rows
 
     def related(self, slug: str, allowed: set[str]) -> list[Related]:
         """Return the concepts beside one along `related_to` and `is_a`, tightest first."""
-        number = self._numbers.get(slug)
+        number = self.concepts.find(slug)
         if number is None:
             return []
         near: list[Related] = []
@@ -245,27 +223,33 @@ class AgentGraph:
         if "is_a" in allowed:
             table = self.is_a
             ends = [*table.ahead(number), *table.behind(number)]
-            neighbours = (self._concepts[end] for end in ends)
+            neighbours = map(self.concepts.__getitem__, ends)
             near += [Related(concept, "is_a", DECLARED_SHARE) for concept in neighbours if concept]
         return sorted(near, key=lambda related: (-related.share, related.concept.id))
 
     def _beside(self, number: int) -> list[Related]:
         """Return the concepts that stand in the same memories, the heaviest of each side."""
-        table = self.related_to
-        ahead = [((number, end), end) for end in table.ahead(number)]
-        behind = [((end, number), end) for end in table.behind(number)]
+        this, table = self.concepts[number], self.related_to
+        sides = (table.weighed_ahead(number), table.weighed_behind(number))
         related = []
-        this = self._concepts[number]
-        for side in (ahead, behind):
-            weighed = sorted(
-                (-table.weight(*edge), self._slugs[end], edge, end) for edge, end in side
-            )
-            for weight, _, edge, end in weighed[:_MOST_RELATED]:
-                other = self._concepts[end]
+        for is_behind, side in enumerate(sides if this else ()):
+            for weight, end in self._heaviest(side):
+                other = self.concepts[end]
                 if other is not None and this is not None:
-                    share = share_of(-weight, this.memories, other.memories)
+                    edge = (end, number) if is_behind else (number, end)
+                    share = share_of(weight, this.memories, other.memories)
                     is_declared = edge in self._declared
                     related.append(
                         Related(other, "related_to", DECLARED_SHARE if is_declared else share)
                     )
         return related
+
+    def _heaviest(self, side: Weighed) -> list[tuple[int, int]]:
+        """Return the heaviest edges as (weight, end), of equal ones the first by slug."""
+        ends, weights = side
+        if len(ends) > _MOST_RELATED:
+            least = np.partition(weights, len(weights) - _MOST_RELATED)[-_MOST_RELATED]
+            ends, weights = ends[weights >= least], weights[weights >= least]
+        weighed = zip(weights.tolist(), ends.tolist(), strict=True)
+        order = sorted((-weight, self.concepts.slug(end), end) for weight, end in weighed)
+        return [(-weight, end) for weight, _, end in order[:_MOST_RELATED]]

@@ -2,9 +2,12 @@
 
 from typing import Final
 
+import numpy as np
+
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Columns
 from service.index.resident.graph import AgentGraph
+from service.index.resident.packed_memories import PackedMemories
 from service.index.resident.saved import Saved
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import VectorIndex
@@ -21,6 +24,9 @@ def save_index(index: AgentIndex) -> Saved:
     """
     with index.lock:
         index.text.purge()
+        index.graph.finish()
+        if index.vectors:
+            index.vectors.finish()
     saved = Saved(
         {
             "agent": index.agent,
@@ -36,19 +42,21 @@ def save_index(index: AgentIndex) -> Saved:
     saved.put("graph", index.graph.save())
     if index.vectors:
         saved.put("vectors", index.vectors.save())
+    if index.packed:
+        saved.put("packed", index.packed.save())
     return saved
 
 
 def _keys_of(index: AgentIndex) -> list[str]:
     """Return the keys by row; that of a memory that is gone only where edges name it."""
-    graph, held = index.graph, index.held(index.keys)
-    return [
-        key
-        if key in held
-        or any((graph.references.ahead(row), graph.follows.ahead(row), graph.follows.behind(row)))
-        else _GONE
-        for row, key in enumerate(index.keys)
-    ]
+    graph, keys = index.graph, list(index.keys)
+    is_gone = np.ones(len(keys), np.bool_)
+    is_gone[: len(index.columns.present)] = ~index.columns.present
+    for row in np.flatnonzero(is_gone).tolist():
+        edges = (graph.references.ahead(row), graph.follows.ahead(row), graph.follows.behind(row))
+        if not any(map(len, edges)):
+            keys[row] = _GONE
+    return keys
 
 
 def restore_index(saved: Saved) -> AgentIndex:
@@ -60,6 +68,8 @@ def restore_index(saved: Saved) -> AgentIndex:
     index.graph = AgentGraph.restore(index.agent, saved.part("graph"))
     if "vectors" in facts:
         index.vectors = VectorIndex.restore(saved.part("vectors"))
+    if "packed" in facts:
+        index.packed = PackedMemories.restore(saved.part("packed"))
     index.keys = saved.strings("keys")
     index.rows = {key: row for row, key in enumerate(index.keys) if key != _GONE}
     index.corrupt = {(table, key) for table, key in facts["corrupt"]}

@@ -78,10 +78,10 @@ def scanned_of(fingerprint: str | None, dimensions: int | None) -> int | None:
     return dimensions if is_nested else None
 
 
-def empty_index(agent: str, facts: StoreFacts, scanned: int | None) -> AgentIndex:
-    """Return the index that loading begins with."""
+def empty_index(agent: str, facts: StoreFacts, scanned: int | None, *, packs: bool) -> AgentIndex:
+    """Return the index that loading begins with; with `packs` it holds whole memories."""
     dimensions = facts.dimensions
-    return AgentIndex(agent, VectorIndex(dimensions, scanned) if dimensions else None)
+    return AgentIndex(agent, VectorIndex(dimensions, scanned) if dimensions else None, packs=packs)
 
 
 async def load(db: Database, loading: Loading) -> None:
@@ -139,7 +139,7 @@ async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:
 
 async def _scan(db: Database, loading: Loading) -> None:
     index = loading.index
-    await _add_all(_scanned_memories(db, index.agent), partial(add_memories, loading))
+    await _add_all(_scanned_memories(db, index), partial(add_memories, loading))
     references = _scanned_edges(db, SCAN_REFERENCES)
     follows = _scanned_edges(db, SCAN_FOLLOWS)
     await asyncio.gather(
@@ -161,12 +161,11 @@ async def _add_all(pages: AsyncIterator[Page], add: Callable[[Page], None]) -> N
         await adding
 
 
-async def _scanned_memories(db: Database, agent: str) -> AsyncIterator[Page]:
+async def _scanned_memories(db: Database, index: AgentIndex) -> AsyncIterator[Page]:
+    asked = {"agent": index.agent, "whole": index.packed is not None, "limit": _PAGE_MEMORIES}
     after: Any = ""
     while isinstance(after, str):
-        page = orjson.loads(
-            await db.run(SCAN_MEMORIES, after=after, agent=agent, limit=_PAGE_MEMORIES)
-        )
+        page = orjson.loads(await db.run(SCAN_MEMORIES, after=after, **asked))
         yield page
         # Keys that are no texts stand behind all that are.
         after = page[-1][0] if len(page) == _PAGE_MEMORIES else None
@@ -195,7 +194,7 @@ async def _scanned_edges(db: Database, query: Query) -> AsyncIterator[Page]:
 
 async def _pick(db: Database, loading: Loading) -> None:
     adding: asyncio.Task[None] | None = None
-    async for page in _picked_pages(db, loading.index.agent):
+    async for page in _picked_pages(db, loading.index):
         if adding:
             await adding
         if loading.is_full:
@@ -212,24 +211,20 @@ async def _pick(db: Database, loading: Loading) -> None:
         await asyncio.to_thread(add_memory_edges, loading.index, "references", edges)
 
 
-async def _picked_pages(db: Database, agent: str) -> AsyncIterator[Page]:
+async def _picked_pages(db: Database, index: AgentIndex) -> AsyncIterator[Page]:
     """Read pages by (occurred_at, id), downwards; what comes or goes meanwhile moves no page."""
+    asked = {"agent": index.agent, "whole": index.packed is not None, "limit": _PAGE_MEMORIES}
     until = _LAST_MOMENT
     while True:
-        page: Page = await db.run(PAGE, agent=agent, until=until, limit=_PAGE_MEMORIES)
+        page: Page = await db.run(PAGE, until=until, **asked)
         yield page
         # Below the first row without a moment there are only such rows: all corrupt.
-        if len(page) < _PAGE_MEMORIES or page[-1][FACTS] is None:
+        if len(page) < _PAGE_MEMORIES or page[-1][FACTS + 1] is None:
             return
-        until, rest = page[-1][FACTS], page
+        until, rest = page[-1][FACTS + 1], page
         while len(rest) == _PAGE_MEMORIES:
-            rest = await db.run(
-                SAME_MOMENT,
-                agent=agent,
-                moment=until,
-                id=record("memory", rest[-1][0]),
-                limit=_PAGE_MEMORIES,
-            )
+            last = record("memory", rest[-1][0])
+            rest = await db.run(SAME_MOMENT, moment=until, id=last, **asked)
             yield rest
 
 

@@ -41,6 +41,10 @@ class OwnWrites:
         """Return a place before everything that is written from now on."""
         return self._db.written.reader()
 
+    def unread(self, keys: Iterable[str]) -> set[str]:
+        """Return those of the memories that were written since they were read."""
+        return {key for key in keys if self._news.awaits(("memory", key))}
+
     async def since(self, mark: Reader) -> AsyncGenerator[list[Commit]]:
         """Yield what was written since a mark, all in one; what nobody takes in is told again."""
         taken = mark.take()
@@ -51,8 +55,7 @@ class OwnWrites:
             yield [await self._read(list(taken))]
             is_taken_in = True
         finally:
-            if not is_taken_in:
-                mark.add(taken)
+            mark.done(taken if not is_taken_in else ())
 
     async def begin(self) -> None:
         """Do nothing: what is written is noted from the start."""

@@ -68,14 +68,14 @@ class Residency:
         self._tasks: dict[str, asyncio.Task[AgentIndex]] = {}
         self._drift: dict[str, dict[str, int]] = {}
         # Agents whose index may have missed something, and how often that was reported.
-        self._doubts: Counter[str] = Counter()
+        self.doubts: Counter[str] = Counter()
         # Agents that are held although they own nothing yet, and those of them whose first load
         # the service waits for before it calls itself ready.
         self._expected: set[str] = set()
         self._awaited: set[str] = set()
         # What the store said of each agent's vectors when they were loaded.
         self._loaded_as: dict[str, Expected] = {}
-        self.follower = Follower(db, self._residents, self._doubts.update)
+        self.follower = Follower(db, self._residents, self.doubts.update)
         self.snapshots = Snapshots(snapshots, db, self.follower) if snapshots else None
 
     async def index_of(self, agent: str) -> AgentIndex:
@@ -93,7 +93,7 @@ class Residency:
     async def catch_up(self, agent: str) -> None:
         """Let an agent's index hold all that is committed by now; raises StoreUnavailable."""
         await self.follower.catch_up()
-        if agent in self._doubts:
+        if agent in self.doubts:
             await self.rebuild([agent])
 
     async def rebuild(self, agents: Iterable[str]) -> None:
@@ -144,7 +144,7 @@ class Residency:
 
     def caveat(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
-        if agent in self._doubts:
+        if agent in self.doubts:
             return f"The index of agent {agent!r} may have missed changes: it is loaded again."
         index = self._residents.get(agent)
         left_out = index.left_out() if index else {}
@@ -182,7 +182,7 @@ class Residency:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
-                await self.rebuild([*self._doubts, *self._wasteful()])
+                await self.rebuild([*self.doubts, *self._wasteful()])
                 self._make_room()
                 if self.snapshots and self.snapshots.is_due():
                     await self.take_snapshots()
@@ -228,8 +228,8 @@ class Residency:
             self._forget(agent)
             return AgentIndex(agent)
         started = time.perf_counter()
-        doubts = self._doubts[agent]
-        is_first = agent not in self._residents and agent not in self._doubts
+        doubts = self.doubts[agent]
+        is_first = agent not in self._residents and agent not in self.doubts
         mark = await self.follower.mark()
         facts = await store_facts(self.db, agent)
         scanned = scanned_of(facts.fingerprint, self._scanned_dimensions)
@@ -244,7 +244,7 @@ class Residency:
             index = restored.index
             await self.follower.admit(index, restored.mark)
         else:
-            index = empty_index(agent, facts, scanned)
+            index = empty_index(agent, facts, scanned, packs=self.follower.is_alone)
             loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())
             try:
                 await load(self.db, loading)
@@ -252,8 +252,8 @@ class Residency:
             finally:
                 del self._loading[agent]
         self._loaded_as[agent] = expected
-        if self._doubts[agent] == doubts:
-            del self._doubts[agent]
+        if self.doubts[agent] == doubts:
+            del self.doubts[agent]
         self._awaited.discard(agent)
         self._make_room(keep=agent)
         log_loaded(index, time.perf_counter() - started, self.caveat(agent))
@@ -265,7 +265,7 @@ class Residency:
             await self.snapshots.take(
                 (index, self._loaded_as[agent])
                 for agent, index in self._residents.items()
-                if agent in self._loaded_as and agent not in self._doubts
+                if agent in self._loaded_as and agent not in self.doubts
             )
 
     async def close(self) -> None:
@@ -278,7 +278,7 @@ class Residency:
         self._residents.pop(agent, None)
         self._loaded_as.pop(agent, None)
         self._drift.pop(agent, None)
-        self._doubts.pop(agent, None)
+        self.doubts.pop(agent, None)
 
     def _make_room(self, keep: str | None = None) -> None:
         """Let go of the agents that were used longest ago until the rest fits."""

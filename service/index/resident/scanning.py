@@ -1,8 +1,9 @@
 """The one long sum over an agent's vectors, shared by all cores when it is very long."""
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 
 import numkong
 import numpy as np
@@ -14,15 +15,30 @@ _CORES: Final = os.cpu_count() or 1
 _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
+Array = NDArray[Any]
+
+
 def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the dot product of one vector, of shape (1, n), with every row.
 
     The GIL is released meanwhile.
     """
+    return _shared(rows, lambda part: np.asarray(numkong.cdist(query, part, "dot"), np.float32))
 
-    def scan(part: NDArray[np.int8]) -> NDArray[np.float32]:
-        return np.asarray(numkong.cdist(query, part, "dot"), np.float32).reshape(-1)
 
+def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Return in how many bits one row of bytes, of shape (1, n), differs from every row."""
+
+    def count(part: NDArray[np.uint8]) -> Array:
+        differing = numkong.cdist(query, part, "hamming", dtype="uint1")
+        return np.asarray(differing).astype(np.uint16)
+
+    return _shared(rows, count)
+
+
+def _shared(rows: Array, scan: Callable[[Array], Array]) -> Array:
+    """Return what a scan makes of rows; of many every core takes a part."""
     if len(rows) < _SHARED_ROWS:
-        return scan(rows)
-    return np.concatenate(list(_SCANNERS.map(scan, np.array_split(rows, _CORES))))
+        return scan(rows).reshape(-1)
+    parts = _SCANNERS.map(scan, np.array_split(rows, _CORES))
+    return np.concatenate([part.reshape(-1) for part in parts])

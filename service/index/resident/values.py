@@ -33,10 +33,14 @@ class Told:
 
     @classmethod
     def of(cls, index: AgentIndex, question: Question) -> "Told":
-        """Look the question's names up."""
-        names = index.graph.spellings(question.names)
-        subjects = {digest_of_name(name): list(places) for name, places in names.items()}
-        return cls(question, subjects, index.graph.concepts_named(question.names))
+        """Look the question's names up, once for all that one search asks of it."""
+        told = index.told
+        if not isinstance(told, cls) or told.question is not question:
+            names = index.graph.spellings(question.names)
+            subjects = {digest_of_name(name): list(places) for name, places in names.items()}
+            told = cls(question, subjects, index.graph.concepts_named(question.names))
+            index.told = told
+        return told
 
 
 Value = Callable[[AgentIndex, Told, Rows], NDArray[Any]]
@@ -86,7 +90,7 @@ def occurred_micros(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.in
 
 def is_turn(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return whether each memory belongs to a session."""
-    return index.columns.in_session[rows]
+    return index.columns.in_session(rows)
 
 
 VALUES: Final[Mapping[str, Value]] = {

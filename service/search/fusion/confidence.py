@@ -71,7 +71,8 @@ def margin_of(scores: Sequence[float]) -> float:
 
 def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
     """Return how sure hits are that come from these candidates, or along the graph from them."""
-    cosines = values.features.evidence.values["cosines"][: len(values.keys)]
+    evidence = values.features.evidence
+    cosines = evidence.values["cosines"][: evidence.candidates]
     has_vectors = not np.isnan(cosines).all()
     rows = {key: row for row, key in enumerate(values.keys)}
     first = [rows[hit.id] for hit in fused[:_FIRST] if hit.id in rows]

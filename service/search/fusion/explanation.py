@@ -1,6 +1,6 @@
 """Why a memory has its score: what each signal says of it, its rank among all, and its share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,6 @@ from service.search.fusion.graph_paths import Trail
 from service.search.fusion.rrf import SignalHit
 from service.search.fusion.scoring import Scores
 from service.search.signals.signal import Candidates
-
-# By place among the explained ones: the rank, the score and the share.
-Said = dict[int, SignalHit]
 
 
 class Explanation:
@@ -40,11 +37,9 @@ class Explanation:
         rows = {key: row for row, key in enumerate(self._keys)}
         asked = np.array([rows[key] for key in keys], np.intp)
         said: list[dict[str, SignalHit]] = [{} for _ in keys]
-        for name in (*self._searched, *sorted({*self._scores.signals} - self._searched.keys())):
-            shares = self._scores.shares(name)
-            told = shares[asked].tolist()
-            for place, (rank, score) in self._ranks(name, shares, asked).items():
-                said[place][name] = SignalHit(rank, score, share=told[place])
+        for name, hits in self._hits(rows, asked):
+            for place, hit in hits:
+                said[place][name] = hit
         for place, key in enumerate(keys):
             for name, ranks in self._bonus_ranks.items():
                 if key in ranks:
@@ -54,43 +49,46 @@ class Explanation:
                 said[place]["graph"] = self._graph(key, self._trails[key])
         return said
 
-    def _ranks(
-        self, name: str, shares: Floats, asked: NDArray[np.intp]
-    ) -> dict[int, tuple[int, float]]:
-        """Return rank and score of those asked about that a signal speaks of, by their place.
+    def _hits(
+        self, rows: Mapping[str, int], asked: NDArray[np.intp]
+    ) -> Iterator[tuple[str, list[tuple[int, SignalHit]]]]:
+        """Yield each signal and what it says of those asked about that it ranks, by their place.
 
         What an index found has its rank and score there; behind it comes what else has a share.
         """
-        is_ranked = shares > 0
-        if name not in self._searched:
-            return self._by_value(shares, is_ranked, asked, 1)
-        found = {hit.id: (rank, hit.score) for rank, hit in enumerate(self._searched[name], 1)}
-        is_ranked &= np.fromiter((key not in found for key in self._keys), np.bool_, len(shares))
-        behind = self._by_value(self._scores.values(name), is_ranked, asked, len(found) + 1)
-        asked_keys = enumerate(self._keys[row] for row in asked.tolist())
-        return behind | {place: found[key] for place, key in asked_keys if key in found}
+        names = (*self._searched, *sorted({*self._scores.signals} - self._searched.keys()))
+        shares = np.stack([self._scores.shares(name) for name in names])
+        is_ranked, values = shares > 0, shares.copy()
+        for row, found in enumerate(self._searched.values()):
+            values[row] = self._scores.values(names[row])
+            is_ranked[row, [rows[hit.id] for hit in found if hit.id in rows]] = False
+        places = self._ranks(np.where(is_ranked, values, -np.inf))[:, asked]
+        told, own, is_told = shares[:, asked].tolist(), values[:, asked], is_ranked[:, asked]
+        for row, name in enumerate(names):
+            found = self._searched.get(name, ())
+            ranked = np.flatnonzero(is_told[row])
+            ranks = (places[row, ranked] + len(found) + 1).tolist()
+            hits = [
+                (place, SignalHit(rank, score, share=told[row][place]))
+                for place, rank, score in zip(
+                    ranked.tolist(), ranks, own[row, ranked].tolist(), strict=True
+                )
+            ]
+            at = {key: place for place, key in enumerate(asked.tolist())} if found else {}
+            hits += [
+                (at[rows[hit.id]], SignalHit(rank, hit.score, share=told[row][at[rows[hit.id]]]))
+                for rank, hit in enumerate(found, 1)
+                if hit.id in rows and rows[hit.id] in at
+            ]
+            yield name, hits
 
-    def _by_value(
-        self, values: Floats, is_ranked: NDArray[np.bool_], asked: NDArray[np.intp], first: int
-    ) -> dict[int, tuple[int, float]]:
-        """Return rank and value of those asked about that are ranked: the greatest is `first`."""
-        rows = np.flatnonzero(is_ranked)
-        ordered = np.sort(values[rows])
-        own = values[asked]
-        above = len(ordered) - ordered.searchsorted(own, "right")
-        equal = len(ordered) - ordered.searchsorted(own, "left") - above
-        places = np.flatnonzero(is_ranked[asked])
-        ties: dict[float, list[str]] = {}
-        ranks: dict[int, tuple[int, float]] = {}
-        for place, value in zip(places.tolist(), own[places].tolist(), strict=True):
-            rank = first + int(above[place])
-            if equal[place] > 1:
-                if value not in ties:
-                    tied = rows[values[rows] == own[place]].tolist()
-                    ties[value] = sorted(self._keys[row] for row in tied)
-                rank += ties[value].index(self._keys[asked[place]])
-            ranks[place] = rank, value
-        return ranks
+    def _ranks(self, values: Floats) -> NDArray[np.intp]:
+        """Return the place of each value in its row, from 0: the greatest first, ties by id."""
+        by_id = np.array(sorted(range(len(self._keys)), key=self._keys.__getitem__), np.intp)
+        order = by_id[np.argsort(-values[:, by_id], axis=1, kind="stable")]
+        places = np.empty_like(order)
+        np.put_along_axis(places, order, np.arange(order.shape[1])[None], axis=1)
+        return places
 
     def _graph(self, key: str, trail: Trail) -> SignalHit:
         path = (trail.memories[0], *(concept.name for concept in trail.concepts))

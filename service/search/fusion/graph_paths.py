@@ -73,30 +73,26 @@ def _further(beam: Sequence[Trail], links: Links, scores: Mapping[str, float]) -
     Trails of one beam are equally long: their totals order them. Only those that may be among the
     best are made, which of hundreds is a dozen.
     """
-    steps = [
-        (trail.total + scores[key], trail, concept, key)
-        for trail in beam
-        for concept, ends in links.get(trail.memories[-1], ())
-        for key in ends
-        if key in scores and key not in trail.memories
-    ]
-    found: dict[str, Trail] = {}
-    least = _least_total(steps)
-    for total, trail, concept, key in steps:
-        if total >= least:
-            longer = trail.to(key, concept, total)
-            if key not in found or _order(longer) < _order(found[key]):
-                found[key] = longer
-    return sorted(found.values(), key=_order)[:_WIDTH]
-
-
-def _least_total(steps: Iterable[tuple[float, Trail, Concept, str]]) -> float:
-    """Return the total of the last end that a beam has room for."""
+    steps: list[tuple[float, Trail, Concept, str]] = []
     best: dict[str, float] = {}
-    for total, _, _, key in steps:
-        if total > best.get(key, -math.inf):
-            best[key] = total
-    return min(nlargest(_WIDTH, best.values()), default=-math.inf)
+    for trail in beam:
+        passed, before = trail.memories, trail.total
+        for concept, ends in links.get(passed[-1], ()):
+            for key in ends:
+                score = scores.get(key)
+                if score is not None and key not in passed:
+                    total = before + score
+                    steps.append((total, trail, concept, key))
+                    if total > best.get(key, -math.inf):
+                        best[key] = total
+    # The total of the last end that the beam has room for.
+    least = min(nlargest(_WIDTH, best.values()), default=-math.inf)
+    found: dict[str, Trail] = {}
+    for total, trail, concept, key in [step for step in steps if step[0] >= least]:
+        longer = trail.to(key, concept, total)
+        if key not in found or _order(longer) < _order(found[key]):
+            found[key] = longer
+    return sorted(found.values(), key=_order)[:_WIDTH]
 
 
 def _reached(links: Links) -> set[str]:

@@ -34,7 +34,7 @@ class SignalValues:
         return cls(features, {signal.name: signal.value(features) for signal in SIGNALS})
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def keys(self) -> Sequence[str]:
         """The candidates' ids."""
         evidence = self.features.evidence
         return evidence.keys[: evidence.candidates]

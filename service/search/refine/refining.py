@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
+from service.index.engine import Engine
+from service.index.fetching import Wanted, fetch_first
 from service.inference.reranker import Reranker, RerankFailed
 from service.records import Filters, Memory
 from service.search.fusion.paths import path_seeds
@@ -15,8 +17,6 @@ from service.search.refine.mmr import diversified
 from service.search.refine.recency import by_recency
 from service.search.refine.rerank import blended, clipped, document_of
 from service.stages import Stages
-from service.store.database import Database
-from service.store.fetching import Wanted, fetch_first
 from service.threads import read_texts
 
 # What is reordered is chosen from this many. TEI takes 32 texts in one request.
@@ -48,7 +48,7 @@ class Refined:
 class Refiner:
     """What refining one question's hits needs; `reranker` is None where none is asked."""
 
-    db: Database
+    engine: Engine
     reranker: Reranker | None
     text: str
     filters: Filters
@@ -79,7 +79,7 @@ class Refiner:
         depth = self._depth()
         while True:
             with self.stages.measured("fetch"):
-                keys, memories = await fetch_first(self.db, wanted, self.filters, depth)
+                keys, memories = await fetch_first(self.engine, wanted, self.filters, depth)
             with self.stages.measured("refine"):
                 fetched = self._by_recency([Ranked(memories[key], fused[key]) for key in keys])
                 hits = fetched

@@ -24,25 +24,31 @@ def idf_of(corpus: Corpus) -> Floats:
     return idf
 
 
-def bm25(evidence: Evidence, idf: Floats, ways: Sequence[RowNumbers]) -> Floats:
-    """Return the score of each candidate; `ways` are the neighbours that are read with it."""
+def bm25(evidence: Evidence, idf: Floats, contexts: Sequence[Sequence[RowNumbers]]) -> Floats:
+    """Return the score of each candidate, a row for each context: [context, candidate].
+
+    A context is the neighbours that are read with a candidate; () is none.
+    """
     every_count, every_length = evidence.values["counts"], evidence.values["lengths"]
     candidates = slice(evidence.candidates)
-    counts, lengths = every_count[candidates], every_length[candidates]
-    texts = np.ones(len(lengths), np.float32)
-    if ways:
-        near = np.concatenate(ways, axis=1)
-        known = (near >= 0).astype(np.float32)
-        # Nobody's -1 takes the last row, which then counts nothing.
-        counts = counts + np.vecmat(known, every_count[near])
-        lengths = lengths + np.vecdot(known, every_length[near])
-        texts = texts + known.sum(axis=1)
-    # A text at a chain's end is short for one with neighbours; one that stands alone is not.
-    texts = np.where(texts > 1, texts[texts > 1].mean() if (texts > 1).any() else 1, texts)
+    counts = np.repeat(every_count[candidates][None], len(contexts), axis=0)
+    lengths = np.repeat(every_length[candidates][None], len(contexts), axis=0)
+    texts = np.ones(lengths.shape, np.float32)
+    for row, ways in enumerate(contexts):
+        if ways:
+            near = np.concatenate(ways, axis=1)
+            known = (near >= 0).astype(np.float32)
+            # Nobody's -1 takes the last row, which then counts nothing.
+            counts[row] += np.vecmat(known, every_count[near])
+            lengths[row] += np.vecdot(known, every_length[near])
+            read = 1 + known.sum(axis=1)
+            # A text at a chain's end is short for one with neighbours; one alone is not.
+            is_several = read > 1
+            texts[row] = np.where(is_several, read[is_several].mean(), 1) if is_several.any() else 1
     average = max(1.0, evidence.corpus.words / max(1, evidence.corpus.documents))
     norms = _K1 * (1 - _B + _B * lengths / (average * texts))
     damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
-    shares = (damped * (_K1 + 1) / (damped + norms[:, None])).astype(np.float32)
+    shares = (damped * (_K1 + 1) / (damped + norms[:, :, None])).astype(np.float32)
     # Row by row: a matrix product gives equal rows sums that differ in the last bit.
     scores: Floats = np.vecdot(shares, idf)
     return scores

@@ -4,14 +4,13 @@ In context means: a memory read together with what came just before and after it
 `follows`), so that "Yes, in March" is found by the question before it.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.evidence import Evidence, Floats, RowNumbers
+from service.index.evidence import Evidence, Floats
 from service.search.signals.bm25 import bm25, idf_of
 
 # How many steps of context count, near and far.
@@ -117,17 +116,17 @@ class Features:
     @cached_property
     def text(self) -> Floats:
         """BM25 of each alone."""
-        return self._bm25(())
+        return self._bm25[0]
 
     @cached_property
     def near_text(self) -> Floats:
         """BM25 of each together with its near neighbours."""
-        return self._bm25(self._near)
+        return self._bm25[1]
 
     @cached_property
     def far_text(self) -> Floats:
         """BM25 of each together with all neighbours within reach."""
-        return self._bm25((self.evidence.before, self.evidence.after))
+        return self._bm25[2]
 
     def of_candidates(self, name: str) -> Floats:
         """Return a value of the evidence by its name, as float32."""
@@ -155,5 +154,9 @@ class Features:
         cosines: Floats = np.nan_to_num(np.maximum(self.evidence.values["cosines"], 0))
         return cosines
 
-    def _bm25(self, ways: Sequence[RowNumbers]) -> Floats:
-        return bm25(self.evidence, self.idf, ways)
+    @cached_property
+    def _bm25(self) -> tuple[Floats, Floats, Floats]:
+        """BM25 of each alone, with its near neighbours, and with all within reach."""
+        far = (self.evidence.before, self.evidence.after)
+        alone, near, all_around = bm25(self.evidence, self.idf, ((), self._near, far))
+        return alone, near, all_around

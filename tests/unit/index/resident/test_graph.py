@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.index.resident.adjacency import AdjacencyLists
+from service.index.resident import ragged
+from service.index.resident.adjacency import AdjacencyLists, Weighed
 from service.index.resident.facts import CorruptRow
 from service.index.resident.graph import EDGE_TABLES, AgentGraph
 from service.names.shares import DECLARED_SHARE
@@ -14,22 +15,28 @@ from tests.effort import examples
 NODES = 6
 
 pairs = st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1))
-steps = st.lists(st.tuples(st.booleans(), pairs, st.integers(0, 3)), max_size=60)
+changes = st.sampled_from(["put", "put", "put", "remove", "remove", "pack", "restore"])
+steps = st.lists(st.tuples(changes, pairs, st.integers(0, 3)), max_size=60)
 
 
 @settings(max_examples=examples(200))
 @given(steps)
 def test_any_history_of_edges_reads_the_same_both_ways(
-    history: list[tuple[bool, tuple[int, int], int]],
+    history: list[tuple[str, tuple[int, int], int]],
 ) -> None:
     edges, held = AdjacencyLists(), dict[tuple[int, int], int]()
-    for is_put, pair, weight in history:
-        if is_put:
+    for change, pair, weight in history:
+        if change == "put":
             edges.put(*pair, weight)
             held[pair] = weight
-        else:
+        elif change == "remove":
             edges.remove(*pair)
             held.pop(pair, None)
+        else:
+            edges.pack()
+            edges = AdjacencyLists.restore(edges.save()) if change == "restore" else edges
+            assert edges.sources().tolist() == sorted({start for start, _ in held})
+            assert edges.targets().tolist() == sorted({end for _, end in held})
     assert sorted(edges) == sorted(held)
     assert edges.count == len(held)
     for node in range(NODES):
@@ -38,6 +45,43 @@ def test_any_history_of_edges_reads_the_same_both_ways(
     for start in range(NODES):
         for end in range(NODES):
             assert edges.weight(start, end) == held.get((start, end), 0)
+    for node in range(NODES):
+        ahead = {end: weight for (start, end), weight in held.items() if start == node}
+        behind = {start: weight for (start, end), weight in held.items() if end == node}
+        assert weights_of(edges.weighed_ahead(node)) == ahead
+        assert weights_of(edges.weighed_behind(node)) == behind
+
+
+def weights_of(weighed: Weighed) -> dict[int, int]:
+    ends, weights = weighed
+    return dict(zip(ends.tolist(), weights.tolist(), strict=True))
+
+
+def test_what_changed_is_packed_when_it_is_as_much_as_what_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ragged, "_MOST_CHANGED", 2)
+    edges, held = AdjacencyLists(), set[tuple[int, int]]()
+    for number in range(100):
+        pair = (number * 7 % 20, number * 3 % 50)
+        edges.put(*pair, number)
+        held.add(pair)
+    assert set(edges) == held
+    assert max(len(lists._changed) for lists in edges._lists().values()) <= 50
+    hub = AdjacencyLists()
+    for source in range(200):
+        hub.put(source, 0, source)
+    hub.remove(100, 0)
+    hub.put(150, 0, 7)
+    assert weights_of(hub.weighed_behind(0)) == {n: n for n in range(200) if n != 100} | {150: 7}
+
+
+@pytest.mark.parametrize("weight", [2**31, -(2**31), 1.0, "3", None, True])
+def test_a_weight_that_makes_no_sense_is_refused(weight: object) -> None:
+    edges = AdjacencyLists()
+    with pytest.raises(CorruptRow):
+        edges.put(0, 1, weight)  # type: ignore[arg-type]
+    assert (edges.count, list(edges)) == (0, [])
 
 
 def graph_of(**memories: int) -> AgentGraph:

@@ -245,3 +245,50 @@ def test_a_page_larger_than_one_step_of_rounding() -> None:
     index = filled(vectors)
     for place in (0, 4095, 4096, 9999):
         agree(index, vectors, vectors[place], np.ones(10_000, np.bool_), 3)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_a_first_look_by_signs_finds_nearly_all(share: float) -> None:
+    vectors = random_vectors(SEED, 20_000, 384, 2.0)
+    index = filled(vectors)
+    index.fewest_for_signs = 1000
+    index.finish()
+    assert index._share is not None
+    chance = np.random.default_rng(SEED + 1)
+    mask = chance.uniform(size=len(vectors)) >= share
+    found = []
+    for _ in range(20):
+        question = vectors[chance.integers(len(vectors))] + chance.normal(size=384).astype("f4")
+        rows, scores = index.search(question, mask, 100)
+        true = cosines(vectors, question)
+        assert scores.tolist() == pytest.approx(true[rows].tolist(), abs=CLOSE)
+        assert mask[rows].all()
+        best = np.sort(true[mask])[::-1]
+        assert np.sort(scores)[::-1][:10].tolist() == pytest.approx(best[:10].tolist(), abs=CLOSE)
+        found.append((true[rows] >= best[99] - CLOSE).sum() / 100)
+    assert np.mean(found) >= 0.99
+
+
+def test_where_signs_tell_nothing_all_are_compared() -> None:
+    # All numbers are positive: no sign differs.
+    vectors = np.random.default_rng(SEED).uniform(0.1, 1.0, size=(3000, 64)).astype("f4")
+    index = filled(vectors)
+    index.fewest_for_signs = 1000
+    index.finish()
+    everything = np.ones(len(vectors), np.bool_)
+    agree(index, vectors, vectors[7], everything, 100)
+
+
+def test_signs_follow_what_is_written_and_removed() -> None:
+    vectors = random_vectors(SEED, 4000, 128, 1.0)
+    index = filled(vectors)
+    index.fewest_for_signs = 1000
+    index.finish()
+    everything = np.ones(len(vectors), np.bool_)
+    for row in (5, 17):
+        index.remove(row)
+        assert row not in index.search(vectors[row], everything, 20)[0]
+    index.put([5], vectors[3999:])
+    assert {5, 3999} <= set(index.search(vectors[3999], everything, 2)[0].tolist())
+    restored = VectorIndex.restore(index.save())
+    assert restored._share == index._share

@@ -1,0 +1,45 @@
+"""The memories of a ranking, for whoever has found which ones matter."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.index.engine import Engine
+from service.records import Filters, Memory
+
+# The next slice when some of the first are not visible any more: a ranking ends after three.
+_NEXT: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A ranked memory, those it must not be shown without, and those that are told beside it."""
+
+    id: str
+    through: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+
+async def fetch_first(
+    engine: Engine,
+    ranking: Sequence[Wanted],
+    filters: Filters,
+    limit: int,
+    also: Iterable[str] = (),
+) -> tuple[list[str], dict[str, Memory]]:
+    """Return the first `limit` ids of a ranking that pass the filters now, and what was fetched.
+
+    The store has the last word: a memory that was moved, archived or removed a moment ago is
+    passed over for the next one, and so is one that must not be shown without it. Fetched by id
+    is what passes of the wanted memories, those they need, those beside them, and `also`.
+    """
+    chosen: list[str] = []
+    memories: dict[str, Memory] = {}
+    start, size, more = 0, limit, set(also)
+    while len(chosen) < limit and start < len(ranking):
+        part = ranking[start : start + size]
+        named = more.union(*({one.id, *one.through, *one.beside} for one in part))
+        memories |= await engine.fetch(sorted(named - memories.keys()), filters)
+        chosen += [one.id for one in part if memories.keys() >= {one.id, *one.through}]
+        start, size, more = start + size, max(limit, _NEXT), set()
+    return chosen[:limit], memories
