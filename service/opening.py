@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from service.consolidate.jobs import CONSOLIDATION, Consolidations, consolidating
 from service.consolidate.revising import revise
 from service.errors import ServiceError
 from service.index.database.engine import DatabaseEngine
@@ -22,7 +23,8 @@ from service.inference.language_fit import LanguageFit
 from service.inference.model import EmbedderAddress
 from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
-from service.ingest.jobs import JobRunner
+from service.ingest.jobs import SCAN, Scans, scanning
+from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
 from service.search.ranking import Searcher
 from service.settings import Settings
@@ -49,6 +51,8 @@ class Parts:
     residency: Residency | None
     pipeline: Pipeline
     jobs: JobRunner
+    scans: Scans
+    consolidations: Consolidations
     searcher: Searcher
     language_fit: LanguageFit
 
@@ -101,10 +105,15 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
         pipeline.max_sections = settings.max_document_sections
-        jobs = JobRunner(db, pipeline, settings)
+        jobs = JobRunner(
+            db, {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
+        )
         searcher = Searcher(db, vectors, settings, engine, reranker)
         fit = LanguageFit(db, vectors)
-        yield Parts(settings, db, vectors, residency, pipeline, jobs, searcher, fit)
+        yield Parts(
+            settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
+            Consolidations(jobs), searcher, fit,
+        )  # fmt: skip
     finally:
         if residency:
             await residency.close()

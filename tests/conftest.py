@@ -1,5 +1,6 @@
 """The running parts that tests talk to: real servers on free ports, a real store in a folder."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -16,6 +17,10 @@ from service.settings import Settings
 from tests.effort import IS_SOAK, examples, is_soak_only
 from tests.servers.running import RunningService, embedding_server, running_service
 from tests.sharing import SharingScheduler, turn_of
+
+# What is collected lives to the end: to look through 6,000 tests and all libraries for garbage,
+# again and again while they grow, is a fifth of the time that a process takes to collect them.
+gc.disable()
 
 # torch's threads else spin while they wait, which on two cores takes them from the servers here.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -88,6 +93,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if is_property or is_soak_only(item.nodeid):
             item.add_marker(pytest.mark.soak)
     items.sort(key=lambda item: turn_of(item.nodeid))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """From now on garbage is collected, but not among what was there before the first test."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

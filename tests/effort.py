@@ -89,6 +89,7 @@ SOAK_ONLY: Final = (
     "embedding_server/encoders/test_opening.py::test_the_settings_choose_the_encoder[device='cpu'",
     "embedding_server/encoders/test_opening.py::test_without_onnx_runtime_torch_serves",
     "embedding_server/test_command.py::test_a_model_that_cannot_be_loaded",
+    "integration/test_crash.py::test_a_consolidation_job_that_is_killed",
     "integration/test_crash.py::test_a_consolidation_that_is_killed",
     "integration/test_crash.py::test_a_batch_that_is_killed",
     "integration/test_clocks.py::test_a_start_with_a_clock_behind_the_last_run_finds_what_it_writes[d",

@@ -65,9 +65,10 @@ def _legend(measured: Measured) -> str:
         "Times are a client's, over HTTP. Generated logs are embedded by a fake server that costs "
         "less than 0.1 ms a text, so their times are without embedding. Resident memory is that "
         "of the service's process; the peak is the highest between the first dry run and the end "
-        "of the run, at rest ten quiet seconds later. CPU seconds are the service's during the "
-        "run: where other work shares the machine, they tell more than the clock. `told by a "
-        "line` are the memories that gave a line of their summary's text. Tokens are "
+        "of the run, at rest a quiet minute later. A run is a job, looked at every 0.05 s: "
+        "`counts` are how many different ones it told on the way. CPU seconds are the service's "
+        "during the run: where other work shares the machine, they tell more than the clock. `told "
+        "by a line` are the memories that gave a line of their summary's text. Tokens are "
         "estimated.\n\n"
     )
     if measured.recalls:
@@ -89,12 +90,13 @@ def _legend(measured: Measured) -> str:
 
 def _times(figures: Sequence[TimeFigures]) -> Sheet:
     header = ("entries", "memories", "joined", "summaries", "dry run s", "run s",
-              "its CPU s", "budget s", "again s", "changed again")  # fmt: skip
+              "counts", "its CPU s", "budget s", "again s", "changed again")  # fmt: skip
     rows = tuple(
         (
             f"{one.entries:,}", f"{one.memories:,}", f"{one.compacted.joined.memories:,}",
             f"{one.compacted.summaries.memories:,}", f"{one.dry_seconds:.3f}",
-            f"{one.seconds:.3f}", f"{one.cpu_seconds:.2f}", _budget(one.entries, one.seconds),
+            f"{one.seconds:.3f}", str(one.counts), f"{one.cpu_seconds:.2f}",
+            _budget(one.entries, one.seconds),
             f"{one.again_seconds:.3f} ({_verdict(one.again_seconds, AGAIN_BUDGET)})",
             str(one.changed),
         )

@@ -14,6 +14,7 @@ from service.text.tokens import estimate_tokens
 
 _PAGE: Final = 1000
 _BATCH: Final = 500
+_LOOK_SECONDS: Final = 0.05
 
 Memory = Mapping[str, Any]
 
@@ -98,6 +99,14 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class JobDone:
+    """What a consolidation by a job took a client; `counts` are how many it read on the way."""
+
+    seconds: float
+    counts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """Whom to ask, as which agent."""
 
@@ -132,6 +141,20 @@ class Store:
         seconds = time.perf_counter() - started
         told: dict[str, Any] = answer.raise_for_status().json()
         return told, seconds
+
+    def run_job(self) -> JobDone:
+        """Have a job consolidate and look at it until it is over; raises ValueError if it fails."""
+        started, looks = time.perf_counter(), set[int]()
+        body = {"agent": self.agent, "dry_run": False, "wait": False}
+        job = self.client.post("/consolidate", json=body).raise_for_status().json()["job"]
+        while True:
+            told = self.client.get(f"/consolidate/jobs/{job}").raise_for_status().json()
+            if told["state"] == "done":
+                return JobDone(time.perf_counter() - started, len(looks))
+            if told["state"] == "failed":
+                raise ValueError(told["detail"])
+            looks.add(told["done"])
+            time.sleep(_LOOK_SECONDS)
 
     def show(self) -> Shown:
         """Return a dry run, page by page to its end."""

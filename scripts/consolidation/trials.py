@@ -27,8 +27,7 @@ from scripts.servers.watched_service import (
 
 _DIMENSIONS: Final = 384
 _PATIENCE_SECONDS: Final = 3600
-# An embedded store is flushed after five quiet seconds.
-_REST_SECONDS: Final = 10
+_REST_SECONDS: Final = 60
 # What of a summary must not depend on the order in which its sources came.
 _COMPARED: Final = ("title", "content", "tags", "importance", "occurred_at", "scope")
 _DATE: Final = re.compile(r"^(?:19|20)\d{2}-?\d{2}-?\d{2}")
@@ -40,13 +39,15 @@ class TimeFigures:
 
     `cpu_seconds` are those of the service's process during the run: on a shared machine, what
     `seconds` would be about. `changed` is what a second run in a row did: memories that
-    joined, summaries made or revised. `rested` is its memory some quiet seconds later.
+    joined, summaries made or revised. `counts` are how many different ones the job told on the
+    way. `rested` is the memory a quiet minute later.
     """
 
     entries: int
     memories: int
     dry_seconds: float
     seconds: float
+    counts: int
     cpu_seconds: float
     again_seconds: float
     changed: int
@@ -92,7 +93,7 @@ def measure_time(entries: int) -> TimeFigures:
         before, loaded = store.memories(), forget_peak(service)
         _, dry_seconds = store.consolidate()
         shown, busy = store.show(), cpu_seconds(service)
-        _, seconds = store.consolidate(dry_run=False)
+        job = store.run_job()
         busy, after = cpu_seconds(service) - busy, service.resident()
         again, again_seconds = store.consolidate(dry_run=False)
         time.sleep(_REST_SECONDS)
@@ -102,7 +103,8 @@ def measure_time(entries: int) -> TimeFigures:
         entries=entries,
         memories=len(before),
         dry_seconds=dry_seconds,
-        seconds=seconds,
+        seconds=job.seconds,
+        counts=job.counts,
         cpu_seconds=busy,
         again_seconds=again_seconds,
         changed=sum(again["counts"][name] for name in ("memories", "created", "revised")),

@@ -54,6 +54,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search.fusion*
         search.refine
         search
+        jobs
         ingest
         memories documents concepts
         consolidate.summary*

@@ -185,6 +185,19 @@ class Endpoints:
         return Request("POST", "/consolidate", {**choices}, is_long=True)
 
     @Endpoint
+    def start_consolidation(
+        self, **choices: Unpack[options.StartOptions]
+    ) -> Request[reports.JobAccepted]:
+        """Have old logs become summaries and answer at once, with the job that will do it."""
+        body = {**choices, "dry_run": False, "wait": False}
+        return Request("POST", "/consolidate", body, is_long=True)
+
+    @Endpoint
+    def read_consolidation(self, id: str) -> Request[reports.ConsolidationStatus]:  # noqa: A002
+        """Look at a consolidation that a job does: its state, its stage and its counts so far."""
+        return Request("GET", f"/consolidate/jobs/{_part(id)}")
+
+    @Endpoint
     def undo_consolidation(
         self, **choices: Unpack[options.UndoOptions]
     ) -> Request[reports.TakenBack]:

@@ -126,14 +126,19 @@ class DocumentOptions(TypedDict, total=False):
     kind: str | None
 
 
-class ConsolidateOptions(TypedDict, total=False):
-    """What to consolidate; `plan` carries out a plan that was shown, with `dry_run` False."""
+class StartOptions(TypedDict, total=False):
+    """What to consolidate: old logs, or a `plan` that was shown."""
 
     agent: str
     scope: str | None
     older_than_days: float
-    dry_run: bool
     plan: str | None
+
+
+class ConsolidateOptions(StartOptions, total=False):
+    """What to show or, with `dry_run` False, to carry out."""
+
+    dry_run: bool
     limit: int
     cursor: str | None
 

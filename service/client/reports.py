@@ -118,6 +118,25 @@ class Consolidated(TypedDict):
     took_ms: float
 
 
+class ConsolidationStatus(TypedDict):
+    """How far a job has come: `done` of `groups`, `counts["concepts"]` of `concepts`."""
+
+    id: str
+    state: str
+    detail: str | None
+    agent: str
+    stage: Literal["planning", "concepts", "groups"] | None
+    plan: str | None
+    run: str | None
+    groups: int
+    done: int
+    concepts: int
+    counts: ConsolidateCounts
+    next_cursor: str | None
+    warnings: list[str]
+    took_ms: float
+
+
 class TakenBack(TypedDict):
     """What an undo did: ids of memories that came back, of summaries that went or say less."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final
 
 import typer
@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from service.client.options import ConsolidateOptions
-from service.client.reports import Consolidated, SummaryOfGroup
+from service.client.reports import Consolidated, ConsolidationStatus, SummaryOfGroup
 from service.commands.connect import connect
+from service.commands.following import follow
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
@@ -40,9 +41,9 @@ def command(
         "older_than_days": _days(older_than),
         "scope": scope or None,
     }
-    # The contract does not tell how far it is: the bar shows that it goes on, and since when.
-    with progress_bar(console, "Consolidating"):
-        shown, done = asyncio.run(_consolidate(settings, wish, execute=execute))
+    # Of a plan nobody tells how far it is: the bar shows that it goes on, and since when.
+    with progress_bar(console, "Planning") as show:
+        shown, done = asyncio.run(consolidate(settings, wish, show, execute=execute))
     _print_outcome(shown, done, Console())
 
 
@@ -54,19 +55,33 @@ def _days(age: str) -> float:
     return float(found[1]) * _DAYS[found[2]]
 
 
-async def _consolidate(
-    settings: Settings, wish: ConsolidateOptions, *, execute: bool
-) -> tuple[Consolidated, Consolidated | None]:
-    """Plan, and carry out exactly that plan if asked to; returns both answers."""
+async def consolidate(
+    settings: Settings, wish: ConsolidateOptions, show: Callable[..., None], *, execute: bool
+) -> tuple[Consolidated, ConsolidationStatus | None]:
+    """Plan, and carry out exactly that plan if asked to, showing how far it is; returns both.
+
+    Raises InvalidRequest where it fails: what was done before stays done.
+    """
     async with connect(settings) as memory:
         shown = await memory.consolidate(**wish)
         plan = shown["plan"]
         if not execute or plan is None:
             return shown, None
-        return shown, await memory.consolidate(agent=wish["agent"], plan=plan, dry_run=False)
+        job = (await memory.start_consolidation(agent=wish["agent"], plan=plan))["job"]
+        return shown, await follow(
+            lambda: memory.read_consolidation(job), lambda status: _show(show, status)
+        )
 
 
-def _print_outcome(shown: Consolidated, done: Consolidated | None, console: Console) -> None:
+def _show(show: Callable[..., None], status: ConsolidationStatus) -> None:
+    if status["stage"] == "concepts":
+        merged = status["counts"]["concepts"]
+        show(description="Merging concepts", total=status["concepts"], completed=merged)
+    else:
+        show(description="Consolidating", total=status["groups"], completed=status["done"])
+
+
+def _print_outcome(shown: Consolidated, done: ConsolidationStatus | None, console: Console) -> None:
     """Print the plan as a table, and what came of it."""
     groups = shown["groups"]
     if groups:

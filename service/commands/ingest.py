@@ -11,17 +11,15 @@ import typer
 from service.client.endpoints import AsyncGraphMemory
 from service.client.reports import Scanned
 from service.commands.connect import connect, is_own
+from service.commands.following import follow
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
-from service.errors import InvalidRequest, NoSources
+from service.errors import NoSources
 from service.ingest.folders import configured_folders
 from service.settings import Settings
 
 # The contract's bound on `paths`.
 _MOST_PATHS: Final = 1000
-# A short scan is told at once, a long one is not asked after all the time.
-_FIRST_WAIT_SECONDS: Final = 0.02
-_LONGEST_WAIT_SECONDS: Final = 0.3
 
 
 def command(
@@ -76,16 +74,10 @@ def _parts(places: Sequence[Path]) -> Iterator[list[str]]:
 
 async def _scan(memory: AsyncGraphMemory, paths: list[str], show: Callable[..., None]) -> Scanned:
     job = (await memory.start_scan(paths))["job"]
-    wait_seconds = _FIRST_WAIT_SECONDS
-    while True:
-        status = await memory.read_job(job)
-        show(total=status["files"], completed=status["done"])
-        if status["state"] == "done":
-            return status
-        if status["state"] == "failed":
-            raise InvalidRequest(str(status["detail"]))
-        await asyncio.sleep(wait_seconds)
-        wait_seconds = min(1.5 * wait_seconds, _LONGEST_WAIT_SECONDS)
+    return await follow(
+        lambda: memory.read_job(job),
+        lambda status: show(total=status["files"], completed=status["done"]),
+    )
 
 
 def _summary(scans: Sequence[Scanned]) -> list[str]:

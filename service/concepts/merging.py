@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from service.errors import InvalidRequest, Unavailable
@@ -29,7 +29,11 @@ async def variants_of(db: Database, agent: str) -> list[Variants]:
 
 
 async def merge_concepts(
-    pipeline: Pipeline, agent: str, variants: Iterable[Variants], run: str
+    pipeline: Pipeline,
+    agent: str,
+    variants: Iterable[Variants],
+    run: str,
+    on_merged: Callable[[int], None] = lambda _: None,
 ) -> list[Merged]:
     """Make each group one concept; returns what is no concept of its own any more.
 
@@ -38,14 +42,23 @@ async def merge_concepts(
     next start, or with the next call. `run` is the id by which it is undone. A concept that is
     gone or was declared since `variants_of` is left out; to be merged again changes nothing. What
     the user declares as an alias is merged too, but only the concepts file can part it again.
+    After each group `on_merged` is told how many concepts it merged.
     """
     moved: list[Merged] = []
     async with pipeline.regrouping.of(agent):
         await _finish(pipeline, agent)
         for group in variants:
             asked = Regroup(group.slug, merge=group.others, run=run)
-            moved += await _regroup(pipeline, agent, asked)
+            merged = await _regroup(pipeline, agent, asked)
+            moved += merged
+            on_merged(len(merged))
     return moved
+
+
+async def merged_by(db: Database, agent: str, run: str) -> int:
+    """Return how many concepts a run made one with another and nobody parted since."""
+    rows = await db.run(MERGED, after=[agent], end=[f"{agent}\x00"])
+    return sum(one["run"] == run for row in rows for one in row["merged"])
 
 
 async def part_concepts(

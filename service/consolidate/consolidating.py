@@ -3,10 +3,12 @@
 import time
 from dataclasses import dataclass
 from typing import Final
+from uuid import uuid4
 
 from service.consolidate.executed import DONE, ExecutedPage, keep_run, read_run
 from service.consolidate.executing import (
-    OnProgress,
+    Counts,
+    Outcome,
     SummarisedGroup,
     carry_out,
     preview,
@@ -46,13 +48,7 @@ class Consolidation:
     cursor: str | None = None
 
 
-def no_progress(through: int, groups: int) -> None:
-    """Report progress to nobody."""
-
-
-async def consolidate(
-    pipeline: Pipeline, request: Consolidation, on_progress: OnProgress = no_progress
-) -> Consolidated:
+async def consolidate(pipeline: Pipeline, request: Consolidation) -> Consolidated:
     """Show what would be done, or do it.
 
     A plan that was shown is carried out as it is, or not at all: raises PlanNotFound and, with
@@ -66,13 +62,14 @@ async def consolidate(
     if request.cursor:
         key, start = SHOWN.decode(request.cursor)
     async with pipeline.consolidating.of(request.target.agent):
-        plan = await _plan(pipeline, request.target, key)
+        plan = await planned(pipeline, request.target, key)
         if request.dry_run:
             outcome = await preview(pipeline, plan, start, request.limit)
             if key is None:
                 await save_plan(pipeline.db, plan)
         else:
-            outcome = await carry_out(pipeline, plan, request.limit, on_progress)
+            outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
+            await carry_out(pipeline, plan, outcome, request.limit)
             next_cursor = await keep_run(pipeline.db, plan, outcome)
     await give_back()
     end = start + len(outcome.shown)
@@ -118,7 +115,8 @@ def _since(started: float) -> float:
     return round((time.perf_counter() - started) * 1000, 1)
 
 
-async def _plan(pipeline: Pipeline, target: Target, key: str | None) -> ConsolidationPlan:
+async def planned(pipeline: Pipeline, target: Target, key: str | None) -> ConsolidationPlan:
+    """Return a plan that was shown, if it still holds, or a new one for the target."""
     if key is None:
         return await make_plan(pipeline.db, target, pipeline.section_tokens)
     plan = await read_plan(pipeline.db, target.agent, key)

@@ -39,11 +39,22 @@ async def keep_run(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> s
     if outcome.run is None or outcome.counts.groups <= len(outcome.shown):
         return None
     await save_plan(db, plan)
-    facts = {"plan": plan.id, "counts": asdict(outcome.counts)}
-    await db.set_meta(_key(plan.target.agent, outcome.run), facts)
+    await note_run(db, plan, outcome)
     last = outcome.shown[-1].group.key
     keys = [group.key for group in plan.groups]
     return DONE.encode(outcome.run, keys.index(last) + 1)
+
+
+async def note_run(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> None:
+    """Store which plan a run carries out, and what it has done; the plan itself is kept apart."""
+    facts = {"plan": plan.id, "counts": asdict(outcome.counts)}
+    await db.set_meta(_key(plan.target.agent, outcome.run or ""), facts)
+
+
+async def plan_of_run(db: Database, agent: str, run: str) -> ConsolidationPlan | None:
+    """Return the plan of a run that was noted, else None; raises PlanNotFound after a week."""
+    facts = await db.meta(_key(agent, run))
+    return await read_plan(db, agent, facts["plan"]) if facts else None
 
 
 async def read_run(db: Database, agent: str, cursor: str, limit: int) -> ExecutedPage:

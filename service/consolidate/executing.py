@@ -13,7 +13,6 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from service.concepts.merging import merge_concepts
 from service.consolidate import reading
@@ -36,8 +35,8 @@ from service.records import Vector
 from service.writing.pipeline import Pipeline, write_change
 
 T = TypeVar("T")
-# Called with how many groups are done, of how many.
-OnProgress = Callable[[int, int], None]
+# Called with what is done so far.
+OnProgress = Callable[["Outcome"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +76,46 @@ class Counts:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was done, or would be; `shown` are the groups of the page that was asked for."""
+    """What was done, or would be; `shown` are the groups of the page that was asked for.
+
+    `stage` is what is being done: `concepts` or `groups`. `done` groups of the plan were gone
+    through, whatever became of them; those in `written` by a process that was interrupted.
+    """
 
     run: str | None = None
     counts: Counts = field(default_factory=Counts)
     shown: list[SummarisedGroup] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    stage: str = "concepts"
+    done: int = 0
+    written: frozenset[str] = frozenset()
 
     def add(self, done: SummarisedGroup) -> None:
         """Count one group that is done, or would be."""
-        counts, group = self.counts, done.group
         if done.summary is None:
-            counts.silent += 1
+            self.counts.silent += 1
             return
+        joining = [one.content for one in done.originals if one.id in done.group.joining]
+        self.count(done.group, joining, done.summary.draft.content, is_new=done.is_new)
+
+    def count(
+        self, group: PlannedGroup, joining: Sequence[str], summary: str, *, is_new: bool
+    ) -> None:
+        """Count a group by the texts of those that join and of its summary."""
+        counts = self.counts
         counts.groups += 1
         counts.memories += len(group.joining)
-        counts.created += done.is_new
-        counts.revised += not done.is_new
-        joining = [one for one in done.originals if one.id in group.joining]
-        counts.characters_before += sum(len(one.content) for one in joining)
-        counts.characters_after += len(done.summary.draft.content)
+        counts.created += is_new
+        counts.revised += not is_new
+        counts.characters_before += sum(map(len, joining))
+        counts.characters_after += len(summary)
 
 
 async def preview(pipeline: Pipeline, plan: ConsolidationPlan, start: int, limit: int) -> Outcome:
     """Make the summaries of a plan without writing any; shows `limit` groups from `start` on."""
     outcome = Outcome(counts=Counts(alone=plan.alone))
     outcome.counts.concepts = sum(len(group.others) for group in plan.concepts)
-    async for done in _ahead(_summarise(pipeline, batch) for batch in _batches(plan.groups)):
+    async for done in _ahead(_summarise(pipeline, batch) for batch in in_batches(plan.groups)):
         for one in done:
             outcome.add(one)
             if one.summary and start < outcome.counts.groups <= start + limit:
@@ -112,25 +124,35 @@ async def preview(pipeline: Pipeline, plan: ConsolidationPlan, start: int, limit
 
 
 async def carry_out(
-    pipeline: Pipeline, plan: ConsolidationPlan, limit: int, on_progress: OnProgress
-) -> Outcome:
-    """Write the summaries of a plan; shows the first `limit` groups.
+    pipeline: Pipeline,
+    plan: ConsolidationPlan,
+    outcome: Outcome,
+    limit: int = 0,
+    on_progress: OnProgress = lambda _: None,
+) -> None:
+    """Write the summaries of a plan, and add to `outcome` what is done; shows `limit` groups.
 
-    Without an embedder the groups that are left wait for the next time: their memories stay as
-    they are. Raises StaleRead when a memory changes while its group is written; the groups before
-    it are done.
+    What `outcome` names as written already is passed over. Without an embedder the groups that are
+    left wait for the next time: their memories stay as they are. Raises StaleRead when a memory
+    changes while its group is written; the groups before it are done.
     """
-    outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
-    counts, through = outcome.counts, 0
-    merged = await merge_concepts(pipeline, plan.target.agent, plan.concepts, outcome.run or "")
-    counts.concepts = len(merged)
+    counts, run = outcome.counts, outcome.run or ""
+
+    def on_merged(moved: int) -> None:
+        counts.concepts += moved
+        on_progress(outcome)
+
+    await merge_concepts(pipeline, plan.target.agent, plan.concepts, run, on_merged)
+    outcome.stage = "groups"
+    on_progress(outcome)
+    left = [group for group in plan.groups if group.key not in outcome.written]
     try:
         async for done, vectors in _ahead(
-            _summarise_and_embed(pipeline, batch) for batch in _batches(plan.groups)
+            _summarise_and_embed(pipeline, batch) for batch in in_batches(left)
         ):
             ready = [one for one in done if one.group.key in vectors]
             if ready:
-                await _write(pipeline, ready, vectors, outcome.run or "")
+                await _write(pipeline, ready, vectors, run)
             for one in done:
                 if one.summary is None or one.group.key in vectors:
                     outcome.add(one)
@@ -139,17 +161,16 @@ async def carry_out(
                     key = one.group.key
                     outcome.warnings.append(f"The embedding server refuses summary {key}.")
             outcome.shown += ready[: limit - len(outcome.shown)]
-            through += len(done)
-            on_progress(through, len(plan.groups))
+            outcome.done += len(done)
+            on_progress(outcome)
     except (EmbedderUnavailable, VectorsUnfit) as error:
-        counts.waiting += len(plan.groups) - through
+        counts.waiting += len(plan.groups) - outcome.done
         outcome.warnings.append(
             f"{counts.waiting} groups wait for the embedding server, and their memories stay as "
             f"they are: {error.detail}"
         )
     if not counts.waiting:
         await _settle(pipeline, plan)
-    return outcome
 
 
 async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
@@ -176,7 +197,8 @@ async def _settle(pipeline: Pipeline, plan: ConsolidationPlan) -> None:
     await pipeline.db.set_meta(settled_key(target), state)
 
 
-def _batches(groups: Sequence[PlannedGroup]) -> Iterator[list[PlannedGroup]]:
+def in_batches(groups: Sequence[PlannedGroup]) -> Iterator[list[PlannedGroup]]:
+    """Yield groups in lots whose memories may be held at once and written in one transaction."""
     by_key = {group.key: group for group in groups}
     for keys in batches({key: len(group.members) + 1 for key, group in by_key.items()}):
         yield [by_key[key] for key in keys]

@@ -3,19 +3,21 @@
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from fastapi import APIRouter
 from pydantic import Field, JsonValue, model_validator
 
 from service.consolidate.consolidating import SHOWN, Consolidation, consolidate
 from service.consolidate.executed import DONE
+from service.consolidate.jobs import Consolidations, Wish
 from service.consolidate.planning import Target
-from service.consolidate.shapes import Consolidated, TakenBack
+from service.consolidate.shapes import Consolidated, ConsolidationStatus, TakenBack
 from service.consolidate.undoing import undo_concept, undo_run, undo_summary
 from service.errors import (
     AgentUnknown,
     ConceptNotFound,
+    JobNotFound,
     MemoryNotFound,
     PlanNotFound,
     PlanStale,
@@ -24,12 +26,15 @@ from service.errors import (
 )
 from service.field_types import WHOLE, AgentName, Label, Reference
 from service.store.agents import refuse_unknown
+from service.web.accepted import JobAccepted, accepted
 from service.web.bodies import JsonRoute
-from service.web.declared import problems
+from service.web.declared import Responses, links, problems
 from service.web.fields import Strict, body_example, ruled
-from service.web.parts import TheDatabase, ThePipeline
+from service.web.parts import TheDatabase, ThePipeline, part
 
 router = APIRouter(prefix="/consolidate", tags=["operations"], route_class=JsonRoute)
+
+TheConsolidations = Annotated[Consolidations, part(Consolidations)]
 
 _UNDO_BY: Final = ("run", "summary", "concept")
 _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
@@ -55,6 +60,10 @@ class ConsolidateRequest(Strict):
                 }
             },
         ],
+        allOf=[{"anyOf": [
+            {"properties": {"wait": {"const": True}}},
+            {"required": ["dry_run"], "properties": {"dry_run": {"const": False}}},
+        ]}],
     )  # fmt: skip
 
     agent: AgentName = "main"
@@ -67,6 +76,10 @@ class ConsolidateRequest(Strict):
         None,
         description="A plan that was shown: carried out exactly as it is, or refused with what "
         "changed since.",
+    )
+    wait: bool = Field(
+        True,
+        description="false answers at once, with a job to look at; of what is carried out alone.",
     )
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
         100, description="Groups to show, 1 to 1,000."
@@ -86,7 +99,14 @@ class ConsolidateRequest(Strict):
         if self.cursor and (self.plan or not self.dry_run):
             msg = "a cursor only shows the next groups: leave out plan, and keep dry_run true"
             raise ValueError(msg)
+        if self.dry_run and not self.wait:
+            msg = "a dry run is its answer: wait for it, or send dry_run false"
+            raise ValueError(msg)
         return self
+
+    def wish(self) -> Wish:
+        """Return what a job is to do."""
+        return Wish(self.agent, self.older_than_days, self.scope, self.plan)
 
     def consolidation(self) -> Consolidation:
         """Return what this asks for, as of now."""
@@ -122,23 +142,57 @@ class UndoRequest(Strict):
 
 
 _DRY_RUN: Final = ConsolidateRequest()
+_STATUS_EXAMPLE: Final[Responses] = {
+    200: {"content": {"application/json": {"example": {
+        "id": "5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", "state": "running", "detail": None,
+        "agent": "main", "stage": "groups", "plan": "60f592b5c98fe05aa49f94e6f4ad23d1",
+        "run": "5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", "groups": 2506, "done": 1180, "concepts": 3,
+        "counts": {
+            "memories": 4712, "groups": 1180, "created": 1180, "revised": 0, "waiting": 0,
+            "silent": 0, "alone": 26, "concepts": 3, "characters_before": 843112,
+            "characters_after": 727540,
+        },
+        "next_cursor": None, "warnings": [], "took_ms": 6204.8,
+    }}}},
+}  # fmt: skip
 
 
 @router.post(
-    "",
-    operation_id="consolidate",
-    responses=problems(AgentUnknown, PlanNotFound, PlanStale, RunNotFound),
-)
+    "", operation_id="consolidate", response_model=Consolidated,
+    responses={
+        202: {"model": JobAccepted, **links(202, read_consolidation={"id": "/job"})[202]},
+        **problems(AgentUnknown, PlanNotFound, PlanStale, RunNotFound),
+    },
+)  # fmt: skip
 async def post_consolidate(
-    db: TheDatabase, pipeline: ThePipeline, request: ConsolidateRequest = _DRY_RUN
-) -> Consolidated:
+    db: TheDatabase,
+    pipeline: ThePipeline,
+    consolidations: TheConsolidations,
+    request: ConsolidateRequest = _DRY_RUN,
+) -> Any:
     """Compact old logs: each group of them becomes one summary, the logs are archived.
 
     No text is written anew: a summary holds the most telling sentences of its sources, every
     decision among them. The logs stay readable, and `include_archived` still finds them.
+    With `"wait": false` a job does it, also if the process dies in between: 202 tells its id.
     """
     await refuse_unknown(db, request.agent)
+    if not request.wait:
+        return accepted(await consolidations.submit(request.wish()), "/consolidate")
     return await consolidate(pipeline, request.consolidation())
+
+
+@router.get(
+    "/jobs/{id}",
+    operation_id="read_consolidation",
+    responses=_STATUS_EXAMPLE | problems(JobNotFound),
+)
+async def get_consolidation(
+    consolidations: TheConsolidations,
+    id: str,  # noqa: A002 - the contract's name
+) -> ConsolidationStatus:
+    """Look at a consolidation that a job does: its state, its stage and its counts so far."""
+    return await consolidations.read(id)
 
 
 @router.post(

@@ -1,6 +1,6 @@
 """What the door of /consolidate answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from service.consolidate.executing import Counts
@@ -64,6 +64,32 @@ class Consolidated:
     next_cursor: str | None
     warnings: list[str]
     took_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationStatus:
+    """How far a job has come: queued, running, done or failed, and `detail` says why.
+
+    While it runs, `stage` is `planning`, `concepts` or `groups`: `done` of the plan's `groups`
+    were gone through, and `counts.concepts` of its `concepts` are merged. `counts` are what was
+    done so far, also by one that failed: `run` takes that back, once it is not null. At the end
+    `next_cursor` shows its summaries.
+    """
+
+    id: str
+    state: str
+    detail: str | None
+    agent: str
+    stage: str | None
+    plan: str | None = None
+    run: str | None
+    groups: int = 0
+    done: int = 0
+    concepts: int = 0
+    counts: Counts
+    next_cursor: str | None
+    warnings: list[str] = field(default_factory=list)
+    took_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

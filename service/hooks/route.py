@@ -12,7 +12,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from service.errors import ServiceError
-from service.ingest.jobs import JobRunner
+from service.ingest.jobs import Scans
 from service.web.accepted import JobAccepted, accepted
 from service.web.parts import part
 
@@ -54,9 +54,7 @@ _ANY_BODY: Final = {
     responses={200: {"model": Empty, "description": "It could not be done; the log says why."}},
     openapi_extra=_ANY_BODY,
 )
-async def post_session_start(
-    jobs: Annotated[JobRunner, part(JobRunner)], request: Request
-) -> Response:
+async def post_session_start(scans: Annotated[Scans, part(Scans)], request: Request) -> Response:
     """Scan the folders because a session begins: 202 at once, with a job that survives a crash.
 
     Takes any JSON body and knows those of OpenClaw (`agent_id`, `workspace_dir`), Claude Code
@@ -65,7 +63,7 @@ async def post_session_start(
     body = _read(await request.body())
     try:
         # The folders belong to one agent: whoever woke us, its notes are scanned for itself.
-        job = await jobs.submit(None)
+        job = await scans.submit(None)
     except ServiceError as error:
         log.warning("session-start hook: %s", error.detail)
         return Response(b"{}", 200, media_type="application/json")

@@ -20,7 +20,7 @@ from service.errors import (
 )
 from service.field_types import AgentName, Kind, Label, Moment, Reference, Text, pattern_of
 from service.ingest.folders import has_control_characters
-from service.ingest.jobs import JobRunner, counts_from
+from service.ingest.jobs import Scans, counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
 from service.web.bodies import JsonRoute
@@ -33,7 +33,7 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 router = APIRouter(prefix="/ingest", tags=["ingest"], route_class=JsonRoute)
 
-TheJobs = Annotated[JobRunner, part(JobRunner)]
+TheScans = Annotated[Scans, part(Scans)]
 
 
 def _relative(source: str) -> str:
@@ -186,20 +186,20 @@ async def post_ingest(
     },
 )  # fmt: skip
 async def post_scan(
-    jobs: TheJobs,
+    scans: TheScans,
     request: ScanBody = ScanBody(),  # noqa: B008 - a frozen default
 ) -> Any:
     """Bring the store in line with the configured folders."""
     paths = tuple(request.paths)
     if request.wait:
-        return _scanned(await jobs.run_and_wait(request.agent, paths))
-    return accepted(await jobs.submit(request.agent, paths))
+        return _scanned(await scans.run_and_wait(request.agent, paths))
+    return accepted(await scans.submit(request.agent, paths))
 
 
 @router.get("/jobs/{id}", operation_id="read_job", responses=problems(JobNotFound))
-async def get_job(jobs: TheJobs, id: str) -> JobStatus:  # noqa: A002 - the contract's name
+async def get_job(scans: TheScans, id: str) -> JobStatus:  # noqa: A002 - the contract's name
     """Look at a job: its state (queued, running, done or failed) and its counts so far."""
-    job = await jobs.read(id)
+    job = await scans.read(id)
     counts = counts_from(job.counts)
     told = {name: getattr(counts, name) for name in ScanCounts.__dataclass_fields__}
     return JobStatus(id=job.id, state=job.state, detail=job.detail, **told)

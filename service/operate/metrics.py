@@ -97,7 +97,7 @@ _GAUGES: Final[tuple[tuple[str, str, str, Callable[[Held], Mapping[str, float]]]
     ("resident_agents", "Agents whose index is in RAM.",
      "", lambda h: {"": len(h.residency.residents())} if h.residency else {}),
     ("held_bytes", "Estimated RAM of what can be let go.", "of", _held_bytes),
-    ("waiting_jobs", "Scans that are not done.",
+    ("waiting_jobs", "Scans and consolidations that are not done.",
      "", lambda h: {"": h.waiting["jobs"]} if h.waiting else {}),
     ("memories_without_vector", "Memories that wait for the embedding server.",
      "", lambda h: {"": h.waiting["vectors"]} if h.waiting else {}),

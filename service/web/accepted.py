@@ -12,8 +12,8 @@ class JobAccepted:
     job: str
 
 
-def accepted(job: str) -> Response:
-    """Answer 202 with the job that will do it."""
+def accepted(job: str, door: str = "/ingest") -> Response:
+    """Answer 202 with the job that will do it; it is looked at below that door."""
     return Response(
-        f'{{"job":"{job}"}}', 202, {"Location": f"/ingest/jobs/{job}"}, "application/json"
+        f'{{"job":"{job}"}}', 202, {"Location": f"{door}/jobs/{job}"}, "application/json"
     )

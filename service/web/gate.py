@@ -23,6 +23,8 @@ _WATCHING: Final = frozenset({"/health/ready", "/metrics"})
 _READING: Final = frozenset({"/search", "/graph-recall"})
 # Whatever goes through a whole store or waits for a scan.
 _LONG: Final = ("/ingest/scan", "/consolidate", "/index", "/graph/", "/stats")
+# To look at a job is to read a row.
+_JOBS: Final = "/consolidate/jobs/"
 # Both are asked every few seconds by a few; an answer of /health/ready takes 6 s at worst.
 _WATCHERS: Final = 32
 _WATCHER_SECONDS: Final = 10.0
@@ -57,7 +59,7 @@ class Lanes:
             return None
         if path in _WATCHING:
             return self.watchers
-        if path.startswith(_LONG):
+        if path.startswith(_LONG) and not path.startswith(_JOBS):
             return self.jobs
         is_reading = method in {"GET", "HEAD", "OPTIONS"} or path in _READING
         return self.reads if is_reading else self.writes

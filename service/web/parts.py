@@ -1,7 +1,7 @@
 """What a route may ask for: a part that the lifespan opened, by its type.
 
-A route declares the parts that it needs, `db: TheDatabase` or `Annotated[JobRunner,
-part(JobRunner)]`; a room that brings a part of its own needs no line here.
+A route declares the parts that it needs, `db: TheDatabase` or `Annotated[Scans,
+part(Scans)]`; a room that brings a part of its own needs no line here.
 """
 
 from typing import Annotated, Any

@@ -116,6 +116,8 @@ def _operate(memory: Noting) -> None:
     assert done["counts"]["memories"] == shown["counts"]["memories"] > 0
     back = memory.undo_consolidation(run=done["run"])
     assert len(back["restored"]) == done["counts"]["memories"]
+    job = memory.start_consolidation(older_than_days=36_500)["job"]
+    assert memory.read_consolidation(job)["state"] in {"queued", "running", "done"}
     assert memory.graph_report()["memories"] > 0
     assert memory.index_state()["agent"]["drift"] == {}
     assert "main" in memory.rebuild_index(agent="main")["rebuilt"]

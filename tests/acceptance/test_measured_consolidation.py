@@ -24,6 +24,15 @@ def test_generated_logs_are_consolidated_as_shown(service: RunningService) -> No
     assert store.consolidate_as_shown().shown.plan is None
 
 
+def test_a_job_is_followed_to_its_end(service: RunningService) -> None:
+    store = Store(service.client, "measured-job")
+    store.write_logs(Logs(40).entries())
+    told = store.run_job()
+    assert told.seconds > 0
+    assert told.counts <= 40
+    assert store.show().plan is None
+
+
 def test_a_folder_of_notes_is_stored_as_dated_logs(service: RunningService) -> None:
     figures = measure_size(Store(service.client, "measured-notes"), EXAMPLE)
     assert figures.name == "notes/memory"

@@ -92,10 +92,10 @@ def are_whole(store: Store, folder: Path) -> bool:
     )
 
 
-def wait_for_job(service: Killable, job: str) -> dict[str, Any]:
+def wait_for_job(service: Killable, job: str, door: str = "ingest") -> dict[str, Any]:
     end = time.monotonic() + 90
     while time.monotonic() < end:
-        status: dict[str, Any] = httpx.get(f"{service.url}/ingest/jobs/{job}").json()
+        status: dict[str, Any] = httpx.get(f"{service.url}/{door}/jobs/{job}").json()
         if status["state"] in {"done", "failed"}:
             return status
         time.sleep(0.05)
@@ -225,6 +225,36 @@ def test_a_consolidation_that_is_killed_is_before_or_after(
     store = stored(tmp_path)
     assert check(store) == []
     assert sum(row["kind"] == "daily_log" for row in store.rows["memory"]) == BATCH
+
+
+def test_a_consolidation_job_that_is_killed_goes_on_and_does_nothing_twice(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    chance = effort.chance(11)
+    (tmp_path / "notes").mkdir()
+    logs = [one | {"kind": "daily_log"} for one in batch_of(BATCH, chance)]
+    with service_on(tmp_path, embedding_url) as service:
+        httpx.post(f"{service.url}/memories/batch", json={"memories": logs}, timeout=60)
+        shown = httpx.post(f"{service.url}/consolidate", json={"limit": 1000}).json()
+        asked = {"plan": shown["plan"], "dry_run": False, "wait": False}
+        job = httpx.post(f"{service.url}/consolidate", json=asked, timeout=60).json()["job"]
+        wait_until(lambda: httpx.get(f"{service.url}/stats").json()["archived"] > 0)
+        service.kill()
+    store = stored(tmp_path)
+    assert check(store) == []
+    archived = sum(row.get("archived_at") is not None for row in store.rows["memory"])
+    assert 0 < archived < BATCH - shown["counts"]["alone"]
+
+    with service_on(tmp_path, embedding_url) as service:
+        told = wait_for_job(service, job, "consolidate")
+        assert (told["state"], told["counts"]) == ("done", shown["counts"])
+        assert told["done"] == told["groups"] == len(shown["groups"])
+        for group in shown["groups"]:
+            memory = httpx.get(f"{service.url}/memories/{group['id']}").json()
+            assert memory["content"] == group["content"]
+        undo = httpx.post(f"{service.url}/consolidate/undo", json={"run": job}, timeout=120).json()
+        assert len(undo["restored"]) == shown["counts"]["memories"]
+    assert check(stored(tmp_path)) == []
 
 
 def is_of_either(store: Store) -> int:

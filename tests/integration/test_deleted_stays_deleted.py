@@ -12,12 +12,13 @@ import pytest
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.undoing import undo_run
-from service.ingest.jobs import JobRunner
+from service.ingest.jobs import Scans
 from service.memories.storing import remove
 from service.settings import Settings
 from service.store.vector_forms import VectorForm
 from tests.stores.graph_check import frozen
 from tests.stores.open_store import START, OpenStore, open_store
+from tests.stores.scans import scans_of
 
 pytestmark = pytest.mark.anyio
 FORMS: tuple[VectorForm, ...] = ("array", "bytes")
@@ -64,12 +65,12 @@ def frozen_rows(rows: list[Any]) -> list[Any]:
 
 
 @asynccontextmanager
-async def scanning(world: OpenStore, notes: Path) -> AsyncIterator[JobRunner]:
+async def scanning(world: OpenStore, notes: Path) -> AsyncIterator[Scans]:
     settings = Settings(_env_file=None, sources=(notes,))
-    runner = JobRunner(world.db, world.pipeline, settings)
-    running = asyncio.create_task(runner.run())
+    scans = scans_of(world.pipeline, settings)
+    running = asyncio.create_task(scans.runner.run())
     try:
-        yield runner
+        yield scans
     finally:
         running.cancel()
         with suppress(asyncio.CancelledError):

@@ -15,10 +15,12 @@ from service.errors import (
     PathOutsideSources,
     ServiceError,
 )
-from service.ingest.jobs import CREATE_JOB, UPDATE_JOB, Job, JobRunner
+from service.ingest.jobs import SCAN, Scans
+from service.jobs.jobs import CREATE_JOB, UPDATE_JOB, Job
 from service.settings import Settings
 from service.store.database import record
 from tests.stores.open_store import OpenStore, open_store
+from tests.stores.scans import scans_of
 
 pytestmark = pytest.mark.anyio
 
@@ -28,12 +30,12 @@ class Running:
     """A runner over a folder of notes; `begin` starts its loop."""
 
     opened: OpenStore
-    runner: JobRunner
+    scans: Scans
     notes: Path
     task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        self.task = asyncio.create_task(self.runner.run())
+        self.task = asyncio.create_task(self.scans.runner.run())
 
     async def end(self) -> None:
         if self.task is not None:
@@ -42,11 +44,11 @@ class Running:
                 await self.task
 
     async def is_at(self, key: str, state: str) -> bool:
-        return (await self.runner.read(key)).state == state
+        return (await self.scans.read(key)).state == state
 
     async def finished(self, key: str) -> Job:
         for _ in range(400):
-            job = await self.runner.read(key)
+            job = await self.scans.read(key)
             if job.state in {"done", "failed"}:
                 return job
             await asyncio.sleep(0.02)
@@ -72,7 +74,7 @@ async def running(folder: Path, files: int = 3) -> AsyncIterator[Running]:
     async with open_store(folder) as opened:
         settings = Settings(_env_file=None, sources=(notes,), concepts_file=folder / "c.toml")
         (folder / "c.toml").write_text('[[concept]]\nname = "Alpha"\n', encoding="utf-8")
-        runner = Running(opened, JobRunner(opened.db, opened.pipeline, settings), notes)
+        runner = Running(opened, scans_of(opened.pipeline, settings), notes)
         try:
             yield runner
         finally:
@@ -87,11 +89,11 @@ async def jobs(opened: OpenStore) -> int:
 
 async def test_a_job_tells_how_far_it_is_and_what_it_did(tmp_path: Path) -> None:
     async with running(tmp_path, files=100) as run:
-        key = await run.runner.submit(None)
-        assert (await run.runner.read(key)).state == "queued"
+        key = await run.scans.submit(None)
+        assert (await run.scans.read(key)).state == "queued"
         run.begin()
         seen = []
-        while (job := await run.runner.read(key)).state != "done":
+        while (job := await run.scans.read(key)).state != "done":
             seen.append((job.state, job.counts.get("done", 0)))
             await asyncio.sleep(0.02)
         states = [state for state, _ in seen]
@@ -105,8 +107,8 @@ async def test_a_job_tells_how_far_it_is_and_what_it_did(tmp_path: Path) -> None
 
 async def test_equal_wishes_that_wait_are_one_job(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
-        wishes = [run.runner.submit("main") for _ in range(6)]
-        narrow = await run.runner.submit("main", ("note-001.md",))
+        wishes = [run.scans.submit("main") for _ in range(6)]
+        narrow = await run.scans.submit("main", ("note-001.md",))
         keys = set(await asyncio.gather(*wishes))
         assert len(keys) == 1
         assert len({*keys, narrow}) == await jobs(run.opened) == 2
@@ -118,12 +120,13 @@ async def test_equal_wishes_that_wait_are_one_job(tmp_path: Path) -> None:
 async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         with pytest.raises(AgentNotReadable, match=r"'main' \(MEMORY_AGENT\), not to 'bob'"):
-            await run.runner.submit("bob")
+            await run.scans.submit("bob")
         assert await jobs(run.opened) == 0
         # What a service of before had taken on ends here as well.
         await run.opened.db.run(
-            CREATE_JOB, id=record("job", "old"), request={"agent": "bob", "paths": []}
-        )
+            CREATE_JOB, id=record("job", "old"), kind=SCAN,
+            request={"agent": "bob", "paths": []},
+        )  # fmt: skip
         run.begin()
         job = await run.finished("old")
         assert (job.state, "MEMORY_AGENT" in (job.detail or "")) == ("failed", True)
@@ -132,11 +135,11 @@ async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> 
 
 async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:
     async with running(tmp_path, files=60) as run:
-        first = await run.runner.submit(None)
+        first = await run.scans.submit(None)
         run.begin()
         await until(lambda: run.is_at(first, "running"))
         (run.notes / "late.md").write_text("## Latecomer\n\nWords.\n", encoding="utf-8")
-        second = await run.runner.submit(None)
+        second = await run.scans.submit(None)
         assert second != first
         await run.finished(second)
         assert await run.opened.memories_of("latecomer")
@@ -144,7 +147,7 @@ async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:
 
 async def test_all_who_wait_get_the_same_counts(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
-        waiting = [asyncio.create_task(run.runner.run_and_wait(None)) for _ in range(4)]
+        waiting = [asyncio.create_task(run.scans.run_and_wait(None)) for _ in range(4)]
         await asyncio.sleep(0.1)
         run.begin()
         counts = await asyncio.gather(*waiting)
@@ -156,29 +159,29 @@ async def test_whoever_asks_after_the_end_is_answered_too(tmp_path: Path) -> Non
     async with running(tmp_path) as run:
         run.begin()
         for _ in range(20):
-            counts = await asyncio.wait_for(run.runner.run_and_wait(None), 5)
+            counts = await asyncio.wait_for(run.scans.run_and_wait(None), 5)
             assert counts.files == 3
 
 
 async def test_a_folder_that_vanished_is_told_and_removes_nothing(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         run.begin()
-        await run.runner.run_and_wait(None)
+        await run.scans.run_and_wait(None)
         run.notes.rename(tmp_path / "away")
-        counts = await run.runner.run_and_wait(None)
+        counts = await run.scans.run_and_wait(None)
         assert [failure.detail for failure in counts.failed] == ["the folder does not exist."]
         assert (counts.files, counts.removed) == (0, 0)
         assert len(await run.opened.ids()) == 6
         (tmp_path / "away").rename(run.notes)
         (run.notes / "note-000.md").unlink()
-        assert (await run.runner.run_and_wait(None)).removed == 2
+        assert (await run.scans.run_and_wait(None)).removed == 2
         assert await run.opened.complaints() == []
 
 
 async def test_a_place_that_vanished_before_its_turn_fails_the_job(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
-        key = await run.runner.submit(None, ("note-001.md",))
-        waiting = asyncio.create_task(run.runner.run_and_wait(None, ("note-001.md",)))
+        key = await run.scans.submit(None, ("note-001.md",))
+        waiting = asyncio.create_task(run.scans.run_and_wait(None, ("note-001.md",)))
         await asyncio.sleep(0.05)
         (run.notes / "note-001.md").unlink()
         run.begin()
@@ -187,7 +190,7 @@ async def test_a_place_that_vanished_before_its_turn_fails_the_job(tmp_path: Pat
         job = await run.finished(key)
         assert job.state == "failed"
         assert "note-001.md" in str(job.detail)
-        assert (await run.runner.run_and_wait(None)).files == 2
+        assert (await run.scans.run_and_wait(None)).files == 2
 
 
 async def test_a_mistake_in_the_concepts_file_is_told_and_the_notes_are_read(
@@ -196,26 +199,28 @@ async def test_a_mistake_in_the_concepts_file_is_told_and_the_notes_are_read(
     async with running(tmp_path) as run:
         (tmp_path / "c.toml").write_text("[[concept]\n", encoding="utf-8")
         run.begin()
-        counts = await run.runner.run_and_wait(None)
+        counts = await run.scans.run_and_wait(None)
         assert counts.created == 6
         assert [Path(failure.source).name for failure in counts.failed] == ["c.toml"]
         (tmp_path / "c.toml").unlink()
-        assert "cannot be read" in (await run.runner.run_and_wait(None)).failed[0].detail
+        assert "cannot be read" in (await run.scans.run_and_wait(None)).failed[0].detail
 
 
 async def test_a_defect_fails_its_job_and_no_other(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         broken = "0" * 32
-        await run.opened.db.run(CREATE_JOB, id=record("job", broken), request={"paths": []})
+        await run.opened.db.run(
+            CREATE_JOB, id=record("job", broken), kind=SCAN, request={"paths": []}
+        )
         run.begin()
         job = await run.finished(broken)
         assert (job.state, job.detail) == ("failed", "The service failed; its log says why.")
-        assert (await run.runner.run_and_wait(None)).files == 3
+        assert (await run.scans.run_and_wait(None)).files == 3
 
 
 async def test_a_job_that_a_crash_left_running_runs_again(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
-        key = await run.runner.submit(None)
+        key = await run.scans.submit(None)
         await run.opened.db.run(
             UPDATE_JOB, id=record("job", key), state="running", counts={}, detail=None
         )
@@ -225,7 +230,7 @@ async def test_a_job_that_a_crash_left_running_runs_again(tmp_path: Path) -> Non
 
 async def test_a_stop_leaves_the_job_to_run_again(tmp_path: Path) -> None:
     async with running(tmp_path, files=100) as run:
-        waiting = asyncio.create_task(run.runner.run_and_wait(None))
+        waiting = asyncio.create_task(run.scans.run_and_wait(None))
         await asyncio.sleep(0.05)
         run.begin()
         await until(run.opened.ids)
@@ -235,17 +240,17 @@ async def test_a_stop_leaves_the_job_to_run_again(tmp_path: Path) -> None:
         assert len(await run.opened.ids()) < 200
         assert await run.opened.complaints() == []
         run.begin()
-        assert (await run.runner.run_and_wait(None)).unchanged == 200
+        assert (await run.scans.run_and_wait(None)).unchanged == 200
 
 
 async def test_wishes_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         for path in ("../c.toml", "none.md", "/etc/passwd"):
             with pytest.raises(PathOutsideSources):
-                await run.runner.submit(None, (path,))
-        nowhere = JobRunner(run.opened.db, run.opened.pipeline, Settings(_env_file=None))
+                await run.scans.submit(None, (path,))
+        nowhere = scans_of(run.opened.pipeline, Settings(_env_file=None))
         with pytest.raises(NoSources):
             await nowhere.submit(None)
         with pytest.raises(JobNotFound):
-            await run.runner.read("nothing")
+            await run.scans.read("nothing")
         assert await jobs(run.opened) == 0

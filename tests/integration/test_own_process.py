@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from service.client.errors import Problem
+from service.client.options import ConsolidateOptions
 from service.commands import ingest
 from service.commands.connect import connect, is_own
+from service.commands.consolidate import consolidate
 from service.commands.ingest import ingest_once
 from service.errors import InvalidRequest, StoreInUse
-from service.ingest.jobs import CREATE_JOB
+from service.ingest.jobs import SCAN
+from service.jobs.jobs import CREATE_JOB
 from service.opening import open_parts
 from service.settings import Settings
 from service.store.database import record
@@ -79,7 +82,7 @@ async def test_jobs_that_a_service_left_stay_with_the_next_one(tmp_path: Path) -
     settings = _settings(tmp_path, sources=(notes,))
     wish = {"agent": "main", "paths": []}
     async with open_parts(settings) as parts:
-        await parts.db.run(CREATE_JOB, id=record("job", "left"), request=wish)
+        await parts.db.run(CREATE_JOB, id=record("job", "left"), kind=SCAN, request=wish)
     await ingest_once(settings, [other], lambda **_: None)
     async with connect(settings) as memory:
         assert (await memory.read_job("left"))["state"] == "queued"
@@ -89,6 +92,31 @@ async def test_jobs_that_a_service_left_stay_with_the_next_one(tmp_path: Path) -
     async with connect(settings) as memory:
         assert (await memory.read_job("left"))["state"] == "done"
     assert await _uris(settings) == ["a.md", "b.md"]
+
+
+async def test_a_consolidation_shows_how_far_it_is(tmp_path: Path, embedding_url: str) -> None:
+    settings = _settings(tmp_path, embedding_url=embedding_url)
+    shown: list[dict[str, Any]] = []
+
+    def show(**at: Any) -> None:
+        shown.append(at)
+
+    async with connect(settings) as memory:
+        for n in range(4):
+            text = f"Day {n}: the Osprey-{n // 2} came back."
+            day = f"2026-02-0{n + 1}"
+            await memory.store_memory(text, kind="daily_log", occurred_at=day)
+    wish: ConsolidateOptions = {"agent": "main", "older_than_days": 3}
+    planned, none = await consolidate(settings, wish, show, execute=False)
+    assert (none, shown) == (None, [])
+    groups = planned["counts"]["groups"]
+    _, done = await consolidate(settings, wish, show, execute=True)
+    assert done is not None
+    assert (done["state"], done["counts"]) == ("done", planned["counts"])
+    assert shown[-1] == {"description": "Consolidating", "total": groups, "completed": groups}
+    # Nothing is left to do.
+    _, again = await consolidate(settings, wish, show, execute=True)
+    assert again is None
 
 
 async def test_a_refused_path_and_a_mistake_in_the_concepts_file_store_nothing(

@@ -10,12 +10,12 @@ import pytest
 
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
-from service.ingest.jobs import JobRunner
 from service.settings import Settings
 from service.writing.embed_later import keep_embedding
 from service.writing.turns import Turns
 from tests.servers.outer_embeddings import OuterEmbeddings
 from tests.stores.open_store import START, OpenStore, open_store
+from tests.stores.scans import scans_of
 
 pytestmark = pytest.mark.anyio
 
@@ -71,19 +71,19 @@ async def test_a_scan_waits_for_no_other_agent(tmp_path: Path) -> None:
         text = f"# {name}\n\n{'molasses' if name == 'slow' else 'water'}\n"
         (tmp_path / name / "note.md").write_text(text, encoding="utf-8")
     async with hanging(tmp_path) as (opened, embedder):
-        runners = {
-            name: JobRunner(
-                opened.db, opened.pipeline,
+        scans = {
+            name: scans_of(
+                opened.pipeline,
                 Settings(_env_file=None, agent=name, sources=(tmp_path / name,)),
             )
             for name in ("slow", "quick")
         }  # fmt: skip
-        running = [asyncio.create_task(runner.run(inherits=False)) for runner in runners.values()]
+        running = [asyncio.create_task(one.runner.run(inherits=False)) for one in scans.values()]
         try:
-            slow = asyncio.create_task(runners["slow"].run_and_wait(None))
+            slow = asyncio.create_task(scans["slow"].run_and_wait(None))
             await until_hanging(embedder)
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                assert (await runners["quick"].run_and_wait(None)).created == 1
+                assert (await scans["quick"].run_and_wait(None)).created == 1
             assert not slow.done()
             embedder.let_go.set()
             assert (await slow).created == 1

@@ -28,7 +28,7 @@ LOGS = Compacted(
     kept=KEPT,
 )  # fmt: skip
 TIME = TimeFigures(
-    entries=50, memories=52, dry_seconds=0.1, seconds=0.25, cpu_seconds=0.5,
+    entries=50, memories=52, dry_seconds=0.1, seconds=0.25, counts=2, cpu_seconds=0.5,
     again_seconds=0.2, changed=0, empty=Resident(100_000_000, 0, 0),
     before=Resident(101_000_000, 0, 0), after=Resident(102_000_000, 103_000_000, 90_000_000),
     rested=Resident(101_000_000, 103_000_000, 90_000_000),

@@ -1,0 +1,228 @@
+"""Durable jobs: what was asked for is done, even if the process dies in between."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+from uuid import uuid4
+
+from service.errors import (
+    InvalidRequest,
+    JobNotFound,
+    QueryFailed,
+    ServiceError,
+    StoreUnavailable,
+    Unavailable,
+)
+from service.store.database import Database, record
+from service.store.queries import load_query
+
+log = logging.getLogger(__name__)
+
+CREATE_JOB: Final = load_query(__package__, "create_job")
+UPDATE_JOB: Final = load_query(__package__, "update_job")
+READ_JOB: Final = load_query(__package__, "read_job")
+WAITING_JOBS: Final = load_query(__package__, "waiting_jobs")
+FORGET_JOBS: Final = load_query(__package__, "forget_jobs")
+
+# Progress is stored at most this often: each time is a write to the database.
+_PROGRESS_SECONDS: Final = 0.5
+# The database may be away when a job's turn comes; it is tried again.
+_REST_SECONDS: Final = 2.0
+# Not ended yet; one left running by a crash runs again.
+_OPEN: Final = frozenset({"queued", "running"})
+
+
+@dataclass(slots=True)
+class Job:
+    """One wish; `request` holds its agent and all that its work must know.
+
+    `counts` tell how far it has come, in the words of its kind.
+    """
+
+    id: str
+    kind: str
+    state: str
+    request: Mapping[str, Any]
+    counts: Mapping[str, Any]
+    detail: str | None = None
+
+
+Counts = Mapping[str, Any]
+# Does a job and returns its counts; it tells on the way, as often as it likes, how far it is. Of a
+# job that was interrupted it is called again: it must find out itself what is done already.
+Work = Callable[[Job, Callable[[Counts], None]], Awaitable[Counts]]
+
+
+@dataclass(slots=True)
+class JobRunner:
+    """Runs the stored jobs, each by its kind's work; those that a crash interrupted run again."""
+
+    db: Database
+    work: Mapping[str, Work]
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    # No job begins while a wish is compared with those that wait.
+    _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Asked for in this process and not done yet.
+    _submitted: set[str] = field(default_factory=set)
+    _finished: dict[str, asyncio.Future[Counts]] = field(default_factory=dict)
+
+    async def submit(self, kind: str, request: Mapping[str, Any]) -> str:
+        """Store what is to be done and return its job's id; an equal one that waits is shared."""
+        async with self._beginning:
+            for job in await self._waiting():
+                if (job.state, job.kind, dict(job.request)) == ("queued", kind, request):
+                    self._submitted.add(job.id)
+                    self._wake.set()
+                    return job.id
+            key = uuid4().hex
+            self._submitted.add(key)
+            await self.db.run(CREATE_JOB, id=record("job", key), kind=kind, request=request)
+        self._wake.set()
+        return key
+
+    async def run_and_wait(self, kind: str, request: Mapping[str, Any]) -> Counts:
+        """Submit and wait for the counts; the work's failure is raised here."""
+        key = await self.submit(kind, request)
+        future = self._finished.setdefault(key, asyncio.get_running_loop().create_future())
+        job = await self.read(key)
+        if job.state == "done":
+            # It ended before anyone waited for it.
+            _resolve(self._finished.pop(key, future), job.counts)
+        elif job.state == "failed":
+            _resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
+        return await asyncio.shield(future)
+
+    async def run(self, *, inherits: bool = True) -> None:
+        """Run jobs for ever: first those found waiting, then each as it comes.
+
+        An agent's of one kind one after the other, all others side by side. Without `inherits`
+        those that an earlier process left stay with the next service.
+        """
+        running: dict[tuple[str, str], asyncio.Task[None]] = {}
+        try:
+            while True:
+                try:
+                    await self.db.run(FORGET_JOBS)
+                    for job in await self._waiting():
+                        is_mine = inherits or job.id in self._submitted
+                        if is_mine and _line_of(job) not in running:
+                            running[_line_of(job)] = asyncio.create_task(self._run_patiently(job))
+                            over = partial(self._over, running, _line_of(job))
+                            running[_line_of(job)].add_done_callback(over)
+                    await self._wake.wait()
+                    self._wake.clear()
+                except Unavailable as error:
+                    log.warning("jobs wait: %s", error.detail)
+                    await asyncio.sleep(_REST_SECONDS)
+        finally:
+            for task in running.values():
+                task.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+
+    async def _run_patiently(self, job: Job) -> None:
+        try:
+            await self._run(job)
+        except Unavailable as error:
+            log.warning("a %s of agent %s waits: %s", *_line_of(job), error.detail)
+            await asyncio.sleep(_REST_SECONDS)
+
+    def _over(
+        self,
+        running: dict[tuple[str, str], asyncio.Task[None]],
+        line: tuple[str, str],
+        task: asyncio.Task[None],
+    ) -> None:
+        """Let the line's next job begin."""
+        del running[line]
+        self._wake.set()
+        if not task.cancelled() and (defect := task.exception()):
+            log.error("a %s of agent %s failed", *line, exc_info=defect)
+
+    async def read(self, key: str, kind: str | None = None) -> Job:
+        """Return a job, of this kind if one is given; raises JobNotFound."""
+        row = await self.db.run(READ_JOB, id=record("job", key))
+        if row is None or kind not in {None, row["kind"]}:
+            raise JobNotFound(f"There is no {kind or 'job'} with id {key!r}.")
+        return _job(row)
+
+    async def _waiting(self) -> list[Job]:
+        return [_job(row) for row in await self.db.run(WAITING_JOBS)]
+
+    async def _run(self, job: Job) -> None:
+        """Run one job to its end; a database that is away, or a stop, leaves it to run again."""
+        async with self._beginning:
+            # It may have ended between the look at the waiting ones and its turn.
+            if (await self.read(job.id)).state not in _OPEN:
+                return
+            await self._update(job, "running")
+        # Of a defect, too, the job is over: run again, it would fail again and hold up the others.
+        outcome: Counts | ServiceError = QueryFailed("The service failed; its log says why.")
+        is_over = True
+        try:
+            outcome = await self._work(job)
+        except (Unavailable, asyncio.CancelledError) as error:
+            log.warning("job %s was interrupted; it runs again", job.id)
+            outcome, is_over = _interruption(error), False
+            raise
+        except ServiceError as error:
+            outcome = error
+        finally:
+            future = self._finished.pop(job.id, None)
+            if future is not None:
+                _resolve(future, outcome)
+            if is_over and isinstance(outcome, ServiceError):
+                # What was done before it failed stays told.
+                await self._update(job, "failed", outcome.detail)
+            if is_over:
+                self._submitted.discard(job.id)
+
+    async def _work(self, job: Job) -> Counts:
+        reports: list[asyncio.Future[None]] = []
+        last = 0.0
+
+        def report(counts: Counts) -> None:
+            nonlocal last
+            job.counts, now = counts, time.monotonic()
+            if now - last >= _PROGRESS_SECONDS:
+                last = now
+                reports.append(asyncio.ensure_future(self._update(job, "running")))
+
+        try:
+            job.counts = await self.work[job.kind](job, report)
+        finally:
+            # A report that fails costs a number on the way; the end is told below.
+            await asyncio.gather(*reports, return_exceptions=True)
+        await self._update(job, "done")
+        return job.counts
+
+    async def _update(self, job: Job, state: str, detail: str | None = None) -> None:
+        key, counts = record("job", job.id), job.counts
+        await self.db.run(UPDATE_JOB, id=key, state=state, counts=counts, detail=detail)
+
+
+def _interruption(error: BaseException) -> ServiceError:
+    return error if isinstance(error, Unavailable) else StoreUnavailable("The service stops.")
+
+
+def _resolve(future: asyncio.Future[Counts], outcome: Counts | ServiceError) -> None:
+    if future.done():
+        return
+    if isinstance(outcome, ServiceError):
+        future.set_exception(outcome)
+        future.exception()  # whoever asked may have gone: nobody need read it
+    else:
+        future.set_result(outcome)
+
+
+def _line_of(job: Job) -> tuple[str, str]:
+    return job.kind, str(job.request.get("agent"))
+
+
+def _job(row: Mapping[str, Any]) -> Job:
+    return Job(
+        row["id"], row["kind"], row["state"], row["request"], row["counts"], row.get("detail")
+    )

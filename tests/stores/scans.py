@@ -1,0 +1,11 @@
+"""Scans of a store that was opened without HTTP."""
+
+from service.ingest.jobs import SCAN, Scans, scanning
+from service.jobs.jobs import JobRunner
+from service.settings import Settings
+from service.writing.pipeline import Pipeline
+
+
+def scans_of(pipeline: Pipeline, settings: Settings) -> Scans:
+    """Return where scans are asked for; its runner is not running yet."""
+    return Scans(JobRunner(pipeline.db, {SCAN: scanning(pipeline, settings)}), settings)
