@@ -1,6 +1,7 @@
 """One HTTP call that is bounded as a whole: in seconds, in bytes, and it is not led elsewhere."""
 
 import asyncio
+import io
 import time
 import zlib
 from collections.abc import Mapping
@@ -93,7 +94,8 @@ class Client:
         AnswerUnusable for one that is too large or cannot be unpacked, Unreachable, BrokenOff and
         UnusableUrl.
         """
-        content = orjson.dumps(call.body) if call.body is not None else None
+        # In pieces, so that a large body does not hold up the loop.
+        content = io.BytesIO(orjson.dumps(call.body)) if call.body is not None else None
         made = SimpleNamespace(connections=0)
         session = self._session = self._session or self._begin()
         try:

@@ -261,7 +261,7 @@ def is_of_either(store: Store) -> int:
     """Return how many memories moved; each mentions one of the two spellings, none both."""
     spellings: dict[str, list[str]] = {}
     for row in store.rows["references"]:
-        memory, slug = row["id"]
+        memory, (_, slug) = row["in"], row["out"]
         if slug in {"embedding_server", "embedding_servers"}:
             spellings.setdefault(memory, []).append(slug)
     assert len(spellings) == len(store.memories) == 2 * MERGED + 1
