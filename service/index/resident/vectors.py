@@ -27,8 +27,10 @@ _GATHER_SHARE: Final = 1 / 8
 _CANDIDATES: Final = 1000
 _CANDIDATES_PER_HIT: Final = 20
 _QUANTISE_ROWS: Final = 4096
-# What rounding to float16 takes of a number of a unit vector, and more.
-_ROUNDED: Final = 1e-3
+# By how much rounding to float16 makes a unit vector longer or shorter at most; of many numbers
+# most of it evens out.
+_ROUNDED: Final = 5e-4
+_ROUNDED_OF_MANY: Final = 2e-3
 # Signs leave so many for each that is wanted, at least.
 _LOOKED_AT: Final = 25
 _ARRAYS: Final = ("_coarse", "_scales", "_fine", "_signs", "_is_present")
@@ -221,13 +223,16 @@ class VectorIndex:
 def _unit(vectors: Floats) -> Floats:
     """Return the rows at length 1; the square of a very long or short one is no float32.
 
-    One that was a unit vector before it was rounded stays as it is: read again from the store it
-    is the same to the last bit.
+    One that was a unit vector before it was rounded to float16 stays as it is: read again from the
+    store it is the same to the last bit.
     """
     scaled = vectors / np.abs(vectors).max(axis=1, keepdims=True)
     unit: Floats = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    is_unit = np.abs(unit - vectors).max(axis=1, keepdims=True) < _ROUNDED
-    return np.where(is_unit, vectors, unit)
+    most = min(_ROUNDED, _ROUNDED_OF_MANY / vectors.shape[1] ** 0.5)
+    with np.errstate(over="ignore"):
+        is_unit = np.linalg.norm(unit - vectors, axis=1) < most
+        is_rounded = (vectors.astype(np.float16) == vectors).all(axis=1)
+    return np.where((is_unit & is_rounded)[:, None], vectors, unit)
 
 
 def _quantise(unit: Floats) -> tuple[NDArray[np.int8], Floats, Floats]:

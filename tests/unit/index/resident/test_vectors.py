@@ -292,3 +292,14 @@ def test_signs_follow_what_is_written_and_removed() -> None:
     assert {5, 3999} <= set(index.search(vectors[3999], everything, 2)[0].tolist())
     restored = VectorIndex.restore(index.save())
     assert restored._share == index._share
+
+
+def test_what_was_rounded_by_the_store_is_the_same_vector() -> None:
+    vectors = random_vectors(SEED, 2000, 384, 1.0)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    first = filled(unit)
+    again = filled(first._fine.astype(np.float32))
+    assert (first._fine == again._fine).all()
+    # What is a little longer than that is no unit vector.
+    longer = filled(unit * np.float32(1.0004))
+    assert np.linalg.norm(longer._fine.astype(np.float32), axis=1) == pytest.approx(1, abs=2e-4)
