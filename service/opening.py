@@ -26,7 +26,7 @@ from service.inference.vectors import Vectors
 from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
-from service.search.ranking import Searcher
+from service.search.ranking import Searcher, turns_of
 from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import Database
@@ -108,7 +108,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         jobs = JobRunner(
             db, {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
         )
-        searcher = Searcher(db, vectors, settings, engine, reranker)
+        turns = turns_of(is_resident=residency is not None)
+        searcher = Searcher(db, vectors, settings, engine, reranker, turns)
         fit = LanguageFit(db, vectors)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),

@@ -33,6 +33,7 @@ _BY_CONCEPTS: Final = 10
 _SEEDS: Final = 5
 # The default fusion looks at more: what is no direct hit may stand beside one in time.
 _CANDIDATES: Final = 100
+_AT_THE_DATABASE: Final = 64
 # Of the times that one question names, so many are looked through on their own.
 _SPANS: Final = 2
 DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {"vector": 1.0, "text": 1.0, "graph": 0.5}
@@ -55,6 +56,15 @@ class SearchQuery:
     skip_small_talk: bool = False
 
 
+def turns_of(*, is_resident: bool) -> asyncio.Semaphore:
+    """Return the turns of those who have their question's vector.
+
+    Where this process ranks, more at once than there are cores take each other's caches, and of 16
+    clients a sixth fewer are answered; a database has cores of its own.
+    """
+    return asyncio.Semaphore(max(2, os.cpu_count() or 1) if is_resident else _AT_THE_DATABASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Searcher:
     """What a search needs of the running service; without a reranker it goes on without."""
@@ -64,11 +74,7 @@ class Searcher:
     settings: Settings
     engine: Engine
     reranker: Reranker | None = None
-    # Whoever has its question's vector waits for one of these: more at once than there are cores
-    # take each other's caches, and of 16 clients a sixth fewer are answered.
-    turns: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(max(2, os.cpu_count() or 1))
-    )
+    turns: asyncio.Semaphore = field(default_factory=lambda: turns_of(is_resident=False))
 
 
 # What was found before a turn: by words, with quoted phrases; the question's vector, or why there
@@ -111,6 +117,8 @@ async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Rankin
     begun = Ranking.begin(searcher.engine, query.filters.agents)
     fuse_all = _by_rank if query.fusion == "rrf" else _by_score
     filters = replace(query.filters, with_sources=not query.filters.include_archived)
+    # An index that is loaded only now is waited for without a turn, so that others go on.
+    await searcher.engine.sizes(filters.agents)
     hits, certainty, missing = await fuse_all(searcher, replace(query, filters=filters), stages)
     if filters.with_sources:
         hits = await _summaries_for_sources(searcher.engine, filters.agents, hits)

@@ -1,5 +1,6 @@
 """The store has the last word on what is shown, however far behind the engine's index is."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -210,3 +211,36 @@ async def test_a_missing_vector_is_told_before_a_caveat(opened: OpenStore) -> No
     assert receipt.missing_signals == ["vector"]
     assert receipt.fallback_reason
     assert receipt.fallback_reason != "loading"
+
+
+@dataclass(frozen=True)
+class LoadingEngine(DatabaseEngine):
+    """An engine that is still loading the index of agent slow."""
+
+    loaded: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
+        if "slow" in agents:
+            await self.loaded.wait()
+        return await super().sizes(agents)
+
+
+async def test_whoever_waits_for_a_load_takes_no_turn(opened: OpenStore) -> None:
+    await opened.push("Harbour log.")
+    await opened.push("Harbour log.", agent="slow")
+    engine = LoadingEngine(opened.db)
+    turns = asyncio.Semaphore(2)
+    searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), engine, None, turns)
+
+    async def ask(agent: str) -> SearchResult:
+        asked = SearchQuery("harbour", Filters(agents=(agent,)), weights=BY_WORDS)
+        return await hybrid_search(searcher, asked)
+
+    waiting = [asyncio.create_task(ask("slow")) for _ in range(3)]
+    # Until each waits for the load.
+    await asyncio.wait(waiting, timeout=0.5)
+    async with asyncio.timeout(10):
+        assert len((await ask("main")).hits) == 1
+    assert not any(task.done() for task in waiting)
+    engine.loaded.set()
+    assert [len(found.hits) for found in await asyncio.gather(*waiting)] == [1, 1, 1]
