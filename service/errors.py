@@ -18,7 +18,9 @@ ServiceError
 │   ├── NoSources
 │   ├── NoResidentIndex
 │   └── ToldElsewhere
-├── AgentNotReadable         403
+├── Unauthorized             401
+├── Forbidden                403
+│   └── AgentNotReadable
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
 ├── WriteConflict            409
@@ -150,10 +152,20 @@ class ToldElsewhere(NotAsThingsStand):
     """What is said of this memory is told by a file or by other memories."""
 
 
-class AgentNotReadable(ServiceError):
-    """This agent may not read the memories of the other."""
+class Unauthorized(ServiceError):
+    """A key is needed."""
+
+    status = 401
+
+
+class Forbidden(ServiceError):
+    """The key does not allow this."""
 
     status = 403
+
+
+class AgentNotReadable(Forbidden):
+    """This agent may not read the memories of the other."""
 
 
 class SourceTooLarge(ServiceError):

@@ -33,8 +33,10 @@ def _rooms(text: str) -> tuple[tuple[Room, ...], ...]:
 # Each line is higher than the one before; * marks a pure room.
 ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
     "service": _rooms("""
-        redaction* field_types* stages* threads version*
+        redaction* stages* threads version*
         errors*
+        access*
+        field_types*
         metadata*
         records*
         settings
