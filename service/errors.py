@@ -20,7 +20,7 @@ ServiceError
 │   └── ToldElsewhere
 ├── Unauthorized             401
 ├── Forbidden                403
-│   └── AgentNotReadable
+├── AgentNotReadable         403
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
 ├── WriteConflict            409
@@ -164,8 +164,10 @@ class Forbidden(ServiceError):
     status = 403
 
 
-class AgentNotReadable(Forbidden):
+class AgentNotReadable(ServiceError):
     """This agent may not read the memories of the other."""
+
+    status = 403
 
 
 class SourceTooLarge(ServiceError):
