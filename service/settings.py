@@ -28,7 +28,11 @@ class Settings(BaseSettings):
 
     host: str = Field(
         "127.0.0.1",
-        description="Address to listen on. There is no password yet: keep it on loopback.",
+        description="Address to listen on. One that is not loopback needs a key first: "
+        "`graph-memory keys create`.",
+    )
+    api_key: SecretStr | None = Field(
+        None, description="Key that commands show to the running service, where keys were made."
     )
     port: int = Field(8080, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     data_dir: Path = Field(
@@ -285,7 +289,8 @@ class Settings(BaseSettings):
 
     def model_post_init(self, _: object) -> None:
         """Let no error, log line or answer of this process tell a key or a password."""
-        for secret in (self.embedding_api_key, self.rerank_api_key, self.database_password):
+        own = (self.api_key, self.database_password)
+        for secret in (self.embedding_api_key, self.rerank_api_key, *own):
             SECRETS.keep(secret.get_secret_value() if secret else None)
         for url in (self.database_url, self.embedding_url, self.rerank_url):
             SECRETS.keep_url(url)

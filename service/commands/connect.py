@@ -13,6 +13,7 @@ from service.client.errors import Unavailable as NoAnswer
 from service.errors import InvalidRequest, StoreInUse, Unavailable
 from service.settings import Settings
 
+_UNAUTHORIZED: Final = 401
 _OWN_URL: Final = "http://own-process"
 # Between processes of one machine only a dead one does not answer; a large store takes minutes.
 _TIMEOUT_SECONDS: Final = 600.0
@@ -27,6 +28,8 @@ async def connect(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
     """
     async with AsyncExitStack() as opened:
         app = create_app(settings, only_jobs)
+        # Nobody but this process reaches it: whoever may open the store needs no key.
+        app.state.is_private = True
         try:
             await opened.enter_async_context(app.router.lifespan_context(app))
         except StoreInUse:
@@ -52,9 +55,13 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     try:
-        async with AsyncGraphMemory(url, timeout_seconds=_TIMEOUT_SECONDS) as memory:
+        key = settings.api_key.get_secret_value() if settings.api_key else None
+        async with AsyncGraphMemory(url, key=key, timeout_seconds=_TIMEOUT_SECONDS) as memory:
             yield memory
     except Problem as problem:
+        if problem.status == _UNAUTHORIZED:
+            msg = f"{problem.detail} Set it as MEMORY_API_KEY, or stop the service first."
+            raise InvalidRequest(msg) from problem
         raise InvalidRequest(f"The running service refused: {problem.detail}") from problem
     except NoAnswer as error:
         msg = (

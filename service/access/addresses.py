@@ -1,0 +1,16 @@
+"""Which addresses other machines reach; pure."""
+
+from ipaddress import ip_address
+from typing import Final
+
+UNIX: Final = "unix:"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether this machine alone reaches what listens there; of names only localhost."""
+    if host.startswith(UNIX) or host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
