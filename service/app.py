@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from service.access.addresses import is_loopback
-from service.access.operations import check_operations
+from service.access.operations import OPEN, check_operations
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
@@ -94,7 +94,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         grants,
     ):
         app.include_router(room.router)
-    check_operations(_operations(app))
+    _describe_keys(app)
     return app
 
 
@@ -207,7 +207,17 @@ def _operation_id(route: APIRoute) -> str:
     return route.operation_id or route.name
 
 
-def _operations(app: FastAPI) -> Iterator[str]:
-    for path in app.openapi()["paths"].values():
-        for told in path.values():
-            yield told["operationId"]
+def _describe_keys(app: FastAPI) -> None:
+    """Say in /openapi.json which operations take a key; LookupError if one has no line."""
+    description = app.openapi()
+    operations = [told for path in description["paths"].values() for told in path.values()]
+    check_operations(told["operationId"] for told in operations)
+    description["components"]["securitySchemes"] = {
+        "key": {
+            "type": "http", "scheme": "bearer",
+            "description": "A key of `graph-memory keys create`; none while none was made.",
+        }
+    }  # fmt: skip
+    for told in operations:
+        if told["operationId"] not in OPEN:
+            told["security"] = [{"key": []}]
