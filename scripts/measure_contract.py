@@ -82,7 +82,7 @@ def ask(
     if key:
         who = ["--header", f"Authorization: Bearer {key}"]
     else:
-        who = ["--exclude-operation-id", "create_key", "--exclude-checks", "ignored_auth"]
+        who = ["--exclude-operation-id", "create_key"]
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run(
             [

@@ -34,6 +34,7 @@ from service.version import VERSION
 from service.web.authentication import CHECK_SCOPES
 from service.web.bounds import Bounds
 from service.web.declared import PROBLEM_RESPONSES
+from service.web.pages import add_pages
 from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
@@ -71,6 +72,8 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         lifespan=lifespan,
         responses=PROBLEM_RESPONSES,
         dependencies=[CHECK_SCOPES],
+        docs_url=None,
+        redoc_url=None,
         generate_unique_id_function=_operation_id,
     )
     install_problems(app)
@@ -94,6 +97,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         grants,
     ):
         app.include_router(room.router)
+    add_pages(app)
     _describe_keys(app)
     return app
 
@@ -220,4 +224,4 @@ def _describe_keys(app: FastAPI) -> None:
     }  # fmt: skip
     for told in operations:
         if told["operationId"] not in OPEN:
-            told["security"] = [{"key": []}]
+            told["security"] = [{"key": []}, {}]

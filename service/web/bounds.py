@@ -8,6 +8,7 @@ from service.settings import Settings
 from service.web.authentication import Authentication
 from service.web.body_room import Bodies, BodyRoom
 from service.web.connections import Connections
+from service.web.door import Door
 from service.web.gate import Gate, Lanes
 from service.web.layers import CountRequests, RequestNames, Requests
 
@@ -36,5 +37,6 @@ class Bounds:
         app.add_middleware(Gate, lanes=self.lanes)
         app.add_middleware(Bodies, settings=settings, room=self.bodies)
         app.add_middleware(Authentication)
+        app.add_middleware(Door, settings=settings)
         app.add_middleware(RequestNames)
         app.add_middleware(CountRequests, requests=self.requests)
