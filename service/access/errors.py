@@ -6,6 +6,7 @@ ServiceError
 ├── Unauthorized             401
 ├── Forbidden                403
 ├── ForeignPage              403
+├── OwnMemories              409
 ├── NotJson                  415
 ├── MisdirectedRequest       421
 ├── TooManyRequests          429   (with Retry-After)
@@ -16,7 +17,7 @@ ServiceError
 
 import math
 
-from service.errors import NotFound, ServiceError
+from service.errors import NotAsThingsStand, NotFound, ServiceError
 
 
 class Unauthorized(ServiceError):
@@ -66,6 +67,10 @@ class ForeignPage(ServiceError):
     """A page of another origin sent this."""
 
     status = 403
+
+
+class OwnMemories(NotAsThingsStand):
+    """An agent reads its own memories anyway."""
 
 
 class NotJson(ServiceError):
