@@ -8,6 +8,7 @@ proxy makes strangers local (Forwarded, X-Forwarded-*).
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Self
 from urllib.parse import parse_qsl
 
@@ -70,9 +71,16 @@ def check_headers(headers: Headers, named: Named, *, is_unix: bool = False) -> N
 
 def check_url(path: str, query: str) -> None:
     """Raise KeyInUrl for a key in a URL: those stand in logs, histories and other servers' logs."""
-    names = {name.lower() for name, _ in parse_qsl(query, keep_blank_values=True)}
-    if names & _KEY_NAMES or _OWN_KEY.search(path) or _OWN_KEY.search(query):
+    given = parse_qsl(query, keep_blank_values=True)
+    written = "\n".join((path, query, *chain.from_iterable(given)))
+    if _KEY_NAMES.intersection(name.lower() for name, _ in given) or _OWN_KEY.search(written):
         raise KeyInUrl("A key has no place in a URL. Send it as: Authorization: Bearer gm_…")
+
+
+def without_keys(path: str) -> str:
+    """Return a path as an answer may repeat it: from a key on, nothing of it."""
+    found = _OWN_KEY.search(path)
+    return f"{path[: found.start()]}gm_…" if found else path
 
 
 def needs_key(headers: Headers, address: str | None, *, is_unix: bool = False) -> bool:
