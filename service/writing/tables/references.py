@@ -12,11 +12,13 @@ QUERY: Final = load_query(__package__, "references")
 def references(linked: LinkedChange) -> Fragment | None:
     """Write what each memory mentions from now on, and count each concept's memories."""
     agent, found, change = linked.agent, linked.links.references, linked.change
+    orphans = linked.links.orphans
     touched = {key for key, _ in found.added | found.dropped} - {one.id for one in change.gone}
     rows = {
         key: {
             "id": record("references", key),
-            "concepts": [[agent, slug] for slug in sorted(linked.links.concepts_of[key])],
+            # Memories that do not count, such as summaries, may mention one that goes.
+            "concepts": [[agent, slug] for slug in sorted(linked.links.concepts_of[key] - orphans)],
         }
         for key in sorted(touched)
     }

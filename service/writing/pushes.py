@@ -1,0 +1,73 @@
+"""Pushed memories: compared with the store and embedded, then written.
+
+Groups of a batch go through both one behind the other: while one is written the next is embedded.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
+
+from service.drafts.drafts import Draft
+from service.links import stored
+from service.links.change import Change
+from service.writing.diff import differs, keep_time
+from service.writing.embed_now import Embedded, embed_now
+from service.writing.pipeline import Pipeline, Synced, commit_embedded
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Drafts of one agent, what is to be written of them, and the vectors of that."""
+
+    drafts: Sequence[Draft]
+    change: Change
+    embedded: Embedded
+
+
+async def store_groups(
+    pipeline: Pipeline, groups: Sequence[Sequence[Draft]]
+) -> AsyncGenerator[Synced]:
+    """Store groups of pushed memories, each of one agent and by itself; yields what became of it.
+
+    What is there already, with equal text, stays as it is: `actions` says of each draft, in order,
+    whether it was created, updated or a duplicate.
+    """
+    ahead: asyncio.Task[Prepared] | None = None
+    try:
+        for number, drafts in enumerate(groups):
+            prepared = await (ahead or _prepare(pipeline, drafts))
+            following = groups[number + 1] if number + 1 < len(groups) else ()
+            # What stands in both is compared with what this group leaves in the store.
+            has_shared = not _keys(drafts).isdisjoint(_keys(following))
+            is_alone = not following or has_shared
+            ahead = None if is_alone else asyncio.create_task(_prepare(pipeline, following))
+            yield await _store(pipeline, prepared)
+    finally:
+        if ahead is not None:
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
+
+
+def _keys(drafts: Sequence[Draft]) -> set[str]:
+    return {draft.key for draft in drafts}
+
+
+async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
+    old = await stored.memories_by_id(pipeline.db, _keys(drafts))
+    last = {draft.key: draft for draft in drafts}
+    writes = [d for d in last.values() if d.key not in old or differs(d, old[d.key])]
+    writes = [d if d.key not in old else keep_time(d, old[d.key]) for d in writes]
+    replaced = {d.key: old[d.key] for d in writes if d.key in old}
+    change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
+    return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
+
+
+async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
+    whole = await commit_embedded(pipeline, prepared.change, prepared.embedded)
+    written = _keys(prepared.change.drafts)
+    actions = []
+    for draft in prepared.drafts:
+        action = "updated" if draft.key in whole.replaced else "created"
+        actions.append(action if draft.key in written else "duplicate")
+        written.discard(draft.key)
+    return replace(whole, actions=tuple(actions))
