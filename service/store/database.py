@@ -76,6 +76,7 @@ class Database:
         self.room = Room(address)
         self.memory = EngineMemory()
         self.last_write = time.monotonic()
+        self.is_busy = asyncio.Event()  # with a write: this process has time for other things
         self.written = WrittenRecords()
         self.write_log = WriteLog()
         self.clock_ms: int | None = None  # of the last look at its feed, since 1970
@@ -117,9 +118,9 @@ class Database:
     async def run(self, query: Query, **params: Any) -> Any:
         """Run one named query and return the result of its last statement, as plain values.
 
-        A writing query waits for its turn and is tried again on a conflict. Raises
-        StoreUnavailable (no answer), WriteConflict (lost to another writer again and again),
-        InvalidRequest (a value the schema refuses). A failed transaction leaves nothing behind.
+        A writing query waits for its turn, is tried again on a conflict, and leaves nothing behind
+        when it fails. Raises StoreUnavailable (no answer), WriteConflict (lost to another writer
+        again and again), InvalidRequest (a value the schema refuses).
         """
         check_params(query, params)
         if not query.writes:
@@ -127,12 +128,13 @@ class Database:
         async with self._writing:
             records, rows, params = await self._prepared(query, params)
             text, params = await self.write_log.logged(query.text, params, records, self._write)
-            # Given up by a time-out or its caller, it may have happened.
-            tell = partial(self.written.doubt, records)
+            self.is_busy.set()
+            tell = partial(self.written.doubt, records)  # given up, it may have happened
             try:
                 answers = await self._write(text, params, _WRITE_PATIENCE)
                 tell = partial(self.written.add, records, rows)
             finally:
+                self.is_busy.clear()
                 tell()
             self.last_write = time.monotonic()
             if self.address.must_flush():
@@ -145,8 +147,7 @@ class Database:
         self, query: Query, params: dict[str, Any]
     ) -> tuple[frozenset[RecordKey], Mapping[RecordKey, Row], dict[str, Any]]:
         """Return what a write names and tells, and its values; many are encoded in a thread."""
-        rows = sum(len(value) for value in params.values() if isinstance(value, list))
-        if rows <= _MOST_ROWS_AT_ONCE:
+        if sum(len(v) for v in params.values() if isinstance(v, list)) <= _MOST_ROWS_AT_ONCE:
             return *self.written.told_by(query, params), params
         try:
             told = await asyncio.to_thread(self.written.told_by, query, params)

@@ -6,7 +6,6 @@ read. What was told is forgotten where the same record is written again, and whe
 
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -92,7 +91,7 @@ class WrittenRecords:
             return self.records_in(params), _NO_ROWS
         named = self.records_in({n: value for n, value in params.items() if n not in query.whole})
         rows = {_key(row["id"]): row for name in query.whole for row in params[name]}
-        told = {key: _told(row) for key, row in rows.items() if key not in named}
+        told = {key: row for key, row in rows.items() if key not in named}
         return named | rows.keys(), told
 
     @property
@@ -125,14 +124,6 @@ class WrittenRecords:
 def _key(record: RecordID) -> RecordKey:
     key = record.id
     return record.table_name, tuple(key) if isinstance(key, list) else key
-
-
-def _told(row: Row) -> Row:
-    """Return the values of a row as the store gives them: moments are in UTC."""
-    return {
-        name: value.astimezone(UTC) if isinstance(value, datetime) else value
-        for name, value in row.items()
-    }
 
 
 def _named(value: Any) -> Iterable[RecordKey]:

@@ -104,7 +104,7 @@ def take_edge(index: AgentIndex, table: EdgeTable, key: Any, row: Row) -> None:
     ends = _ends(index, key, row)
     if ends is None:
         return
-    if _ends_named(index, key) != ends:
+    if "in" in row and _ends_named(index, key) != ends:
         index.strange_edges[table, str(key)] = ends
     weight = row.get("weight")
     is_declared = bool(row.get("is_declared"))
