@@ -240,8 +240,11 @@ async def _write_once(
     pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector]
 ) -> tuple[Change, Links]:
     db, agent = pipeline.db, change.agent
-    # Until the write has succeeded the dictionary may know too much: read anew if it fails.
-    dictionary = await read_dictionary(db, agent, pipeline.dictionaries.take(agent))
+    # Until the write has succeeded the dictionary may know too much: read anew if it fails. Where
+    # nobody else writes it is the store's; if it were not, the transaction would find that out.
+    dictionary = pipeline.dictionaries.take(agent)
+    if dictionary is None or db.address.folder is None:
+        dictionary = await read_dictionary(db, agent, dictionary)
     change = await bury(db, await _compare(db, change))
     for step in pipeline.steps:
         change = await step(db, change)

@@ -65,7 +65,9 @@ async def _prepare_meanwhile(pipeline: Pipeline, drafts: Sequence[Draft]) -> Pre
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_REST_SECONDS):
             await pipeline.db.is_busy.wait()
-    return await _prepare(pipeline, drafts)
+    prepared = await _prepare(pipeline, drafts)
+    await asyncio.to_thread(_read_ahead, prepared.change.drafts)
+    return prepared
 
 
 async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
@@ -75,9 +77,7 @@ async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     writes = [d if d.key not in old else keep_time(d, old[d.key]) for d in writes]
     replaced = {d.key: old[d.key] for d in writes if d.key in old}
     change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
-    embedded = await embed_now(pipeline.vectors, change)
-    await asyncio.to_thread(_read_ahead, writes)
-    return Prepared(drafts, change, embedded)
+    return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
 
 
 def _read_ahead(drafts: Iterable[Draft]) -> None:
