@@ -8,15 +8,19 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from service.access.addresses import is_loopback
+from service.access.operations import OPEN, check_operations
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
 from service.documents import route as documents
-from service.errors import ServiceError
+from service.errors import CannotStart, ServiceError
+from service.grants import route as grants
 from service.graph import route as graph
 from service.hooks import route as hooks
 from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
+from service.keys import route as keys
 from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
@@ -27,8 +31,10 @@ from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.version import VERSION
+from service.web.authentication import CHECK_SCOPES
 from service.web.bounds import Bounds
 from service.web.declared import PROBLEM_RESPONSES
+from service.web.pages import add_pages
 from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
@@ -65,6 +71,9 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         description=DESCRIPTION,
         lifespan=lifespan,
         responses=PROBLEM_RESPONSES,
+        dependencies=[CHECK_SCOPES],
+        docs_url=None,
+        redoc_url=None,
         generate_unique_id_function=_operation_id,
     )
     install_problems(app)
@@ -84,14 +93,22 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         stats,
         health,
         metrics,
+        keys,
+        grants,
     ):
         app.include_router(room.router)
+    add_pages(app)
+    _describe_keys(app)
     return app
 
 
 @asynccontextmanager
 async def background(parts: Parts) -> AsyncIterator[None]:
-    """Run what goes on beside requests: waiting jobs, waiting vectors, the user's concepts."""
+    """Run what goes on beside requests: waiting jobs, waiting vectors, the user's concepts.
+
+    Raises CannotStart where other machines could come in without a key.
+    """
+    _refuse_open_door(parts)
     await _declare(parts)
     await _silence(parts)
     agents = (parts.settings.agent, DEFAULT_AGENT)
@@ -100,6 +117,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_read_dictionaries(parts, agents)),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
+        asyncio.create_task(_supervised("keys", parts.keyring.keep_noting)),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
@@ -151,6 +169,16 @@ async def _read_dictionaries(parts: Parts, agents: Sequence[str]) -> None:
         await read_ahead(parts.pipeline, agents)
 
 
+def _refuse_open_door(parts: Parts) -> None:
+    host = parts.settings.host
+    if parts.keyring.is_empty and not is_loopback(host):
+        msg = (
+            f"MEMORY_HOST={host} is open to other machines, and no key was made yet. Make one "
+            "first: graph-memory keys create --name NAME --scopes read,write,admin"
+        )
+        raise CannotStart(msg)
+
+
 async def _declare(parts: Parts) -> None:
     """Take over the concepts file; a mistake in it is told, and the store stays as it was."""
     try:
@@ -181,3 +209,19 @@ async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:
 
 def _operation_id(route: APIRoute) -> str:
     return route.operation_id or route.name
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """Say in /openapi.json which operations take a key; LookupError if one has no line."""
+    description = app.openapi()
+    operations = [told for path in description["paths"].values() for told in path.values()]
+    check_operations(told["operationId"] for told in operations)
+    description["components"]["securitySchemes"] = {
+        "key": {
+            "type": "http", "scheme": "bearer",
+            "description": "A key of `graph-memory keys create`; none while none was made.",
+        }
+    }  # fmt: skip
+    for told in operations:
+        if told["operationId"] not in OPEN:
+            told["security"] = [{"key": []}, {}]

@@ -1,5 +1,7 @@
 """Every failure the service can name; an HTTP status is all it knows of the web.
 
+Those of the door are in service/access/errors.py.
+
 ServiceError
 ├── QueryFailed              500   (a defect of ours)
 ├── NotFound                 404
@@ -18,8 +20,6 @@ ServiceError
 │   ├── NoSources
 │   ├── NoResidentIndex
 │   └── ToldElsewhere
-├── Unauthorized             401
-├── Forbidden                403
 ├── AgentNotReadable         403
 ├── SourceTooLarge           413
 ├── RequestTooLarge          413
@@ -64,7 +64,7 @@ class ServiceError(Exception):
     """Something went wrong inside."""
 
     status: ClassVar[int] = 500
-    retry_after_seconds: ClassVar[int | None] = None
+    retry_after_seconds: int | None = None
 
     def __init__(self, detail: str = "", errors: tuple[FieldError, ...] = ()) -> None:
         # Whatever repeats it, a server's own words or a URL in it must tell no secret.
@@ -150,18 +150,6 @@ class NoResidentIndex(NotAsThingsStand):
 
 class ToldElsewhere(NotAsThingsStand):
     """What is said of this memory is told by a file or by other memories."""
-
-
-class Unauthorized(ServiceError):
-    """A key is needed."""
-
-    status = 401
-
-
-class Forbidden(ServiceError):
-    """The key does not allow this."""
-
-    status = 403
 
 
 class AgentNotReadable(ServiceError):

@@ -15,6 +15,8 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from service.access.caller import caller
+
 _NUMBER: Final = re.compile(r"\s*+[+-]?[\d.]+\s*")
 
 Kind = Literal[
@@ -131,6 +133,8 @@ _TELLING: Final = (
 )  # fmt: skip
 Text = Annotated[str, *_STORABLE]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
+# The agent that a request acts for: one that its caller may use, by default the caller's own.
+OwnAgent = Annotated[AgentName, AfterValidator(lambda agent: caller().check_agent(agent))]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200), *_STORABLE]
 Title = Annotated[
     str, StringConstraints(max_length=MOST_SENT_TITLE_CHARACTERS), *_STORABLE,

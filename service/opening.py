@@ -30,6 +30,7 @@ from service.search.ranking import Searcher, turns_of
 from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import Database
+from service.store.keyring import Keyring
 from service.store.snapshot_log import forget_snapshot
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
@@ -55,6 +56,7 @@ class Parts:
     consolidations: Consolidations
     searcher: Searcher
     language_fit: LanguageFit
+    keyring: Keyring
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -89,9 +91,11 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
     residency: Residency | None = None
+    keyring = Keyring(db)
     vectors = Vectors(embedder, Fitting(db, schema, FORM_OF_ENGINE[settings.search_engine]))
     try:
         await db.open(schema)
+        await keyring.read()
         if fits_engine:
             await fit_text_index(db, schema, settings.search_engine)
         dictionaries = Dictionaries(settings.index_memory_mb * _DICTIONARY_BYTES_PER_MB)
@@ -105,17 +109,17 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
         pipeline.max_sections = settings.max_document_sections
-        jobs = JobRunner(
-            db, {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
-        )
+        work = {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
+        jobs = JobRunner(db, keyring, work)
         turns = turns_of(is_resident=residency is not None)
         searcher = Searcher(db, vectors, settings, engine, reranker, turns)
         fit = LanguageFit(db, vectors)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
-            Consolidations(jobs), searcher, fit,
+            Consolidations(jobs), searcher, fit, keyring,
         )  # fmt: skip
     finally:
+        await keyring.note()
         if residency:
             await residency.close()
         await vectors.close()

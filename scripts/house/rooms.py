@@ -38,7 +38,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         access*
         field_types*
         metadata*
-        records*
+        records* limits
         settings
         text*
         names*
@@ -58,7 +58,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search
         jobs
         ingest
-        memories documents concepts
+        memories documents concepts keys grants
         consolidate.summary*
         consolidate recall graph hooks
         operate

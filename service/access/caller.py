@@ -1,15 +1,16 @@
 """Who sent a request, and what they may do; pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from service.errors import Forbidden
+from service.access.errors import Forbidden
 
-Right = Literal["read", "write", "admin"]
-RIGHTS: Final[tuple[Right, ...]] = ("read", "write", "admin")
+# What a key is good for; as in OAuth, and no matter of a memory's `scope`.
+Scope = Literal["read", "write", "admin"]
+SCOPES: Final[tuple[Scope, ...]] = ("read", "write", "admin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +18,14 @@ class Caller:
     """Whoever sent a request.
 
     `key` is the id of their key, None for a program of this machine in a service without keys, and
-    for the service itself. `agents` are those whose memories they may use, the first of them where
-    a request names none; None for every agent, `main` first. `address` is where they ask from.
+    for the service itself; `scopes` is what it is good for. `agents` are those whose memories they
+    may use, the first of them where a request names none; None for every agent, `main` first.
+    `address` is where they ask from.
     """
 
     key: str | None = None
     name: str = "local"
-    rights: frozenset[Right] = frozenset(RIGHTS)
+    scopes: frozenset[Scope] = frozenset(SCOPES)
     agents: tuple[str, ...] | None = None
     address: str | None = None
 
@@ -32,10 +34,13 @@ class Caller:
         """The agent that a request means which names none."""
         return self.agents[0] if self.agents else "main"
 
-    def check_right(self, right: Right) -> None:
-        """Raise Forbidden without this right."""
-        if right not in self.rights:
-            msg = f"The key {self.name!r} lacks the right {right!r}: an admin can make one with it."
+    def check_scopes(self, needed: Iterable[Scope]) -> None:
+        """Raise Forbidden if one of these is lacking."""
+        if lacking := [scope for scope in needed if scope not in self.scopes]:
+            msg = (
+                f"The key {self.name!r} is not good for {' and '.join(lacking)}: an admin can "
+                "make one that is."
+            )
             raise Forbidden(msg)
 
     def check_agent(self, agent: str) -> str:
@@ -45,10 +50,25 @@ class Caller:
             raise Forbidden(msg)
         return agent
 
+    def only_own(self, agents: Iterable[str]) -> list[str]:
+        """Return those of the agents that the caller may use, in their order."""
+        return [one for one in agents if self.agents is None or one in self.agents]
+
+    def covers(self, scopes: Iterable[Scope], agents: Iterable[str] | None) -> bool:
+        """Return whether the caller has all of this: nobody gives, or takes away, what they lack.
+
+        `agents` is None for all of them.
+        """
+        if not self.scopes.issuperset(scopes):
+            return False
+        return self.agents is None or (agents is not None and set(agents) <= set(self.agents))
+
     def _own(self) -> str:
         return ", ".join(self.agents or ())
 
 
+# Whoever shows no key where keys are.
+NOBODY: Final = Caller(None, "nobody", frozenset(), ())
 # The service itself, and a program of this machine where no keys are.
 LOCAL: Final = Caller()
 _CALLER: Final[ContextVar[Caller]] = ContextVar("caller", default=LOCAL)

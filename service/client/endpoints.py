@@ -4,51 +4,17 @@ A method says which request it makes; whoever it is called on sends it. Names ar
 of /openapi.json.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, overload
+from collections.abc import Sequence
+from typing import Unpack
 from urllib.parse import quote
 
 from service.client import answers, options, reports
+from service.client.admin import AdminEndpoints
+from service.client.endpoint import Endpoint
 from service.client.sending import AsyncSender, Request, Sender
 
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
 
-
-class Endpoint(Generic[P, Answer]):
-    """A method that describes a request: a Sender returns its answer, an AsyncSender an awaitable.
-
-    Looked up on the class it is the description itself.
-    """
-
-    def __init__(self, describe: Callable[Concatenate[Any, P], Request[Answer]]) -> None:
-        self._describe = describe
-
-    @overload
-    def __get__(
-        self, sender: None, owner: type
-    ) -> Callable[Concatenate[Any, P], Request[Answer]]: ...
-
-    @overload
-    def __get__(self, sender: Sender, owner: type) -> Callable[P, Answer]: ...
-
-    @overload
-    def __get__(self, sender: AsyncSender, owner: type) -> Callable[P, Awaitable[Answer]]: ...
-
-    def __get__(self, sender: Sender | AsyncSender | None, owner: type) -> Callable[..., Any]:
-        """Return the description, or the call of this sender."""
-        if sender is None:
-            return self._describe
-
-        @wraps(self._describe)
-        def call(*args: P.args, **kwargs: P.kwargs) -> Answer | Awaitable[Answer]:
-            return sender.send(self._describe(sender, *args, **kwargs))
-
-        return call
-
-
-class Endpoints:
+class Endpoints(AdminEndpoints):
     """What can be asked of the service; each method may raise Problem, Unavailable and TimedOut."""
 
     @Endpoint
@@ -87,15 +53,19 @@ class Endpoints:
         self,
         id: str,  # noqa: A002
         *,
-        agent: str = "main",
+        agent: str | None = None,
         trust: Sequence[str] | None = None,
         include_archived: bool | None = None,
+        read_from: Sequence[str] | None = None,
     ) -> Request[answers.MemoryDetail]:
         """Read one memory with its concepts and what came just before and after it.
 
         `trust` and `include_archived` say which of its neighbours are told, as in a search.
         """
-        params = {"agent": agent, "trust": trust, "include_archived": include_archived}
+        params = {
+            "agent": agent, "trust": trust, "include_archived": include_archived,
+            "read_from": read_from,
+        }  # fmt: skip
         return Request("GET", f"/memories/{_part(id)}", params=params)
 
     @Endpoint
@@ -103,14 +73,14 @@ class Endpoints:
         self,
         id: str,  # noqa: A002
         *,
-        agent: str = "main",
+        agent: str | None = None,
         **changes: Unpack[options.Changes],
     ) -> Request[answers.MemoryDetail]:
         """Change some fields of a memory; a new text is embedded and linked anew."""
         return Request("PATCH", f"/memories/{_part(id)}", {**changes}, {"agent": agent})
 
     @Endpoint
-    def delete_memory(self, id: str, *, agent: str = "main") -> Request[None]:  # noqa: A002
+    def delete_memory(self, id: str, *, agent: str | None = None) -> Request[None]:  # noqa: A002
         """Delete a memory for good, with its vector and links; the deletion is audited."""
         return Request("DELETE", f"/memories/{_part(id)}", params={"agent": agent})
 
@@ -149,7 +119,7 @@ class Endpoints:
         *,
         from_line: int = 1,
         lines: int | None = None,
-        agent: str = "main",
+        agent: str | None = None,
         trust: Sequence[str] | None = None,
     ) -> Request[answers.DocumentLines]:
         """Read the text of a document by line range, as it was last ingested.
@@ -164,7 +134,7 @@ class Endpoints:
         self,
         q: str | None = None,
         *,
-        agent: str = "main",
+        agent: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Request[answers.ConceptPage]:
@@ -173,7 +143,7 @@ class Endpoints:
         return Request("GET", "/concepts", params=params)
 
     @Endpoint
-    def read_concept(self, id: str, *, agent: str = "main") -> Request[answers.ConceptDetail]:  # noqa: A002
+    def read_concept(self, id: str, *, agent: str | None = None) -> Request[answers.ConceptDetail]:  # noqa: A002
         """Read one concept with the concepts around it."""
         return Request("GET", f"/concepts/{_part(id)}", params={"agent": agent})
 
@@ -205,12 +175,12 @@ class Endpoints:
         return Request("POST", "/consolidate/undo", {**choices}, is_long=True)
 
     @Endpoint
-    def graph_report(self, *, agent: str = "main") -> Request[reports.GraphReport]:
+    def graph_report(self, *, agent: str | None = None) -> Request[reports.GraphReport]:
         """Tell whether the graph is worth it: for each kind of edge reach, precision and lift."""
         return Request("GET", "/graph/report", params={"agent": agent}, is_long=True)
 
     @Endpoint
-    def index_state(self, *, agent: str = "main") -> Request[reports.Index]:
+    def index_state(self, *, agent: str | None = None) -> Request[reports.Index]:
         """Tell what is held in RAM, and compare one agent's with the store."""
         return Request("GET", "/index", params={"agent": agent}, is_long=True)
 
@@ -220,7 +190,7 @@ class Endpoints:
         return Request("POST", "/index/rebuild", {"agent": agent}, is_long=True)
 
     @Endpoint
-    def stats(self, *, agent: str = "main") -> Request[reports.Stats]:
+    def stats(self, *, agent: str | None = None) -> Request[reports.Stats]:
         """Count what an agent remembers; counts every row."""
         return Request("GET", "/stats", params={"agent": agent}, is_long=True)
 

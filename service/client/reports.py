@@ -219,7 +219,7 @@ class IndexState(TypedDict):
 class Index(TypedDict):
     """What is held in RAM in all, and of one agent, compared with the store just now."""
 
-    index: IndexState
+    index: IndexState | None
     agent: AgentState
 
 
@@ -228,7 +228,7 @@ class Rebuilt(TypedDict):
 
     rebuilt: list[str]
     took_ms: float
-    index: IndexState
+    index: IndexState | None
 
 
 class Stats(TypedDict):

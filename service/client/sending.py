@@ -71,18 +71,24 @@ class Request(Generic[Answer]):
 
 
 class Sender:
-    """Sends requests and waits for their answers; close it, or use it in a `with`."""
+    """Sends requests and waits for their answers; close it, or use it in a `with`.
+
+    `key` is a key of the service, where it asks for one.
+    """
 
     def __init__(
         self,
         url: str = DEFAULT_URL,
         *,
+        key: str | None = None,
         timeout_seconds: float = 60.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = url
         self.timeout_seconds = timeout_seconds
-        self._client = httpx.Client(base_url=url, verify=_is_secret(url), transport=transport)
+        self._client = httpx.Client(
+            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key)
+        )
 
     def send(self, request: Request[Answer]) -> Answer:
         """Send one request; raises Problem, Unavailable or TimedOut."""
@@ -107,18 +113,24 @@ class Sender:
 
 
 class AsyncSender:
-    """Sends requests, to be awaited; close it, or use it in an `async with`."""
+    """Sends requests, to be awaited; close it, or use it in an `async with`.
+
+    `key` as in Sender.
+    """
 
     def __init__(
         self,
         url: str = DEFAULT_URL,
         *,
+        key: str | None = None,
         timeout_seconds: float = 60.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.url = url
         self.timeout_seconds = timeout_seconds
-        self._client = httpx.AsyncClient(base_url=url, verify=_is_secret(url), transport=transport)
+        self._client = httpx.AsyncClient(
+            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key)
+        )
 
     async def send(self, request: Request[Answer]) -> Answer:
         """Send one request; raises Problem, Unavailable or TimedOut."""
@@ -192,6 +204,10 @@ def _object(response: httpx.Response) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _seconds(header: str | None) -> float | None:

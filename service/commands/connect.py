@@ -6,6 +6,7 @@ from typing import Final
 
 import httpx
 
+from service.access.addresses import UNIX, is_any
 from service.app import create_app, only_jobs
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
@@ -13,6 +14,7 @@ from service.client.errors import Unavailable as NoAnswer
 from service.errors import InvalidRequest, StoreInUse, Unavailable
 from service.settings import Settings
 
+_UNAUTHORIZED: Final = 401
 _OWN_URL: Final = "http://own-process"
 # Between processes of one machine only a dead one does not answer; a large store takes minutes.
 _TIMEOUT_SECONDS: Final = 600.0
@@ -27,6 +29,8 @@ async def connect(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
     """
     async with AsyncExitStack() as opened:
         app = create_app(settings, only_jobs)
+        # Nobody but this process reaches it: whoever may open the store needs no key.
+        app.state.is_private = True
         try:
             await opened.enter_async_context(app.router.lifespan_context(app))
         except StoreInUse:
@@ -49,16 +53,21 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
     Raises Unavailable when none answers where the settings say, InvalidRequest with its own words
     when it refuses.
     """
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"http://{host}:{settings.port}"
+    url, transport = _place_of(settings)
     try:
-        async with AsyncGraphMemory(url, timeout_seconds=_TIMEOUT_SECONDS) as memory:
+        key = settings.api_key.get_secret_value() if settings.api_key else None
+        async with AsyncGraphMemory(
+            url, key=key, timeout_seconds=_TIMEOUT_SECONDS, transport=transport
+        ) as memory:
             yield memory
     except Problem as problem:
+        if problem.status == _UNAUTHORIZED:
+            msg = f"{problem.detail} Set it as MEMORY_API_KEY, or stop the service first."
+            raise InvalidRequest(msg) from problem
         raise InvalidRequest(f"The running service refused: {problem.detail}") from problem
     except NoAnswer as error:
         msg = (
-            f"No service answers on {settings.host}:{settings.port}: start it with `graph-memory "
+            f"No service answers on {_told(settings)}: start it with `graph-memory "
             "serve`, or set MEMORY_HOST and MEMORY_PORT to where it runs."
         )
         raise Unavailable(msg) from error
@@ -71,7 +80,22 @@ async def _connect_to_holder(settings: Settings) -> AsyncIterator[AsyncGraphMemo
             yield memory
     except Unavailable as error:
         msg = (
-            f"Another process holds the store, and no service answers on {settings.host}:"
-            f"{settings.port}: stop that process, or set MEMORY_PORT to its port."
+            f"Another process holds the store, and no service answers on {_told(settings)}: stop "
+            "that process, or set MEMORY_PORT to its port."
         )
         raise StoreInUse(msg) from error
+
+
+def _place_of(settings: Settings) -> tuple[str, httpx.AsyncBaseTransport | None]:
+    """Return where the service listens: an address, or a Unix socket and a name for it."""
+    host = settings.host
+    if host.startswith(UNIX):
+        return "http://localhost", httpx.AsyncHTTPTransport(uds=host.removeprefix(UNIX))
+    # What listens everywhere is asked here.
+    here = "127.0.0.1" if is_any(host) else f"[{host}]" if ":" in host else host
+    return f"http://{here}:{settings.port}", None
+
+
+def _told(settings: Settings) -> str:
+    is_path = settings.host.startswith(UNIX)
+    return settings.host if is_path else f"{settings.host}:{settings.port}"

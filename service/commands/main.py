@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from service.commands import consolidate, graph, ingest, reembed, serve, switch_engine
+from service.commands import consolidate, graph, ingest, keys, reembed, serve, switch_engine
 from service.commands.terminal import one_line
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
 app.add_typer(graph.commands, name="graph")
+app.add_typer(keys.commands, name="keys")
 
 
 def main() -> None:

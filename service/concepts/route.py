@@ -7,12 +7,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from service.errors import AgentUnknown, ConceptNotFound
-from service.field_types import WHOLE, AgentName
+from service.field_types import WHOLE
 from service.store.agents import refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
+from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/concepts", tags=["concepts"])
@@ -85,7 +86,7 @@ class ConceptDetail(ConceptFields):
 )  # fmt: skip
 async def get_concepts(
     db: TheDatabase,
-    agent: AgentName = "main",
+    agent: QueryAgent,
     q: Annotated[str | None, Query(max_length=200, description="Part of a name.")] = None,
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
     cursor: ConceptCursor | None = None,
@@ -111,7 +112,7 @@ async def get_concepts(
 
 
 @router.get("/{id}", operation_id="read_concept", responses=problems(ConceptNotFound))
-async def get_concept(db: TheDatabase, id: str, agent: AgentName = "main") -> ConceptDetail:  # noqa: A002 - the contract's name
+async def get_concept(db: TheDatabase, id: str, agent: QueryAgent) -> ConceptDetail:  # noqa: A002 - the contract's name
     """Read one concept with the concepts around it.
 
     The id of a concept that was merged leads to the one that it was merged into.

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Self
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from pydantic import Field, JsonValue, model_validator
 
 from service.consolidate.consolidating import SHOWN, Consolidation, consolidate
@@ -24,12 +24,12 @@ from service.errors import (
     RunNotFound,
     WriteConflict,
 )
-from service.field_types import WHOLE, AgentName, Label, Reference
+from service.field_types import WHOLE, Label, OwnAgent, Reference
 from service.store.agents import refuse_unknown
 from service.web.accepted import JobAccepted, accepted
 from service.web.bodies import JsonRoute
 from service.web.declared import Responses, links, problems
-from service.web.fields import Strict, body_example, ruled
+from service.web.fields import Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase, ThePipeline, part
 
 router = APIRouter(prefix="/consolidate", tags=["operations"], route_class=JsonRoute)
@@ -66,7 +66,7 @@ class ConsolidateRequest(Strict):
         ]}],
     )  # fmt: skip
 
-    agent: AgentName = "main"
+    agent: OwnAgent = own_agent()
     scope: Label | None = Field(None, description="Only memories with exactly this scope.")
     older_than_days: float = Field(
         3, ge=0, le=36_500, description="Logs and observations older than this (occurred_at)."
@@ -123,7 +123,7 @@ class UndoRequest(Strict):
         oneOf=[{"required": [one], "properties": {one: {"type": "string"}}} for one in _UNDO_BY],
     )
 
-    agent: AgentName = "main"
+    agent: OwnAgent = own_agent()
     run: Reference | None = Field(None, description="`run` of a consolidation.")
     summary: Reference | None = Field(None, description="The id of one summary.")
     concept: Reference | None = Field(
@@ -141,7 +141,7 @@ class UndoRequest(Strict):
         return self
 
 
-_DRY_RUN: Final = ConsolidateRequest()
+_DRY_RUN: Final[Any] = Body(default_factory=ConsolidateRequest)
 _STATUS_EXAMPLE: Final[Responses] = {
     200: {"content": {"application/json": {"example": {
         "id": "5f0c7c8b8a4f4e0f9a1f0e7d2b3c4d5e", "state": "running", "detail": None,

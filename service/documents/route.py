@@ -10,12 +10,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from service.errors import DocumentNotFound
-from service.field_types import WHOLE, AgentName, TrustTier
+from service.field_types import WHOLE, TrustTier
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
 from service.text.lines import LineRange, blanked, lines_of, merged
 from service.web.declared import problems
+from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -57,6 +58,7 @@ class DocumentLines:
 @router.get("", operation_id="read_document", responses=problems(DocumentNotFound))
 async def get_document(
     db: TheDatabase,
+    agent: QueryAgent,
     path: Annotated[str, Query(max_length=500, examples=["memory/2026-02-13.md"])],
     from_: Annotated[
         int, Field(ge=1), WHOLE, Query(alias="from", description="First line, from 1.")
@@ -65,7 +67,6 @@ async def get_document(
         Annotated[int, Field(ge=1, le=100_000), WHOLE] | None,
         Query(description="Unset: to the end."),
     ] = None,
-    agent: AgentName = "main",
     trust: Annotated[
         list[TrustTier], Query(description="Only what was read into memories of these tiers.")
     ] = _TRUST,

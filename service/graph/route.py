@@ -5,9 +5,9 @@ from typing import Final
 from fastapi import APIRouter
 
 from service.errors import AgentUnknown
-from service.field_types import AgentName
 from service.graph.report import GraphReport, report_on
 from service.web.declared import problems
+from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase, TheSettings
 
 router = APIRouter(prefix="/graph", tags=["operations"])
@@ -38,9 +38,7 @@ _EXAMPLE: Final = {
         **problems(AgentUnknown),
     },
 )
-async def get_report(
-    db: TheDatabase, settings: TheSettings, agent: AgentName = "main"
-) -> GraphReport:
+async def get_report(db: TheDatabase, settings: TheSettings, agent: QueryAgent) -> GraphReport:
     """Tell whether the graph is worth it: for each kind of edge its reach, precision and lift.
 
     Reads samples of 1,000 memories, 2,000 pairs a kind and 20,000 vectors; for people, in seconds.

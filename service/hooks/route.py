@@ -1,7 +1,7 @@
 """The door of /hooks: an agent's session begins, so the notes are brought up to date.
 
 A hook never fails an agent's session: whatever goes wrong inside is logged, and the agent is
-told 200 `{}`.
+told 200 `{}`. Only whoever may not is told so.
 """
 
 import logging
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from service.access.errors import Forbidden
 from service.errors import ServiceError
 from service.ingest.jobs import Scans
 from service.web.accepted import JobAccepted, accepted
@@ -64,6 +65,8 @@ async def post_session_start(scans: Annotated[Scans, part(Scans)], request: Requ
     try:
         # The folders belong to one agent: whoever woke us, its notes are scanned for itself.
         job = await scans.submit(None)
+    except Forbidden:
+        raise
     except ServiceError as error:
         log.warning("session-start hook: %s", error.detail)
         return Response(b"{}", 200, media_type="application/json")

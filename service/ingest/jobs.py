@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from service.access.caller import caller
 from service.ingest.scan import Failure, ScanCounts, scan, scan_request
 from service.jobs.jobs import Counts, Job, JobRunner, Work
 from service.settings import Settings
@@ -22,7 +23,8 @@ class Scans:
     async def submit(self, agent: str | None, paths: tuple[str, ...] = ()) -> str:
         """Store a scan to be done and return its job's id; an equal one that waits is shared.
 
-        Raises what `scan_request` raises, before anything is stored.
+        Raises what `scan_request` raises, and Forbidden for folders of an agent that is not the
+        caller's, before anything is stored.
         """
         return await self.runner.submit(SCAN, self._wish(agent, paths))
 
@@ -36,6 +38,7 @@ class Scans:
 
     def _wish(self, agent: str | None, paths: tuple[str, ...]) -> dict[str, Any]:
         request = scan_request(self.settings, agent, paths)
+        caller().check_agent(request.agent)
         return {"agent": request.agent, "paths": [str(path) for path in request.paths]}
 
 

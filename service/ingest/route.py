@@ -18,14 +18,14 @@ from service.errors import (
     SourceTooLarge,
     WriteConflict,
 )
-from service.field_types import AgentName, Kind, Label, Moment, Reference, Text, pattern_of
+from service.field_types import Kind, Label, Moment, OwnAgent, Reference, Text, pattern_of
 from service.ingest.folders import has_control_characters
 from service.ingest.jobs import Scans, counts_from
 from service.ingest.scan import Failure, ScanCounts
 from service.web.accepted import JobAccepted, accepted
 from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
-from service.web.fields import Strict, body_example
+from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import ThePipeline, TheSettings, part
 from service.writing.pipeline import sync_documents
 
@@ -80,7 +80,7 @@ class IngestRequest(Strict):
         description="The whole document.",
         examples=["# 2026-02-13\n\n## 09:15 Smoke test\n\nJR's code phrase is blue bunny.\n"],
     )
-    agent: AgentName = "main"
+    agent: OwnAgent = own_agent()
     scope: Label | None = None
     occurred_at: Moment | None = Field(None, description="Unset: front matter, name, else now.")
     kind: Kind | None = Field(None, description="Unset: what the path implies.")
@@ -94,7 +94,7 @@ class ScanBody(Strict):
     paths: list[Text] = Field(
         [], max_length=1000, description="Files or folders below the configured ones; none: all."
     )
-    agent: AgentName | None = Field(
+    agent: OwnAgent | None = Field(
         None, description="The owner of the folders (MEMORY_AGENT), who is meant in any case."
     )
     wait: bool = Field(True, description="false answers at once, with a job to look at.")

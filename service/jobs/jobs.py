@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
+from service.access.caller import caller
+from service.access.errors import Forbidden
 from service.errors import (
     InvalidRequest,
     JobNotFound,
@@ -18,6 +20,7 @@ from service.errors import (
     Unavailable,
 )
 from service.store.database import Database, record
+from service.store.keyring import Keyring
 from service.store.queries import load_query
 
 log = logging.getLogger(__name__)
@@ -40,7 +43,8 @@ _OPEN: Final = frozenset({"queued", "running"})
 class Job:
     """One wish; `request` holds its agent and all that its work must know.
 
-    `counts` tell how far it has come, in the words of its kind.
+    `counts` tell how far it has come, in the words of its kind; `key` is the id of the key that it
+    was asked for with.
     """
 
     id: str
@@ -49,6 +53,7 @@ class Job:
     request: Mapping[str, Any]
     counts: Mapping[str, Any]
     detail: str | None = None
+    key: str | None = None
 
 
 Counts = Mapping[str, Any]
@@ -62,6 +67,7 @@ class JobRunner:
     """Runs the stored jobs, each by its kind's work; those that a crash interrupted run again."""
 
     db: Database
+    keyring: Keyring
     work: Mapping[str, Work]
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     # No job begins while a wish is compared with those that wait.
@@ -74,13 +80,16 @@ class JobRunner:
         """Store what is to be done and return its job's id; an equal one that waits is shared."""
         async with self._beginning:
             for job in await self._waiting():
-                if (job.state, job.kind, dict(job.request)) == ("queued", kind, request):
+                told = (job.state, job.kind, dict(job.request), job.key)
+                if told == ("queued", kind, request, caller().key):
                     self._submitted.add(job.id)
                     self._wake.set()
                     return job.id
             key = uuid4().hex
             self._submitted.add(key)
-            await self.db.run(CREATE_JOB, id=record("job", key), kind=kind, request=request)
+            await self.db.run(
+                CREATE_JOB, id=record("job", key), kind=kind, request=request, key=caller().key
+            )
         self._wake.set()
         return key
 
@@ -143,7 +152,16 @@ class JobRunner:
             log.error("a %s of agent %s failed", *line, exc_info=defect)
 
     async def read(self, key: str, kind: str | None = None) -> Job:
-        """Return a job, of this kind if one is given; raises JobNotFound."""
+        """Return a job, of this kind if one is given; raises JobNotFound.
+
+        A job of an agent that is not the caller's is as unknown as none.
+        """
+        job = await self._stored(key, kind)
+        if not caller().covers((), (_agent_of(job),)):
+            raise JobNotFound(f"There is no {kind or 'job'} with id {key!r}.")
+        return job
+
+    async def _stored(self, key: str, kind: str | None = None) -> Job:
         row = await self.db.run(READ_JOB, id=record("job", key))
         if row is None or kind not in {None, row["kind"]}:
             raise JobNotFound(f"There is no {kind or 'job'} with id {key!r}.")
@@ -156,13 +174,14 @@ class JobRunner:
         """Run one job to its end; a database that is away, or a stop, leaves it to run again."""
         async with self._beginning:
             # It may have ended between the look at the waiting ones and its turn.
-            if (await self.read(job.id)).state not in _OPEN:
+            if (await self._stored(job.id)).state not in _OPEN:
                 return
             await self._update(job, "running")
         # Of a defect, too, the job is over: run again, it would fail again and hold up the others.
         outcome: Counts | ServiceError = QueryFailed("The service failed; its log says why.")
         is_over = True
         try:
+            self._refuse_ended_key(job)
             outcome = await self._work(job)
         except (Unavailable, asyncio.CancelledError) as error:
             log.warning("job %s was interrupted; it runs again", job.id)
@@ -179,6 +198,10 @@ class JobRunner:
                 await self._update(job, "failed", outcome.detail)
             if is_over:
                 self._submitted.discard(job.id)
+
+    def _refuse_ended_key(self, job: Job) -> None:
+        if job.key and not self.keyring.is_good(job.key, ("write",), _agent_of(job)):
+            raise Forbidden("The key that this was asked for with is no longer good for it.")
 
     async def _work(self, job: Job) -> Counts:
         reports: list[asyncio.Future[None]] = []
@@ -219,10 +242,20 @@ def _resolve(future: asyncio.Future[Counts], outcome: Counts | ServiceError) -> 
 
 
 def _line_of(job: Job) -> tuple[str, str]:
-    return job.kind, str(job.request.get("agent"))
+    return job.kind, _agent_of(job)
+
+
+def _agent_of(job: Job) -> str:
+    return str(job.request.get("agent"))
 
 
 def _job(row: Mapping[str, Any]) -> Job:
     return Job(
-        row["id"], row["kind"], row["state"], row["request"], row["counts"], row.get("detail")
+        row["id"],
+        row["kind"],
+        row["state"],
+        row["request"],
+        row["counts"],
+        row.get("detail"),
+        row.get("key"),
     )

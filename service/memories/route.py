@@ -1,11 +1,10 @@
 """The door of /memories."""
 
 from dataclasses import replace
-from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from service.errors import (
     AgentNotReadable,
@@ -15,18 +14,17 @@ from service.errors import (
     WriteConflict,
 )
 from service.field_types import (
-    WHOLE,
     AgentName,
-    Kind,
-    MemoryText,
-    Moment,
-    Reference,
-    Tags,
-    Title,
     TrustTier,
-    Type,
 )
 from service.memories.neighbours import neighbours_of, sources_in
+from service.memories.requests import (
+    PLACE,
+    BatchRequest,
+    ChangeRequest,
+    ListParameters,
+    StoreRequest,
+)
 from service.memories.shapes import (
     BatchError,
     BatchStored,
@@ -36,7 +34,6 @@ from service.memories.shapes import (
     MemoryPage,
     Stored,
 )
-from service.memories.source_kinds import SourceKind
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.metadata import CLEARABLE
 from service.records import Filters, Memory
@@ -45,16 +42,11 @@ from service.store.database import record
 from service.store.queries import load_query
 from service.text.titles import title_warnings
 from service.web.bodies import JsonRoute
-from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import (
-    IN_A_QUERY,
-    FilterFields,
     MemoryFields,
-    Strict,
-    body_example,
+    QueryAgent,
     memory_fields,
-    with_fields,
 )
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
@@ -63,82 +55,9 @@ router = APIRouter(prefix="/memories", tags=["memories"], route_class=JsonRoute)
 
 LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")
-# When the last memory of a page occurred, and its id.
-PLACE = CursorForm("m", (datetime, str))
 
 _TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
-
-
-@with_fields()
-class StoreRequest(Strict):
-    """A memory to store. The same `source_ref` again updates the memory in place."""
-
-    model_config = body_example(
-        text="We chose Qwen3-Embedding-4B: best retrieval in 12 GB.", kind="decision",
-        tags=["embedding"], occurred_at="2026-02-13T10:00:00Z", source_ref="decision-7",
-    )  # fmt: skip
-
-    text: MemoryText
-    title: Title | None = None
-    kind: Kind = "note"
-    type: Type | None = Field(None, description="Unset: what the kind implies.")
-    agent: AgentName = "main"
-    tags: Tags = Field([], description="Labels to filter by; they are concepts too.")
-    concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
-    occurred_at: Moment | None = Field(None, description="Unset: now.")
-    source_ref: Reference | None = Field(
-        None, description="Your own id for this memory; the same one again updates it."
-    )
-    source_kind: SourceKind = "push"
-
-    def pushed(self) -> Pushed:
-        """Return the memory this request describes."""
-        values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
-        return Pushed(**values)
-
-
-class BatchRequest(Strict):
-    """Up to 1,000 memories; each is checked by itself, and a wrong one keeps out no other."""
-
-    model_config = body_example(
-        memories=[
-            {"text": "Is the gateway up?", "session": "s1", "occurred_at": "2026-02-13T10:00:00Z"},
-            {"text": "It is, since nine.", "session": "s1", "occurred_at": "2026-02-13T10:00:05Z"},
-        ]
-    )
-
-    memories: list[Annotated[StoreRequest | Any, Field(union_mode="left_to_right")]] = Field(
-        min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
-    )
-
-
-@with_fields(of_change=True)
-class ChangeRequest(Strict):
-    """The fields to change; those left out stay as they are."""
-
-    model_config = body_example(importance=0.9, tags=["embedding", "settled"])
-
-    text: MemoryText | None = None
-    title: Title | None = None
-    kind: Kind | None = None
-    type: Type | None = None
-    tags: Tags | None = None
-    concepts: Tags | None = None
-    occurred_at: Moment | None = None
-    archived: bool | None = Field(None, description="true archives, false takes back out.")
-
-
-class ListParameters(FilterFields):
-    """The filters of /search, and a page."""
-
-    model_config = IN_A_QUERY
-
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
-        50, description="Memories a page, 1 to 1,000."
-    )
-    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = Field(
-        None, description="`next_cursor` of the page before."
-    )
+_NOBODY_ELSE: Final[list[str]] = []
 
 
 _BY_ID: Final = {"id": "/id"}
@@ -190,7 +109,7 @@ async def get_memories(
     db: TheDatabase, parameters: Annotated[ListParameters, Query()]
 ) -> MemoryPage:
     """List memories, newest first, with the filters of /search."""
-    agents = await readable_agents(db, parameters.agent, parameters.read_from)
+    agents = await parameters.readable(db)
     before, before_id = None, None
     if parameters.cursor:
         before, key = PLACE.decode(parameters.cursor)
@@ -210,23 +129,34 @@ async def get_memories(
     )
 
 
-@router.get("/{id}", operation_id="read_memory", responses=problems(MemoryNotFound))
+@router.get(
+    "/{id}", operation_id="read_memory", responses=problems(MemoryNotFound, AgentNotReadable)
+)
 async def get_memory(
     db: TheDatabase,
     id: str,  # noqa: A002 - the contract's name
-    agent: AgentName = "main",
+    agent: QueryAgent,
     trust: Annotated[
         list[TrustTier], Query(description="Only neighbours of these trust tiers.")
     ] = _TRUST,
     *,
     include_archived: Annotated[bool, Query(description="Archived neighbours too.")] = False,
+    read_from: Annotated[
+        list[AgentName], Query(max_length=20, description="Other agents that granted it, as well.")
+    ] = _NOBODY_ELSE,
 ) -> MemoryDetail:
     """Read one memory with its concepts and what came just before and after it.
 
     What came before and after is told as far as a search would find it.
     """
-    memory = await find(db, [agent], id)
-    filters = Filters(agents=(agent,), trust=tuple(trust), include_archived=include_archived)
+    memory = await find(db, [agent, *read_from], id)
+    scope = None
+    if memory.agent != agent:
+        scope = memory.scope
+        await readable_agents(db, agent, [memory.agent], scope)
+    filters = Filters(
+        agents=(memory.agent,), trust=tuple(trust), include_archived=include_archived, scope=scope
+    )
     around = await db.run(SURROUNDINGS, id=record("memory", id), **filters.params()) or {}
     history = [HistoryEntry(memory.created_at, "created")]
     if memory.updated_at != memory.created_at:
@@ -258,7 +188,7 @@ async def patch_memory(
     pipeline: ThePipeline,
     id: str,  # noqa: A002
     request: ChangeRequest,
-    agent: AgentName = "main",
+    agent: QueryAgent,
 ) -> MemoryDetail:
     """Change some fields of a memory; a new text is embedded and linked anew.
 
@@ -273,7 +203,7 @@ async def patch_memory(
         if value is not None or name == "title" or name in CLEARABLE
     }
     await change_memory(pipeline, memory, changes)
-    detail = await get_memory(db, id, agent, _TRUST)
+    detail = await get_memory(db, id, agent, _TRUST, read_from=_NOBODY_ELSE)
     return replace(detail, warnings=title_warnings(request.title))
 
 
@@ -281,7 +211,7 @@ async def patch_memory(
     "/{id}", status_code=204, operation_id="delete_memory",
     responses=problems(MemoryNotFound, WriteConflict),
 )  # fmt: skip
-async def delete_memory(pipeline: ThePipeline, id: str, agent: AgentName = "main") -> Response:  # noqa: A002
+async def delete_memory(pipeline: ThePipeline, id: str, agent: QueryAgent) -> Response:  # noqa: A002
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)

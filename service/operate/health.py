@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
 
+from service.access.caller import caller
 from service.errors import (
     EmbedderRefused,
     EmbedderUnavailable,
@@ -51,7 +52,8 @@ class Readiness:
     """`degraded`: words and graph answer, meaning does not; `unavailable`: nothing does.
 
     `reasons` keep it from being ready, `warnings` do not. `index` is what is held in RAM, with what
-    is left out and how it differs from the store; null for the database engine.
+    is left out and how it differs from the store; null for the database engine. Where keys are,
+    `status` alone is told to whoever shows none that is good for `admin`.
     """
 
     status: Literal["ready", "degraded", "unavailable"]
@@ -85,16 +87,17 @@ async def get_ready(
         "fingerprint": _fingerprint(searcher.vectors),
         "engine": _engine(searcher, residency, settings.agent),
     }
-    index = await asyncio.to_thread(residency.state) if residency else None
+    tells_all = caller().agents is None
+    index = await asyncio.to_thread(residency.state) if residency and tells_all else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
     warnings = [fit.warning] if fit.warning else []
-    if not reasons:
-        return Readiness("ready", checks, [], warnings, index)
-    response.status_code = 503
-    response.headers["Retry-After"] = "2"
-    status: Literal["degraded", "unavailable"] = (
-        "degraded" if checks["database"].ok else "unavailable"
-    )
+    status: Literal["ready", "degraded", "unavailable"] = "ready"
+    if reasons:
+        response.status_code = 503
+        response.headers["Retry-After"] = "2"
+        status = "degraded" if checks["database"].ok else "unavailable"
+    if "admin" not in caller().scopes:
+        return Readiness(status, {}, [], [], None)
     return Readiness(status, checks, reasons, warnings, index)
 
 

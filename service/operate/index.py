@@ -3,19 +3,20 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from pydantic import Field
 
+from service.access.caller import caller
 from service.errors import AgentUnknown, NoResidentIndex
-from service.field_types import AgentName
+from service.field_types import OwnAgent
 from service.index.resident.residency import Residency
 from service.index.resident.state import AgentState, IndexState
 from service.store.agents import refuse_unknown
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
-from service.web.fields import Strict, body_example
+from service.web.fields import QueryAgent, Strict, body_example
 from service.web.parts import TheDatabase, part
 
 router = APIRouter(prefix="/index", tags=["operations"], route_class=JsonRoute)
@@ -29,36 +30,41 @@ class RebuildRequest(Strict):
 
     model_config = body_example(agent="main")
 
-    agent: AgentName | None = Field(None, description="Unset: every agent that is in RAM now.")
+    agent: OwnAgent | None = Field(
+        None, description="Unset: every agent of the key that is in RAM now."
+    )
 
 
-_EVERY_AGENT: Final = RebuildRequest(agent=None)
+_EVERY_AGENT: Final[Any] = Body(default_factory=RebuildRequest)
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What is held in RAM in all, and of one agent, compared with the store just now."""
+    """What is held in RAM of one agent, compared with the store just now, and in all.
 
-    index: IndexState
+    `index` is null for a key that is for some agents alone.
+    """
+
+    index: IndexState | None
     agent: AgentState
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """Whose index was loaded anew, in how many milliseconds, and what is held now."""
+    """Whose index was loaded anew, in how many milliseconds, and what is held now, as in Index."""
 
     rebuilt: list[str]
     took_ms: float
-    index: IndexState
+    index: IndexState | None
 
 
 @router.get("", operation_id="index_state", responses=problems(AgentUnknown, NoResidentIndex))
-async def get_index(db: TheDatabase, resident: TheResidency, agent: AgentName = "main") -> Index:
+async def get_index(db: TheDatabase, resident: TheResidency, agent: QueryAgent) -> Index:
     """Tell what is held in RAM, and compare one agent's with the store by a count of every row."""
     residency = _residency(resident)
     await refuse_unknown(db, agent)
     state = await residency.state_of(agent)
-    return Index(await asyncio.to_thread(residency.state), state)
+    return Index(await _held(residency), state)
 
 
 @router.post(
@@ -73,10 +79,15 @@ async def post_rebuild(
     agent = request.agent
     if agent:
         await refuse_unknown(db, agent)
-    agents = [agent] if agent else residency.residents()
+    agents = [agent] if agent else caller().only_own(residency.residents())
     await residency.rebuild(agents)
     took_ms = round((time.perf_counter() - started) * 1000, 1)
-    return Rebuilt(agents, took_ms, await asyncio.to_thread(residency.state))
+    return Rebuilt(agents, took_ms, await _held(residency))
+
+
+async def _held(residency: Residency) -> IndexState | None:
+    """Return what is held in all: no business of a key that is for some agents alone."""
+    return await asyncio.to_thread(residency.state) if caller().agents is None else None
 
 
 def _residency(resident: Residency | None) -> Residency:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 
 from service.errors import AgentUnknown
-from service.field_types import AgentName
 from service.store.agents import refuse_unknown
 from service.store.queries import load_query
 from service.web.declared import problems
+from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/stats", tags=["operations"])
@@ -18,7 +18,7 @@ STATS = load_query(__package__, "stats")
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How much an agent remembers; `jobs_waiting` is of the whole service."""
+    """How much an agent remembers, and how many of its jobs wait."""
 
     agent: str
     memories: int
@@ -35,7 +35,7 @@ class Stats:
 
 
 @router.get("", operation_id="stats", responses=problems(AgentUnknown))
-async def get_stats(db: TheDatabase, agent: AgentName = "main") -> Stats:
+async def get_stats(db: TheDatabase, agent: QueryAgent) -> Stats:
     """Count what an agent remembers. Counts every row: for people and checks, not for polling."""
     row = await db.run(STATS, agent=agent)
     if not row["memories"]:

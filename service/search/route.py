@@ -13,7 +13,6 @@ from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, Sea
 from service.search.receipts import Receipt
 from service.search.refine.refining import Choices
 from service.search.shapes import HitFields, hit_fields
-from service.store.agents import readable_agents
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, FilterFields, Strict, body_example
@@ -150,7 +149,7 @@ async def get_search(
 
 
 async def _search(searcher: Searcher, request: SearchRequest) -> SearchAnswer:
-    agents = await readable_agents(searcher.db, request.agent, request.read_from)
+    agents = await request.readable(searcher.db)
     query = SearchQuery(
         text=request.query,
         filters=request.filters(agents),

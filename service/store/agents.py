@@ -4,24 +4,35 @@ from collections.abc import Sequence
 from typing import Final
 
 from service.errors import AgentNotReadable, AgentUnknown
-from service.store.database import Database, record
+from service.store.database import Database
 from service.store.queries import load_query
 
 DEFAULT_AGENT: Final = "main"
 GRANTS: Final = load_query(__package__, "grants")
 
 
-async def readable_agents(db: Database, agent: str, read_from: Sequence[str]) -> tuple[str, ...]:
-    """Return `agent` and those of `read_from` that granted it to read; others raise."""
+async def readable_agents(
+    db: Database, agent: str, read_from: Sequence[str], scope: str | None = None
+) -> tuple[str, ...]:
+    """Return `agent` and those of `read_from` that granted it to read; others raise.
+
+    What was granted of one scope alone is for questions that ask for this `scope`. A grant of a
+    grant is none: nobody reads through another.
+    """
     asked = [owner for owner in dict.fromkeys(read_from) if owner != agent]
     if asked:
-        ids = [record("grant", [agent, owner]) for owner in asked]
-        granted = set(await db.run(GRANTS, ids=ids))
+        grants = await db.run(GRANTS, reader=agent, owners=asked)
         for owner in asked:
-            if owner not in granted:
-                msg = f"Agent {agent!r} has no grant to read the memories of {owner!r}."
+            scopes = [grant.get("scope") for grant in grants if grant["owner"] == owner]
+            if None not in scopes and (scope is None or scope not in scopes):
+                only = f", only to search those of scope {_or(scopes)}" if scopes else ""
+                msg = f"Agent {agent!r} has no grant to read the memories of {owner!r}{only}."
                 raise AgentNotReadable(msg)
     return (agent, *asked)
+
+
+def _or(scopes: Sequence[str]) -> str:
+    return " or ".join(repr(scope) for scope in sorted(scopes))
 
 
 def hub_caps(sizes: dict[str, int], most_memories: int, largest_share: float) -> dict[str, int]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from service.settings import Settings
+from service.web.authentication import Authentication
 from service.web.body_room import Bodies, BodyRoom
 from service.web.connections import Connections
+from service.web.door import Door
 from service.web.gate import Gate, Lanes
 from service.web.layers import CountRequests, RequestNames, Requests
 
@@ -29,9 +31,12 @@ class Bounds:
     def install(self, app: FastAPI, settings: Settings) -> None:
         """Put the layers round an app. The last one is the outermost.
 
-        A body is read before its request waits for a turn, so that slow clients hold none.
+        No body is read of whom no key is known. A body is read before its request waits for a
+        turn, so that slow clients hold none.
         """
         app.add_middleware(Gate, lanes=self.lanes)
         app.add_middleware(Bodies, settings=settings, room=self.bodies)
+        app.add_middleware(Authentication)
+        app.add_middleware(Door, settings=settings)
         app.add_middleware(RequestNames)
         app.add_middleware(CountRequests, requests=self.requests)

@@ -5,11 +5,15 @@ from dataclasses import dataclass, make_dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
-from service.field_types import AgentName, EndMoment, Flag, Moment, Tags
+from service.access.caller import caller
+from service.field_types import AgentName, EndMoment, Flag, Moment, OwnAgent, Tags
 from service.metadata import DEFAULTS, FIELDS, LABEL_FILTERS, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
+from service.store.agents import readable_agents
+from service.store.database import Database
 from service.text.titles import title_of
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -24,6 +28,23 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+
+_UNSET: Final = "Unset: the key's own agent, without a key `main`."
+
+
+def _agent() -> str:
+    return caller().agent
+
+
+def own_agent(description: str = "Whose memories.") -> Any:
+    """Return the field of a request's agent: where none is named, the caller's own."""
+    return Field(default_factory=_agent, description=f"{description} {_UNSET}")
+
+
+# The same as a parameter of a query. As the default of a parameter, FastAPI would ask no validator.
+QueryAgent = Annotated[
+    OwnAgent, Query(default_factory=_agent, description=f"Whose memories. {_UNSET}")
+]
 
 # Of a model whose values stand in a query: all of them are text, and read as what they are.
 IN_A_QUERY: Final = ConfigDict(strict=False)
@@ -90,7 +111,7 @@ def showing_fields(shape: type[Shape]) -> type[Shape]:
 class FilterFields(Strict):
     """Who asks, and what an answer must satisfy; every given filter must hold."""
 
-    agent: AgentName = Field("main", description="The agent that asks; it sees its own memories.")
+    agent: OwnAgent = own_agent("The agent that asks; it sees its own memories.")
     read_from: list[AgentName] = Field(
         [], max_length=20, description="Other agents to read as well; each must have granted it."
     )
@@ -103,6 +124,14 @@ class FilterFields(Strict):
         None, description="See memories as they held at this moment (valid_from, valid_until)."
     )
     include_archived: Flag = Field(False, description="Archived memories too.")
+
+    async def readable(self, db: Database) -> tuple[str, ...]:
+        """Return the agents to be read; raises AgentNotReadable.
+
+        What was granted of one scope alone may be read where it is asked for.
+        """
+        scope = getattr(self, "scope")  # noqa: B009 - of the table of fields
+        return await readable_agents(db, self.agent, self.read_from, scope)
 
     def filters(self, agents: tuple[str, ...]) -> Filters:
         """Return the filters for these readable agents."""

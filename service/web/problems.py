@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
+from service.access.errors import Unauthorized
 from service.errors import FieldError, ServiceError
 
 _CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
@@ -38,6 +39,8 @@ def install_problems(app: FastAPI) -> None:
 def problem(request: Request, error: ServiceError) -> Response:
     """Render one named error as a response."""
     headers = {}
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = 'Bearer realm="graph-memory"'
     if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
     slug = _CAPITAL.sub("-", type(error).__name__).lower()

@@ -14,6 +14,7 @@ from service.consolidate.shapes import ConsolidationStatus
 from service.consolidate.undoing import undo_run
 from service.jobs.jobs import JobRunner
 from service.memories.storing import Pushed, store
+from service.store.keyring import Keyring
 from service.store.queries import Query
 from tests.stores.open_store import START, OpenStore, open_store
 
@@ -31,7 +32,9 @@ def _small_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def running(world: OpenStore) -> AsyncIterator[Consolidations]:
     """Run the jobs of a store, as a process does for as long as it lives."""
-    jobs = Consolidations(JobRunner(world.db, {CONSOLIDATION: consolidating(world.pipeline)}))
+    jobs = Consolidations(
+        JobRunner(world.db, Keyring(world.db), {CONSOLIDATION: consolidating(world.pipeline)})
+    )
     task = asyncio.create_task(jobs.runner.run())
     try:
         yield jobs
@@ -146,7 +149,7 @@ async def test_equal_wishes_that_wait_are_one_job_and_none_runs_beside_another(
 ) -> None:
     async with open_store(tmp_path) as world:
         await push_logs(world)
-        idle = Consolidations(JobRunner(world.db, {}))
+        idle = Consolidations(JobRunner(world.db, Keyring(world.db), {}))
         assert await idle.submit(WISH) == await idle.submit(WISH)
         at_once, most, work = 0, 0, consolidating(world.pipeline)
 
@@ -159,7 +162,7 @@ async def test_equal_wishes_that_wait_are_one_job_and_none_runs_beside_another(
             finally:
                 at_once -= 1
 
-        jobs = Consolidations(JobRunner(world.db, {CONSOLIDATION: counted}))
+        jobs = Consolidations(JobRunner(world.db, Keyring(world.db), {CONSOLIDATION: counted}))
         keys = [await jobs.submit(Wish("main", days)) for days in (0, 1, 2)]
         task = asyncio.create_task(jobs.runner.run())
         told = [await over(jobs, key) for key in keys]

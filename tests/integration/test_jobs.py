@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from service.access.caller import Caller, called_by
 from service.errors import (
     AgentNotReadable,
     JobNotFound,
@@ -125,12 +126,37 @@ async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> 
         # What a service of before had taken on ends here as well.
         await run.opened.db.run(
             CREATE_JOB, id=record("job", "old"), kind=SCAN,
-            request={"agent": "bob", "paths": []},
+            request={"agent": "bob", "paths": []}, key=None,
         )  # fmt: skip
         run.begin()
         job = await run.finished("old")
         assert (job.state, "MEMORY_AGENT" in (job.detail or "")) == ("failed", True)
         assert await run.opened.ids("bob") == []
+
+
+async def test_work_that_waits_ends_with_its_key(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        keyring = run.scans.runner.keyring
+        jobs_of = {}
+        for name in ("revoked", "good"):
+            key, _ = await keyring.create(name, ["write"], ["main"])
+            with called_by(key.caller()):
+                jobs_of[name] = await run.scans.submit(None)
+            if name == "revoked":
+                await keyring.revoke(key.id)
+        # Of two keys there are two jobs, although they ask for the same.
+        assert len(set(jobs_of.values())) == 2
+        run.begin()
+        ended = await run.finished(jobs_of["revoked"])
+        assert (ended.state, "no longer good" in (ended.detail or "")) == ("failed", True)
+        assert (await run.finished(jobs_of["good"])).state == "done"
+
+
+async def test_a_job_of_another_agent_is_as_unknown_as_none(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        job = await run.scans.submit(None)
+        with called_by(Caller("k", "bob's", agents=("bob",))), pytest.raises(JobNotFound):
+            await run.scans.read(job)
 
 
 async def test_a_wish_during_a_run_is_a_run_of_its_own(tmp_path: Path) -> None:
@@ -210,7 +236,7 @@ async def test_a_defect_fails_its_job_and_no_other(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         broken = "0" * 32
         await run.opened.db.run(
-            CREATE_JOB, id=record("job", broken), kind=SCAN, request={"paths": []}
+            CREATE_JOB, id=record("job", broken), kind=SCAN, request={"paths": []}, key=None
         )
         run.begin()
         job = await run.finished(broken)

@@ -75,7 +75,7 @@ async def slugs(opened: OpenStore) -> set[str]:
 
 async def detail(opened: OpenStore, slug: str) -> Any:
     """Ask what GET /concepts/{id} asks."""
-    return await get_concept(opened.db, slug)
+    return await get_concept(opened.db, slug, "main")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,5 +1,6 @@
 """The client's types and the contract: every operation, every field, as /openapi.json has them."""
 
+import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -19,7 +20,8 @@ from typing import (
 import pytest
 
 from service.app import create_app
-from service.client.endpoints import Endpoint, Endpoints
+from service.client.endpoint import Endpoint
+from service.client.endpoints import Endpoints
 from service.settings import Settings
 
 CONTRACT: dict[str, Any] = create_app(Settings(_env_file=None)).openapi()
@@ -30,7 +32,9 @@ OPERATIONS = {
 }
 # A hook is an agent's own; the GET twins are for curl and browsers.
 NOT_FOR_CLIENTS = {"session_start", "search_get", "graph_recall_get", "metrics"}
-METHODS = sorted(name for name, value in vars(Endpoints).items() if isinstance(value, Endpoint))
+METHODS = sorted(
+    name for name, value in inspect.getmembers_static(Endpoints) if isinstance(value, Endpoint)
+)
 # One operation that answers in two ways is two methods: `wait` is what they differ in.
 OPERATION_OF = {"start_scan": "scan", "start_consolidation": "consolidate"}
 NAME_OF = {"from_line": "from"}

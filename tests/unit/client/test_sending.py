@@ -130,7 +130,6 @@ def test_moments_lists_and_names_arrive_as_they_were_meant() -> None:
     assert dict(sent[3].url.params) == {
         "path": "memory/2026-02-13.md",
         "from": "3",
-        "agent": "main",
     }
     seconds = [request.extensions["timeout"] for request in sent]
     assert [(s["connect"], s["read"]) for s in seconds] == [(5, 60)] * 4 + [(5, 600)]

@@ -1,0 +1,55 @@
+"""Which scopes each operation of /openapi.json needs: the service does not start without a line.
+
+`write` includes no `read`, `admin` neither of them: a key is good for what it was made for.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from service.access.caller import Scope
+
+# Needed by nobody: whether the process is there, and fit to work.
+OPEN: Final = frozenset({"live", "ready"})
+NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
+    "search": ("read",),
+    "search_get": ("read",),
+    "graph_recall": ("read",),
+    "graph_recall_get": ("read",),
+    "list_memories": ("read",),
+    "read_memory": ("read",),
+    "read_document": ("read",),
+    "list_concepts": ("read",),
+    "read_concept": ("read",),
+    "graph_report": ("read",),
+    "stats": ("read",),
+    "index_state": ("read",),
+    "read_job": ("read",),
+    "read_consolidation": ("read",),
+    "store_memory": ("write",),
+    "store_memories": ("write",),
+    # What they answer holds texts.
+    "change_memory": ("read", "write"),
+    "delete_memory": ("write",),
+    "ingest": ("write",),
+    "scan": ("write",),
+    "session_start": ("write",),
+    "consolidate": ("read", "write"),
+    "undo_consolidation": ("read", "write"),
+    "rebuild_index": ("admin",),
+    "metrics": ("admin",),
+    "list_keys": ("admin",),
+    "create_key": ("admin",),
+    "rotate_key": ("admin",),
+    "revoke_key": ("admin",),
+    "list_grants": ("admin",),
+    "give_grant": ("admin",),
+    "revoke_grant": ("admin",),
+}
+
+
+def check_operations(operations: Iterable[str]) -> None:
+    """Raise LookupError for an operation of which nothing says who may use it."""
+    unknown = sorted(set(operations) - NEEDED.keys() - OPEN)
+    if unknown:
+        msg = f"service/access/operations.py does not say who may: {', '.join(unknown)}"
+        raise LookupError(msg)

@@ -1,0 +1,53 @@
+"""What the service answers about keys and grants; moments are text in ISO 8601 with a zone."""
+
+from typing import TypedDict
+
+
+class Key(TypedDict):
+    """A key without its secret; `agents` is None where it is for all of them."""
+
+    id: str
+    name: str
+    scopes: list[str]
+    agents: list[str] | None
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    revoked_at: str | None
+    rate: int | None
+
+
+class NewKey(TypedDict):
+    """A key with its secret, `key`, which is shown this once."""
+
+    id: str
+    key: str
+    name: str
+    scopes: list[str]
+    agents: list[str] | None
+    expires_at: str | None
+
+
+class KeyPage(TypedDict):
+    """Keys, the newest first; `next_cursor` is None on the last page."""
+
+    keys: list[Key]
+    next_cursor: str | None
+
+
+class Grant(TypedDict):
+    """`reader` may read the memories of `owner`, of one `scope` where there is one."""
+
+    id: str
+    reader: str
+    owner: str
+    scope: str | None
+    created_at: str | None
+    expires_at: str | None
+
+
+class GrantPage(TypedDict):
+    """Grants in the order of their ids; `next_cursor` is None on the last page."""
+
+    grants: list[Grant]
+    next_cursor: str | None

@@ -1,0 +1,72 @@
+"""The endpoints for admins: keys and grants."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from service.client import access
+from service.client.endpoint import Endpoint
+from service.client.options import Moment
+from service.client.sending import Request
+
+
+class AdminEndpoints:
+    """What an admin asks; each needs a key that is good for `admin`, where keys are."""
+
+    @Endpoint
+    def list_keys(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[access.KeyPage]:
+        """List the keys, the newest first, revoked ones too."""
+        return Request("GET", "/keys", params={"limit": limit, "cursor": cursor})
+
+    @Endpoint
+    def create_key(
+        self,
+        name: str,
+        *,
+        scopes: Sequence[str] = ("read", "write"),
+        agents: Sequence[str] | None = None,
+        expires_at: Moment | None = None,
+        rate: int | None = None,
+    ) -> Request[access.NewKey]:
+        """Make a key for these agents, or for all; `rate` is requests a minute.
+
+        The answer shows it this once.
+        """
+        return Request(
+            "POST", "/keys",
+            {
+                "name": name, "scopes": list(scopes), "expires_at": expires_at, "rate": rate,
+                "agents": None if agents is None else list(agents),
+            },
+        )  # fmt: skip
+
+    @Endpoint
+    def rotate_key(self, id: str) -> Request[access.NewKey]:  # noqa: A002
+        """Give a key another secret; the old one ends at once."""
+        return Request("POST", f"/keys/{quote(id, safe='')}/rotate")
+
+    @Endpoint
+    def revoke_key(self, id: str) -> Request[None]:  # noqa: A002
+        """End a key at once and for good."""
+        return Request("DELETE", f"/keys/{quote(id, safe='')}")
+
+    @Endpoint
+    def list_grants(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Request[access.GrantPage]:
+        """List who may read whose memories."""
+        return Request("GET", "/grants", params={"limit": limit, "cursor": cursor})
+
+    @Endpoint
+    def give_grant(
+        self, reader: str, owner: str, *, scope: str | None = None, expires_at: Moment | None = None
+    ) -> Request[access.Grant]:
+        """Let an agent read another's memories, never write them."""
+        body = {"reader": reader, "owner": owner, "scope": scope, "expires_at": expires_at}
+        return Request("POST", "/grants", body)
+
+    @Endpoint
+    def revoke_grant(self, id: str) -> Request[None]:  # noqa: A002
+        """Take a grant back, at once."""
+        return Request("DELETE", f"/grants/{quote(id, safe='')}")

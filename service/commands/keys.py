@@ -1,0 +1,135 @@
+"""`graph-memory keys`: who may come in; the first key is made here, by no password of ours."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from service.client.access import Key, NewKey
+from service.commands.connect import connect
+from service.commands.terminal import begin, console
+from service.errors import InvalidRequest
+from service.settings import Settings
+
+commands = typer.Typer(
+    help="Keys for those who use the service; works with and without it running.",
+    no_args_is_help=True,
+)
+
+_TIME: Final = re.compile(r"(\d{1,5})([hdw])")
+_UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_PAGE: Final = 1000
+
+
+@commands.command("create")
+def create(
+    name: Annotated[str, typer.Option(help="Whose it is and what for.")],
+    agent: Annotated[
+        list[str] | None, typer.Option(help="For whose memories; may be repeated. Default: all.")
+    ] = None,
+    scopes: Annotated[str, typer.Option(help="What it is good for.")] = "read,write",
+    expires: Annotated[str | None, typer.Option(help="Ends after: 12h, 90d, 8w.")] = None,
+    rate: Annotated[int | None, typer.Option(help="Requests a minute it allows.")] = None,
+) -> None:
+    """Make a key and print it alone: it is shown this once."""
+    settings = begin()
+    wanted = [scope.strip() for scope in scopes.split(",")]
+    made = asyncio.run(_create(settings, name, wanted, agent, _end(expires), rate))
+    _show(made)
+
+
+async def _create(
+    settings: Settings, name: str, scopes: Sequence[str], agents: Sequence[str] | None,
+    expires_at: datetime | None, rate: int | None,
+) -> NewKey:  # fmt: skip
+    async with connect(settings) as memory:
+        return await memory.create_key(
+            name, scopes=scopes, agents=agents, expires_at=expires_at, rate=rate
+        )
+
+
+@commands.command("list")
+def show() -> None:
+    """List the keys, the newest first."""
+    settings = begin()
+    keys = asyncio.run(_list(settings))
+    Console().print(_table(keys) if keys else "No key was made yet.")
+
+
+async def _list(settings: Settings) -> list[Key]:
+    async with connect(settings) as memory:
+        page = await memory.list_keys(limit=_PAGE)
+        keys = page["keys"]
+        while page["next_cursor"]:
+            page = await memory.list_keys(limit=_PAGE, cursor=page["next_cursor"])
+            keys += page["keys"]
+        return keys
+
+
+@commands.command("rotate")
+def rotate(key: Annotated[str, typer.Argument(help="The key's id.")]) -> None:
+    """Give a key another secret and print it; the old one ends at once."""
+    _show(asyncio.run(_rotate(begin(), key)))
+
+
+async def _rotate(settings: Settings, key: str) -> NewKey:
+    async with connect(settings) as memory:
+        return await memory.rotate_key(key)
+
+
+@commands.command("revoke")
+def revoke(key: Annotated[str, typer.Argument(help="The key's id.")]) -> None:
+    """End a key at once and for good."""
+    asyncio.run(_revoke(begin(), key))
+    console.print(f"Key {key} has ended.", highlight=False)
+
+
+async def _revoke(settings: Settings, key: str) -> None:
+    async with connect(settings) as memory:
+        await memory.revoke_key(key)
+
+
+def _end(expires: str | None) -> datetime | None:
+    """Read a time such as 90d as the moment in which it is over; raises InvalidRequest."""
+    if expires is None:
+        return None
+    found = _TIME.fullmatch(expires.strip())
+    if found is None:
+        raise InvalidRequest(f"--expires {expires!r} is no time: write 12h, 90d or 8w.")
+    return datetime.now(UTC) + int(found[1]) * _UNITS[found[2]]
+
+
+def _show(made: NewKey) -> None:
+    """Print the key where a script takes it from; what is to be known of it beside that."""
+    console.print(
+        f"Key {made['id']}. It is shown this once; from now on the service asks for a key.",
+        highlight=False,
+    )
+    typer.echo(made["key"])
+
+
+def _table(keys: Sequence[Key]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("id", "name", "scopes", "agents", "last used", "ends"):
+        table.add_column(name, overflow="fold")
+    for key in keys:
+        revoked_at, agents = key["revoked_at"], key["agents"]
+        table.add_row(
+            key["id"],
+            key["name"],
+            ", ".join(key["scopes"]),
+            "all" if agents is None else ", ".join(agents),
+            _minute(key["last_used_at"]),
+            f"revoked {_minute(revoked_at)}" if revoked_at else _minute(key["expires_at"]),
+        )
+    return table
+
+
+def _minute(moment: str | None) -> str:
+    return moment[:16].replace("T", " ") if moment else "never"

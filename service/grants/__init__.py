@@ -1,0 +1,1 @@
+"""Grants: which agent may read whose memories."""

@@ -1,0 +1,1 @@
+"""Keys: the door where an admin makes, lists, rotates and revokes them."""

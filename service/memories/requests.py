@@ -1,0 +1,104 @@
+"""What requests of /memories hold."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from service.field_types import (
+    WHOLE,
+    Kind,
+    MemoryText,
+    Moment,
+    OwnAgent,
+    Reference,
+    Tags,
+    Title,
+    Type,
+)
+from service.memories.source_kinds import SourceKind
+from service.memories.storing import Pushed
+from service.web.cursors import CursorForm
+from service.web.fields import (
+    IN_A_QUERY,
+    FilterFields,
+    Strict,
+    body_example,
+    own_agent,
+    with_fields,
+)
+
+# When the last memory of a page occurred, and its id.
+PLACE: Final = CursorForm("m", (datetime, str))
+
+
+@with_fields()
+class StoreRequest(Strict):
+    """A memory to store. The same `source_ref` again updates the memory in place."""
+
+    model_config = body_example(
+        text="We chose Qwen3-Embedding-4B: best retrieval in 12 GB.", kind="decision",
+        tags=["embedding"], occurred_at="2026-02-13T10:00:00Z", source_ref="decision-7",
+    )  # fmt: skip
+
+    text: MemoryText
+    title: Title | None = None
+    kind: Kind = "note"
+    type: Type | None = Field(None, description="Unset: what the kind implies.")
+    agent: OwnAgent = own_agent()
+    tags: Tags = Field([], description="Labels to filter by; they are concepts too.")
+    concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
+    occurred_at: Moment | None = Field(None, description="Unset: now.")
+    source_ref: Reference | None = Field(
+        None, description="Your own id for this memory; the same one again updates it."
+    )
+    source_kind: SourceKind = "push"
+
+    def pushed(self) -> Pushed:
+        """Return the memory this request describes."""
+        values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
+        return Pushed(**values)
+
+
+class BatchRequest(Strict):
+    """Up to 1,000 memories; each is checked by itself, and a wrong one keeps out no other."""
+
+    model_config = body_example(
+        memories=[
+            {"text": "Is the gateway up?", "session": "s1", "occurred_at": "2026-02-13T10:00:00Z"},
+            {"text": "It is, since nine.", "session": "s1", "occurred_at": "2026-02-13T10:00:05Z"},
+        ]
+    )
+
+    memories: list[Annotated[StoreRequest | Any, Field(union_mode="left_to_right")]] = Field(
+        min_length=1, max_length=1000, description="Memories as in POST /memories, at most 1,000."
+    )
+
+
+@with_fields(of_change=True)
+class ChangeRequest(Strict):
+    """The fields to change; those left out stay as they are."""
+
+    model_config = body_example(importance=0.9, tags=["embedding", "settled"])
+
+    text: MemoryText | None = None
+    title: Title | None = None
+    kind: Kind | None = None
+    type: Type | None = None
+    tags: Tags | None = None
+    concepts: Tags | None = None
+    occurred_at: Moment | None = None
+    archived: bool | None = Field(None, description="true archives, false takes back out.")
+
+
+class ListParameters(FilterFields):
+    """The filters of /search, and a page."""
+
+    model_config = IN_A_QUERY
+
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
+        50, description="Memories a page, 1 to 1,000."
+    )
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = Field(
+        None, description="`next_cursor` of the page before."
+    )

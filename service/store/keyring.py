@@ -1,0 +1,192 @@
+"""The keys of one store: held in RAM, so that a request is checked without asking the store."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from service.access.caller import Caller, Scope
+from service.access.errors import KeyNotFound, TooManyRequests, Unauthorized
+from service.access.keys import Key, Secret
+from service.errors import ServiceError
+from service.store.database import Database, record
+from service.store.queries import load_query
+
+log = logging.getLogger(__name__)
+
+LIST_KEYS: Final = load_query(__package__, "list_keys")
+PUT_KEY: Final = load_query(__package__, "put_key")
+REVOKE_KEY: Final = load_query(__package__, "revoke_key")
+ROTATE_KEY: Final = load_query(__package__, "rotate_key")
+NOTE_KEYS: Final = load_query(__package__, "note_keys")
+
+# Another service on the same server may have revoked a key: so long at most it is believed here.
+_SHARED_SECONDS: Final = 1.0
+# When a key was used last is written so often.
+_NOTED_SECONDS: Final = 30.0
+_MINUTE: Final = 60.0
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How many requests a key may still send: a bucket that fills evenly, full after a minute."""
+
+    left: float
+    at: float
+
+    def take(self, rate: int, now: float) -> float:
+        """Take one request; return 0, or in how many seconds there is one."""
+        self.left = min(rate, self.left + (now - self.at) * rate / _MINUTE)
+        self.at = now
+        if self.left < 1:
+            return (1 - self.left) * _MINUTE / rate
+        self.left -= 1
+        return 0.0
+
+
+class Keyring:
+    """Who may come in. With no key in the store, programs of this machine need none.
+
+    Once there was one, there always is: a revoked key still says that keys are needed.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._keys: dict[str, Key] = {}
+        self._allowances: dict[str, Allowance] = {}
+        # When keys were used that is not written yet.
+        self._used: dict[str, datetime] = {}
+        self._is_shared = db.address.folder is None
+        self._read_at = 0.0
+        # The latest moment that was seen here: a clock that is set back revives no key.
+        self._latest = datetime.fromtimestamp(0, UTC)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no key was ever made."""
+        return not self._keys
+
+    @property
+    def keys(self) -> Sequence[Key]:
+        """All keys, the newest first, revoked ones too, as they are known now."""
+        every = (
+            replace(key, last_used_at=self._used.get(key.id, key.last_used_at))
+            for key in self._keys.values()
+        )
+        return sorted(every, key=lambda key: (key.created_at, key.id), reverse=True)
+
+    async def read(self) -> None:
+        """Read all keys from the store; raises StoreUnavailable."""
+        rows = await self._db.run(LIST_KEYS)
+        self._keys = {row["id"]: Key.from_row(row) for row in rows}
+        self._read_at = time.monotonic()
+        used = (key.last_used_at for key in self._keys.values() if key.last_used_at)
+        self._latest = max((self._latest, *used))
+
+    async def refresh(self) -> None:
+        """Read again what another service on the same server may have changed."""
+        if self._is_shared and time.monotonic() - self._read_at > _SHARED_SECONDS:
+            await self.read()
+
+    async def caller_of(self, text: str, address: str | None = None) -> Caller:
+        """Return who asks with this key; raises Unauthorized, TooManyRequests, StoreUnavailable."""
+        await self.refresh()
+        secret = Secret.read(text)
+        if secret is None:
+            msg = "This is no key of this service: they begin with gm_, see `graph-memory keys`."
+            raise Unauthorized(msg)
+        key = self._keys.get(secret.id)
+        if key is None or not key.fits(secret):
+            raise Unauthorized("This key is unknown here. Check it, or ask an admin for one.")
+        now = self._now()
+        if not key.is_good(now):
+            ended = "was revoked" if key.revoked_at else "is past its time"
+            raise Unauthorized(f"This key {ended}. Ask an admin for another.")
+        self._charge(key)
+        self._used[key.id] = now
+        return key.caller(address)
+
+    def is_good(self, key: str, scopes: Sequence[Scope], agent: str) -> bool:
+        """Return whether a key is still good for this: work in its name may have waited long."""
+        one = self._keys.get(key)
+        return (
+            one is not None and one.is_good(self._now()) and one.caller().covers(scopes, (agent,))
+        )
+
+    def named(self, key: str) -> Key:
+        """Return the key with this id; raises KeyNotFound."""
+        if key not in self._keys:
+            raise KeyNotFound(f"There is no key {key!r}: GET /keys lists those there are.")
+        return self._keys[key]
+
+    async def create(
+        self, name: str, scopes: Sequence[Scope], agents: Sequence[str] | None,
+        expires_at: datetime | None = None, rate: int | None = None,
+    ) -> tuple[Key, Secret]:  # fmt: skip
+        """Make a key and return it with its secret, which nobody can ask for again."""
+        secret = Secret.new()
+        told = None if agents is None else tuple(dict.fromkeys(agents))
+        key = Key(
+            secret.id, name, secret.hash, tuple(scopes), told, datetime.now(UTC), expires_at,
+            rate=rate,
+        )  # fmt: skip
+        await self._db.run(
+            PUT_KEY, id=record("key", key.id), name=name, hash=key.hash, scopes=list(scopes),
+            agents=None if told is None else list(told), created_at=key.created_at,
+            expires_at=expires_at, rate=rate,
+        )  # fmt: skip
+        self._keys[key.id] = key
+        return key, secret
+
+    async def rotate(self, key: str) -> tuple[Key, Secret]:
+        """Give a key another secret; the old one ends at once. Raises KeyNotFound.
+
+        One that was revoked stays so.
+        """
+        secret = Secret.new(self.named(key).id)
+        await self._db.run(ROTATE_KEY, id=record("key", key), hash=secret.hash)
+        self._keys[key] = replace(self.named(key), hash=secret.hash)
+        return self._keys[key], secret
+
+    async def revoke(self, key: str) -> None:
+        """End a key at once, for good; one that has ended stays as it is. Raises KeyNotFound."""
+        if self.named(key).revoked_at is None:
+            now = datetime.now(UTC)
+            self._keys[key] = replace(self.named(key), revoked_at=now)
+            await self._db.run(REVOKE_KEY, id=record("key", key), revoked_at=now)
+
+    async def keep_noting(self) -> None:
+        """Write now and then when keys were used; for ever."""
+        while True:
+            await asyncio.sleep(_NOTED_SECONDS)
+            await self.note()
+
+    async def note(self) -> None:
+        """Write when keys were used; of a store that is away it is tried again later."""
+        used, self._used = self._used, {}
+        for key, at in used.items():
+            if key in self._keys:
+                self._keys[key] = replace(self._keys[key], last_used_at=at)
+        try:
+            if used:
+                rows = [{"id": record("key", key), "at": at} for key, at in used.items()]
+                await self._db.run(NOTE_KEYS, used=rows)
+        except ServiceError as error:
+            self._used = used | self._used
+            log.warning("when keys were used last is not written yet: %s", error.detail)
+
+    def _now(self) -> datetime:
+        self._latest = max(self._latest, datetime.now(UTC))
+        return self._latest
+
+    def _charge(self, key: Key) -> None:
+        if key.rate is None:
+            return
+        now = time.monotonic()
+        allowance = self._allowances.setdefault(key.id, Allowance(key.rate, now))
+        if wait := allowance.take(key.rate, now):
+            msg = f"This key allows {key.rate} requests a minute; ask again in {wait:.0f} s."
+            raise TooManyRequests(msg, wait)

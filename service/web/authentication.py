@@ -1,0 +1,99 @@
+"""Who asks: each request's key is looked up before its body is read, and a route's scopes checked.
+
+Without any key in the store a program of this machine may do everything; with one, nobody
+without a key does more than look whether the service is there.
+"""
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.access.caller import LOCAL, NOBODY, Caller, called_by, caller
+from service.access.errors import Unauthorized
+from service.access.operations import NEEDED, OPEN
+from service.errors import ServiceError
+from service.store.keyring import Keyring
+from service.web.problems import problem
+
+# They tell nothing of what is stored: whether the service is there, and the description of it all.
+_OPEN: Final = ("/health/live", "/health/ready", "/openapi.json", "/docs", "/redoc")
+_OPEN_BELOW: Final = "/docs/"
+_BEARER: Final = "bearer "
+
+
+class Authentication:
+    """Finds the caller of each request; 401 to whoever has no key where one is needed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on in the name of its caller."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            one = await _caller_of(request)
+        except ServiceError as error:
+            await problem(request, error)(scope, receive, send)
+            return
+        # For the layers outside of this one, which no longer see who called.
+        request.state.caller = one
+        with called_by(one):
+            await self.app(scope, receive, send)
+
+
+async def _caller_of(request: Request) -> Caller:
+    """Return who asks; raises Unauthorized, TooManyRequests, StoreUnavailable."""
+    keyring: Keyring = request.app.state.parts[Keyring]
+    if getattr(request.app.state, "is_private", False):
+        return LOCAL
+    given = request.headers.getlist("authorization")
+    path = request.url.path
+    is_open = path in _OPEN or path.startswith(_OPEN_BELOW)
+    if given:
+        try:
+            return await keyring.caller_of(_key_in(given), _address(request))
+        except ServiceError:
+            if is_open:
+                return NOBODY
+            raise
+    # The outermost layer sets it: what came through a proxy or from another machine.
+    needs_key = getattr(request.state, "needs_key", False)
+    if keyring.is_empty and not needs_key:
+        return LOCAL
+    if is_open:
+        return NOBODY
+    made = " Make one with: graph-memory keys create --name NAME" if keyring.is_empty else ""
+    raise Unauthorized(f"Send a key: Authorization: Bearer gm_….{made}")
+
+
+def _key_in(given: list[str]) -> str:
+    if len(given) > 1:
+        raise Unauthorized("Send one Authorization header.")
+    scheme, key = given[0][: len(_BEARER)], given[0][len(_BEARER) :]
+    if scheme.lower() != _BEARER:
+        raise Unauthorized("Send the key as: Authorization: Bearer gm_…")
+    return key.strip()
+
+
+def _address(request: Request) -> str | None:
+    return request.client.host if request.client else None
+
+
+async def _check_scopes(request: Request) -> None:
+    """Raise Forbidden unless the caller's key is good for this operation."""
+    operation = request.scope["route"].operation_id
+    caller().check_scopes(() if operation in OPEN else NEEDED[operation])
+
+
+CHECK_SCOPES: Final = Depends(_check_scopes)
+
+
+async def _caller() -> Caller:
+    return caller()
+
+
+TheCaller = Annotated[Caller, Depends(_caller)]
