@@ -14,7 +14,12 @@ class Settings(BaseSettings):
     )
 
     host: str = Field(
-        default="127.0.0.1", description="Address to listen on; beyond loopback, set a key."
+        default="127.0.0.1",
+        description="Address to listen on; one that is not loopback needs EMBEDDING_API_KEY.",
+    )
+    allowed_hosts: str = Field(
+        default="",
+        description="Names by which it may be asked beside loopback, comma-separated.",
     )
     port: int = Field(default=8001, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     model: str | None = Field(
@@ -127,4 +132,14 @@ class Settings(BaseSettings):
     @property
     def alias_names(self) -> frozenset[str]:
         """The names in `aliases`."""
-        return frozenset(name.strip() for name in self.aliases.split(",") if name.strip())
+        return _names_in(self.aliases)
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The names in `allowed_hosts` and the address itself, in lower case."""
+        own = {self.host.lower()} - {"0.0.0.0", "::", ""}  # noqa: S104 - it is left out
+        return _names_in(self.allowed_hosts.lower()) | own
+
+
+def _names_in(listed: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in listed.split(",") if name.strip())

@@ -32,7 +32,7 @@ RESERVED = {
     r"routes\.\w+)",
     r"starlette": r"service\.(commands\.\w+|"
     r"web\.(accepted|authentication|body_room|connections|door|gate|layers|pages|parts|problems))|"
-    r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",
+    r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|door|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }
