@@ -50,7 +50,8 @@ def read_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, list[str]]:
     """Return the values of each header by its name in lower case."""
     headers: dict[str, list[str]] = {}
     for name, value in raw:
-        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        told = value.decode("latin-1").strip(" \t")
+        headers.setdefault(name.decode("latin-1").lower(), []).append(told)
     return headers
 
 
@@ -62,7 +63,7 @@ def check_headers(headers: Headers, named: Named, *, is_unix: bool = False) -> N
     for name in _ONCE:
         if len(headers.get(name, ())) > 1:
             raise HeadersRefused(f"Send the header {name} once.")
-    host = "".join(headers.get("host", ())).strip().lower()
+    host = "".join(headers.get("host", ())).lower()
     if not is_unix:
         _check_host(host, named)
     _check_page(headers, host, named)
@@ -102,19 +103,19 @@ def _check_host(host: str, named: Named) -> None:
 
 def _check_page(headers: Headers, host: str, named: Named) -> None:
     """Refuse what a page of another origin sends, whatever it is: it could read or change."""
-    origin = "".join(headers.get("origin", ())).strip().lower()
+    origin = "".join(headers.get("origin", ())).lower()
     if origin:
         if origin in named.origins or origin in {f"http://{host}", f"https://{host}"}:
             return
         msg = "Pages of other origins may not ask. Name yours in MEMORY_ALLOWED_ORIGINS."
         raise ForeignPage(msg)
-    if "".join(headers.get("sec-fetch-site", ())).strip().lower() in _PAGES:
+    if "".join(headers.get("sec-fetch-site", ())).lower() in _PAGES:
         msg = "A page of another site sent this. Type the address, or ask without a browser."
         raise ForeignPage(msg)
 
 
 def _check_body(headers: Headers) -> None:
-    length = "".join(headers.get("content-length", ())).strip()
+    length = "".join(headers.get("content-length", ()))
     if length in {"", "0"} and "transfer-encoding" not in headers:
         return
     told = "".join(headers.get("content-type", ()))

@@ -17,7 +17,13 @@ from tests.servers.running import RunningService
 
 ENGINES = ("resident",)
 SECRET: Final = "The crane's code is hunter-seven."
-READS: Final = ("reads memories", "reads a memory", "reads the store's state", "asks", "reads the description")
+READS: Final = (
+    "reads memories",
+    "reads a memory",
+    "reads the store's state",
+    "asks",
+    "reads the description",
+)
 
 
 @pytest.fixture(scope="module")
@@ -84,4 +90,7 @@ def test_the_same_page_succeeds_where_it_is_at_home(
     assert learned["loads a script"]["status"] == 200
     assert "Planted by a page." in _stored(client)
     # A text and a form are refused here too.
-    assert (learned["stores as text"]["status"], learned["stores as a form"]["status"]) == (415, 415)
+    assert (learned["stores as text"]["status"], learned["stores as a form"]["status"]) == (
+        415,
+        415,
+    )
