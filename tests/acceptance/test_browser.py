@@ -12,11 +12,11 @@ from typing import Final
 import httpx
 import pytest
 
-from tests.servers.browser import HostileServer, find_browser
+from tests.servers.browser import HostileServer, find_browser, rendered
 from tests.servers.running import RunningService
 
 ENGINES = ("resident",)
-SECRET: Final = "The crane's code is hunter-seven."
+PRIVATE: Final = "The crane's code is hunter-seven."
 READS: Final = (
     "reads memories",
     "reads a memory",
@@ -53,7 +53,7 @@ def _refusals(client: httpx.Client) -> float:
 
 @pytest.fixture
 def memory(client: httpx.Client) -> Iterator[str]:
-    stored = client.post("/memories", json={"text": SECRET}).json()
+    stored = client.post("/memories", json={"text": PRIVATE}).json()
     yield stored["id"]
     for one in client.get("/memories").json()["memories"]:
         client.delete(f"/memories/{one['id']}")
@@ -94,3 +94,12 @@ def test_the_same_page_succeeds_where_it_is_at_home(
         415,
         415,
     )
+
+
+@pytest.mark.parametrize(("path", "mark"), [("/docs", 'class="opblock '), ("/redoc", "operation/")])
+def test_the_pages_of_the_api_work_under_their_policy(
+    browser: str, client: httpx.Client, tmp_path: Path, path: str, mark: str
+) -> None:
+    page = rendered(browser, str(client.base_url.join(path)), tmp_path)
+    assert page.count(mark) > 20
+    assert "graph" in page

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.anyio
 NOTE: Final = (
     "# Harbour\n\nThe crane is red, as [[Ada]] said.\n\n## Tides\n\nHigh at noon. #harbour\n"
 )
+# A client, the store, and an id by each path that asks for one.
+Filled = tuple[httpx.AsyncClient, Database, dict[str, str]]
 # What a route must be given, beside an id.
 REQUIRED: Final = {"q": "crane", "path": "harbour.md"}
 
@@ -36,10 +38,11 @@ async def rows(db: Database) -> dict[str, bytes]:
 
     tables = (await ask("INFO FOR DB"))["tables"]
     found = {name: await ask(f"SELECT * FROM {name}") for name in tables}  # noqa: S608 - its own
-    return {
-        name: orjson.dumps([{str(k): frozen(v) for k, v in row.items()} for row in table], default=str)
+    told = {
+        name: [{str(field): frozen(value) for field, value in row.items()} for row in table]
         for name, table in found.items()
-    }  # fmt: skip
+    }
+    return {name: orjson.dumps(table, default=str) for name, table in told.items()}
 
 
 async def at_rest(db: Database) -> dict[str, bytes]:

@@ -27,6 +27,27 @@ def find_browser() -> str | None:
     return os.environ.get("CHROME_PATH") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def rendered(browser: str, url: str, profile: Path) -> str:
+    """Return the elements of a page once its scripts have run."""
+    told = ["--virtual-time-budget=15000", f"--timeout={_REPORT_SECONDS * 1000}", "--dump-dom"]
+    done = subprocess.run(
+        [browser, *_arguments(profile), *told, url],
+        capture_output=True, text=True, check=True, timeout=2 * _REPORT_SECONDS,
+    )  # fmt: skip
+    return done.stdout
+
+
+def _arguments(profile: Path) -> list[str]:
+    """Return how a browser is started without a window; evil.example is this machine to it."""
+    arguments = [
+        "--headless", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}",
+        "--disable-background-networking", "--disable-component-update",
+        "--host-resolver-rules=MAP evil.example 127.0.0.1",
+    ]  # fmt: skip
+    # Without its own user the browser cannot build its sandbox.
+    return [*arguments, "--no-sandbox"] if os.geteuid() == 0 else arguments
+
+
 class HostileServer(ThreadingHTTPServer):
     """Serves the page, takes its report, and hands every other request on to the service.
 
@@ -56,17 +77,11 @@ class HostileServer(ThreadingHTTPServer):
             server.server_close()
 
     def visit(self, browser: str, url: str, profile: Path) -> Learned:
-        """Open the page in the browser, where evil.example is this machine; return its report."""
-        arguments = [
-            "--headless", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}",
-            "--disable-background-networking", "--disable-component-update",
-            "--host-resolver-rules=MAP evil.example 127.0.0.1", url,
-        ]  # fmt: skip
-        if os.geteuid() == 0:
-            arguments.insert(0, "--no-sandbox")
+        """Open the page in the browser; return what it reports."""
         process = subprocess.Popen(
-            [browser, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+            [browser, *_arguments(profile), url],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
         try:
             return self.reports.get(timeout=_REPORT_SECONDS)
         finally:

@@ -63,8 +63,8 @@ VALUES = st.one_of(
     st.binary(max_size=60),
     st.sampled_from(
         [b"127.0.0.1", b"localhost", b"[::1]:8080", b"evil.example", b"http://127.0.0.1", b"null",
-         b"same-site", b"application/json", b"application/json; charset=\xff", b"0", b"7", b"[", b"]",
-         b"[::1", b"http://[", b"\xc2\xb2", b"application/json;charset=", KEY.encode()]
+         b"same-site", b"application/json", b"application/json; charset=\xff", b"0", b"7", b"[",
+         b"]", b"[::1", b"http://[", b"\xc2\xb2", b"application/json;charset=", KEY.encode()]
     ),
 )  # fmt: skip
 HEADERS = st.lists(st.tuples(NAMES, VALUES), max_size=8)
@@ -95,9 +95,9 @@ def test_no_page_comes_in_that_is_not_the_services_own(headers: Headers) -> None
     ("path", "query"),
     [
         (f"/memories/{KEY}", ""), ("/memories", f"q={KEY}"), (f"/{KEY}", "a=b"),
-        ("/memories", "q=%67m_0123456789ab_Secret-"), ("/memories", "q=gm%5F0123456789ab%5fSecret-"),
-        ("/memories", f"{KEY}=1"), ("/memories", f"a=1;b={KEY}"), ("/memories", "api%5Fkey=Secret-"),
-        (f"/a/{KEY}/b", f"q={KEY}"),
+        ("/memories", "q=%67m_0123456789ab_Secret-"), ("/memories", f"{KEY}=1"),
+        ("/memories", "q=gm%5F0123456789ab%5fSecret-"), ("/memories", f"a=1;b={KEY}"),
+        ("/memories", "api%5Fkey=Secret-"), (f"/a/{KEY}/b", f"q={KEY}"),
     ],
 )  # fmt: skip
 def test_a_key_in_a_url_is_refused_and_not_said_again(path: str, query: str) -> None:
@@ -128,7 +128,8 @@ def test_only_a_service_on_a_socket_takes_any_host() -> None:
         (("10.0.0.7", 1), [], True), (("", 1), [], True), (None, [], True),
         (("::ffff:10.0.0.7", 1), [], True), (("localhost.evil.example", 1), [], True),
         (("127.0.0.1", 1), [(b"X-Forwarded-For", b"127.0.0.1")], True),
-        (("127.0.0.1", 1), [(b"forwarded", b"")], True), (("127.0.0.1", 1), [(b"via", b"1.1 a")], True),
+        (("127.0.0.1", 1), [(b"forwarded", b"")], True),
+        (("127.0.0.1", 1), [(b"via", b"1.1 a")], True),
     ],
 )  # fmt: skip
 def test_who_may_be_elsewhere_needs_a_key(
