@@ -110,7 +110,7 @@ async def test_a_server_that_does_not_answer_costs_a_time_out(
         service.client.post("/ingest", json={"source": "memory/2026-02-13.md", "text": NOTE})
         await database.send_signal(signal.SIGSTOP)
         # Longer than keys are believed without a look: to be alive takes no database.
-        time.sleep(1.2)
+        await asyncio.sleep(1.2)
         started = time.perf_counter()
         assert service.client.get("/health/live").status_code == 200
         assert search(service).status_code == 503
