@@ -274,8 +274,9 @@ def test_the_embedders_key_is_a_file_of_both_and_no_variable() -> None:
     assert list(document["secrets"]["embedding_api_key"]) == ["file"]
     told = json.dumps([one["environment"] for one in services.values()])
     assert "API_KEY" not in told
-    assert services["embedding_server"]["environment"]["EMBEDDING_ALLOWED_HOSTS"] in (
-        services["service"]["environment"]["MEMORY_EMBEDDING_URL"]
+    assert (
+        services["embedding_server"]["environment"]["EMBEDDING_ALLOWED_HOSTS"]
+        in (services["service"]["environment"]["MEMORY_EMBEDDING_URL"])
     )
 
 
