@@ -25,7 +25,10 @@ from embedding_server.web.error_responses import render_error
 
 # Nobody sends these twice who means one thing.
 ONCE = ("host", "authorization", "content-type", "origin", "sec-fetch-site")
-PROXIED = re.compile(r"forwarded|x-forwarded-.*|x-real-ip|via")
+# What proxies and tunnels say of whom they speak for.
+PROXIED = re.compile(
+    r"forwarded|x-forwarded.*|x-real-ip|via|.*client-ip|.*connecting-ip|x-original-.*"
+)
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::\d{1,5})?")
 JSON = re.compile(r"application/(?:[\w.+-]+\+)?json")
 CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w-]+)", re.IGNORECASE)

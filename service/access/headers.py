@@ -17,7 +17,10 @@ from service.access.errors import ForeignPage, HeadersRefused, KeyInUrl, Misdire
 
 # Nobody sends these twice who means one thing.
 _ONCE: Final = ("host", "authorization", "content-type", "origin", "sec-fetch-site")
-_PROXIED: Final = re.compile(r"forwarded|x-forwarded-.*|x-real-ip|via")
+# What proxies and tunnels say of whom they speak for.
+_PROXIED: Final = re.compile(
+    r"forwarded|x-forwarded.*|x-real-ip|via|.*client-ip|.*connecting-ip|x-original-.*"
+)
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::(\d{1,5}))?")
 _JSON: Final = re.compile(r"application/(?:[\w.+-]+\+)?json")
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([\w-]+)", re.IGNORECASE)

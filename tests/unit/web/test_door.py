@@ -130,6 +130,9 @@ def test_only_a_service_on_a_socket_takes_any_host() -> None:
         (("127.0.0.1", 1), [(b"X-Forwarded-For", b"127.0.0.1")], True),
         (("127.0.0.1", 1), [(b"forwarded", b"")], True),
         (("127.0.0.1", 1), [(b"via", b"1.1 a")], True),
+        (("127.0.0.1", 1), [(b"cf-connecting-ip", b"10.0.0.7")], True),
+        (("127.0.0.1", 1), [(b"True-Client-IP", b"10.0.0.7")], True),
+        (("127.0.0.1", 1), [(b"x-request-id", b"a"), (b"user-agent", b"via")], False),
     ],
 )  # fmt: skip
 def test_who_may_be_elsewhere_needs_a_key(
