@@ -146,8 +146,11 @@ class Settings(BaseSettings):
     @property
     def host_names(self) -> frozenset[str]:
         """The names in `allowed_hosts` and the address itself, in lower case."""
-        own = {self.host.lower()} - {"0.0.0.0", "::", ""}  # noqa: S104 - it is left out
-        return _names_in(self.allowed_hosts.lower()) | own
+        host = self.host.lower()
+        is_any = host in {"0.0.0.0", "::", ""}  # noqa: S104 - it is left out
+        # An IPv6 address stands in brackets in a URL.
+        own = () if is_any else (host, f"[{host}]")
+        return _names_in(self.allowed_hosts.lower()).union(own)
 
 
 def _names_in(listed: str) -> frozenset[str]:

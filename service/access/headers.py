@@ -44,7 +44,8 @@ class Named:
     @classmethod
     def of(cls, host: str, hosts: Iterable[str], origins: Iterable[str]) -> Self:
         """Return those that settings name; the address that is listened on is one of them."""
-        own = () if host.startswith(UNIX) or is_any(host) else (host,)
+        # An IPv6 address stands in brackets in a URL.
+        own = () if host.startswith(UNIX) or is_any(host) else (host, f"[{host}]")
         every = frozenset(one.lower() for one in (*own, *hosts))
         return cls(every, frozenset(one.lower().rstrip("/") for one in origins))
 

@@ -18,16 +18,8 @@ from service.access.headers import (
 )
 from service.errors import ServiceError
 from service.settings import Settings
-from service.web.problems import problem
+from service.web.problems import TOLD, problem
 
-# Of every answer: it is no page, and no cache of a browser or a proxy keeps it.
-_TOLD: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-}
 _EXPOSED: Final = ("X-Request-ID", "Retry-After", "Location", "X-Job")
 
 
@@ -59,7 +51,7 @@ class Door:
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _TOLD.items():
+                for name, value in TOLD.items():
                     headers.setdefault(name, value)
             await send(message)
 

@@ -24,6 +24,15 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
+# Of every answer: it is no page, and no cache of a browser or a proxy keeps it.
+TOLD: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
 # Those that HTTP knows, beside any of its own that somebody tries.
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
@@ -83,7 +92,7 @@ def _respond(
         content,
         status_code=status,
         media_type=MEDIA_TYPE,
-        headers={**(headers or {}), "X-Request-ID": str(body["request_id"])},
+        headers={**TOLD, **(headers or {}), "X-Request-ID": str(body["request_id"])},
     )
 
 

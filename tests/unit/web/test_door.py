@@ -122,6 +122,22 @@ def test_only_a_service_on_a_socket_takes_any_host() -> None:
 
 
 @pytest.mark.parametrize(
+    ("listens", "host"),
+    [("10.0.0.5", "10.0.0.5:8080"), ("2001:DB8::5", "[2001:db8::5]:8080"), ("::1", "[::1]"),
+     ("box.example", "Box.example:8080")],
+)  # fmt: skip
+def test_the_address_that_is_listened_on_may_be_asked(listens: str, host: str) -> None:
+    assert ask([(b"host", host.encode())], listens=listens)[0] == 200
+    assert ask([(b"host", b"10.0.0.6")], listens=listens)[0] == 421
+
+
+def test_an_address_that_means_every_one_names_none() -> None:
+    for listens in (".".join("0000"), "::"):
+        for host in (b"0.0.0.0", b"[::]", b"10.0.0.5"):
+            assert ask([(b"host", host)], listens=listens)[0] == 421
+
+
+@pytest.mark.parametrize(
     ("client", "headers", "needs_key"),
     [
         (("127.0.0.1", 1), [], False), (("127.9.9.9", 1), [], False), (("::1", 1), [], False),
