@@ -31,6 +31,7 @@ from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import Database
 from service.store.keyring import Keyring
+from service.store.private_files import PrivateFiles
 from service.store.snapshot_log import forget_snapshot
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
@@ -57,6 +58,7 @@ class Parts:
     searcher: Searcher
     language_fit: LanguageFit
     keyring: Keyring
+    private_files: PrivateFiles
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -88,6 +90,8 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             settings.disk_reserve_mb * 1_000_000,
         )
     )
+    private_files = PrivateFiles()
+    await asyncio.to_thread(private_files.keep, settings.data_dir.expanduser(), db.address.folder)
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
     residency: Residency | None = None
@@ -116,7 +120,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         fit = LanguageFit(db, vectors)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
-            Consolidations(jobs), searcher, fit, keyring,
+            Consolidations(jobs), searcher, fit, keyring, private_files,
         )  # fmt: skip
     finally:
         await keyring.note()

@@ -8,6 +8,7 @@ import typer
 
 from service.commands import consolidate, graph, ingest, keys, reembed, serve, switch_engine
 from service.commands.terminal import one_line
+from service.store.private_files import keep_new_files_private
 
 app = typer.Typer(
     help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -27,6 +28,7 @@ def main() -> None:
     Threads of the embedded engine are still there when the store is closed. One that calls into an
     interpreter which ends aborts the process, though all is done (surrealdb-embedded 3.0.0b10).
     """
+    keep_new_files_private()
     try:
         with one_line():
             app()

@@ -21,6 +21,7 @@ from service.redaction import redacted
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT
 from service.store.database import Database
+from service.store.private_files import PrivateFiles
 from service.store.schema import SCHEMA_VERSION
 from service.web.parts import TheDatabase, TheSettings, part
 
@@ -76,6 +77,7 @@ async def get_ready(
     searcher: Annotated[Searcher, part(Searcher)],
     residency: Annotated[Residency | None, part(Residency)],
     fit: Annotated[LanguageFit, part(LanguageFit)],
+    files: Annotated[PrivateFiles, part(PrivateFiles)],
     response: Response,
 ) -> Readiness:
     """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
@@ -90,7 +92,7 @@ async def get_ready(
     tells_all = caller().agents is None
     index = await asyncio.to_thread(residency.state) if residency and tells_all else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
-    warnings = [fit.warning] if fit.warning else []
+    warnings = [*([fit.warning] if fit.warning else []), *files.warnings]
     status: Literal["ready", "degraded", "unavailable"] = "ready"
     if reasons:
         response.status_code = 503

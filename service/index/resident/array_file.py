@@ -80,8 +80,8 @@ def map_arrays(path: Path) -> Saved:
 
 
 def _created(path: Path) -> int:
-    """Return the descriptor of an empty file that nobody else may read."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Return the descriptor of a new file that nobody else may read; no link leads it elsewhere."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:
