@@ -27,9 +27,7 @@ class Settings(BaseSettings):
     )
 
     host: str = Field(
-        "127.0.0.1",
-        description="Address to listen on. One that is not loopback needs a key first: "
-        "`graph-memory keys create`.",
+        "127.0.0.1", description="Address to listen on; one that is not loopback needs a key."
     )
     api_key: SecretStr | None = Field(
         None, description="Key that commands show to the running service, where keys were made."

@@ -36,6 +36,9 @@ AMOUNTS: Final = {
     "lawful stores": Amount(
         "integration/test_ranking_laws.py", "stores for each law of ranking", 10, 4, 25
     ),
+    "plays at the walls": Amount(
+        "acceptance/test_walls_at_random.py", "plays of 50 operations for each engine", 200, 3, 200
+    ),
     "histories": Amount("integration/test_ingest_graph.py", "histories for each engine", 12, 4, 30),
     "steps": Amount("integration/test_ingest_graph.py", "steps in a history", 12, 12, 16),
     "kills": Amount("integration/test_crash.py", "kills of one scan", 4, 2, 6),

@@ -22,10 +22,12 @@ from service.errors import WriteConflict
 from service.index.resident import array_file
 from service.index.resident import snapshots as module
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.array_file import Unreadable, map_arrays, write_arrays
+from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
 from service.index.resident.index_file import restore_index
 from service.index.resident.residency import Residency
 from service.index.resident.saved import Saved
+from service.index.resident.snapshots import Expected
+from service.index.resident.vectors import VectorIndex
 from service.memories.storing import Pushed, change_memory, find, remove, store
 from service.opening import open_parts
 from service.settings import Settings
@@ -164,6 +166,29 @@ async def test_random_stores_start_as_if_they_were_read(
         assert told(index, *WORDS) == told(await fresh(db), *WORDS)
         # What is mapped can be written to: the file stays as it is.
         assert told(await fresh(db, tmp_path / "index")) == told(index)
+
+
+async def test_a_store_that_began_empty_starts_from_its_first_snapshot(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    residency = residency_of(opened.db, tmp_path / "index")
+    residency.expect(["main"])
+    opened.db.after_write = residency.follower.after_write
+    assert (await residency.index_of("main")).memories == 0
+    await fill(opened, random.Random(31), 5)
+    await residency.take_snapshots()
+    [file] = files_in(tmp_path / "index")
+    assert read_facts(file)["expected"]["fingerprint"]
+    with log_of(caplog) as said:
+        assert (await fresh(opened.db, tmp_path / "index")).memories == 5
+    assert said == []
+
+
+def test_an_index_that_began_empty_fits_no_model_that_is_scanned_in_part() -> None:
+    index = AgentIndex("main", VectorIndex(8))
+    assert Expected("main", "f", 8, None).fits(index)
+    assert not Expected("main", "f", 8, 4).fits(index)
+    assert Expected("main", "f", 8, 4).fits(AgentIndex("main", VectorIndex(8, 4)))
 
 
 async def test_what_is_mapped_follows_new_writes(opened: OpenStore, tmp_path: Path) -> None:

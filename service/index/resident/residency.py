@@ -13,14 +13,8 @@ from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.census import find_drift
 from service.index.resident.follow import Follower
-from service.index.resident.loading import (
-    empty_index,
-    load,
-    log_loaded,
-    scanned_of,
-    store_facts,
-)
-from service.index.resident.snapshots import Expected, Snapshots
+from service.index.resident.loading import empty_index, load, log_loaded
+from service.index.resident.snapshots import Expected, Snapshots, facts_and_expected
 from service.index.resident.state import AgentState, IndexState, left_out_of, too_many
 from service.store.database import Database
 from service.store.queries import load_query
@@ -231,9 +225,7 @@ class Residency:
         doubts = self.doubts[agent]
         is_first = agent not in self._residents and agent not in self.doubts
         mark = await self.follower.mark()
-        facts = await store_facts(self.db, agent)
-        scanned = scanned_of(facts.fingerprint, self._scanned_dimensions)
-        expected = Expected(agent, facts.fingerprint, facts.dimensions, scanned)
+        facts, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
         # Whoever loads again looks for what the index has missed: it stands in no file either.
         restored = None
         if self.snapshots and is_first:
@@ -244,7 +236,7 @@ class Residency:
             index = restored.index
             await self.follower.admit(index, restored.mark)
         else:
-            index = empty_index(agent, facts, scanned, packs=self.follower.is_alone)
+            index = empty_index(agent, facts, expected.scanned, packs=self.follower.is_alone)
             loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())
             try:
                 await load(self.db, loading)
@@ -261,12 +253,17 @@ class Residency:
 
     async def take_snapshots(self) -> None:
         """Write what is held to files, for the next start."""
-        if self.snapshots:
-            await self.snapshots.take(
-                (index, self._loaded_as[agent])
-                for agent, index in self._residents.items()
-                if agent in self._loaded_as and agent not in self.doubts
-            )
+        if not self.snapshots:
+            return
+        for agent in [agent for agent, known in self._loaded_as.items() if not known.fingerprint]:
+            # It was empty when it was loaded: the first vector said which model there is.
+            _, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
+            self._loaded_as[agent] = expected
+        await self.snapshots.take(
+            (index, self._loaded_as[agent])
+            for agent, index in self._residents.items()
+            if agent in self._loaded_as and agent not in self.doubts
+        )
 
     async def close(self) -> None:
         """Take a last snapshot where much has changed."""

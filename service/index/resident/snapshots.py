@@ -16,10 +16,12 @@ from typing import Any, Final
 from uuid import uuid4
 
 from service.errors import ServiceError
+from service.index.resident.add_pages import StoreFacts
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
 from service.index.resident.follow import Follower
 from service.index.resident.index_file import restore_index, save_index
+from service.index.resident.loading import scanned_of, store_facts
 from service.index.resident.saved import Saved
 from service.index.resident.stamps import StampRefused
 from service.store.database import Database
@@ -57,6 +59,20 @@ class Expected:
     fingerprint: str | None
     dimensions: int | None
     scanned: int | None
+
+    def fits(self, index: AgentIndex) -> bool:
+        """Return whether an index scans its vectors so: one that began empty scans them whole."""
+        vectors = index.vectors
+        return vectors is None or vectors.scanned == (self.scanned or vectors.dimensions)
+
+
+async def facts_and_expected(
+    db: Database, agent: str, scanned_dimensions: int | None
+) -> tuple[StoreFacts, Expected]:
+    """Return what the store says of an agent, and what a snapshot must say of that."""
+    facts = await store_facts(db, agent)
+    scanned = scanned_of(facts.fingerprint, scanned_dimensions)
+    return facts, Expected(agent, facts.fingerprint, facts.dimensions, scanned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +149,9 @@ class Snapshots:
         chosen = [
             (index, expected)
             for index, expected in indexes
-            if index.memories >= FEWEST_MEMORIES and not index.beyond_budget
+            if index.memories >= FEWEST_MEMORIES
+            and not index.beyond_budget
+            and expected.fits(index)
         ]
         started = self._taken_at = time.monotonic()
         deleted_at = self._follower.deleted_at
