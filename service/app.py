@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 
 from service.access.addresses import is_loopback
 from service.access.operations import check_operations
+from service.audit import route as audit
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
@@ -92,6 +93,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         metrics,
         keys,
         grants,
+        audit,
     ):
         app.include_router(room.router)
     check_operations(_operations(app))
@@ -114,6 +116,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
         asyncio.create_task(_supervised("keys", parts.keyring.keep_noting)),
+        asyncio.create_task(_supervised("audit", parts.audit.keep_writing)),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),

@@ -29,6 +29,7 @@ from service.links.dictionaries import Dictionaries
 from service.search.ranking import Searcher, turns_of
 from service.settings import Settings
 from service.store.address import StoreAddress
+from service.store.audit_log import AuditLog
 from service.store.database import Database
 from service.store.keyring import Keyring
 from service.store.private_files import PrivateFiles
@@ -59,6 +60,7 @@ class Parts:
     language_fit: LanguageFit
     keyring: Keyring
     private_files: PrivateFiles
+    audit: AuditLog
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -78,24 +80,14 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     for a store that cannot be used, StoreUnavailable for a server that is away.
     """
     schema = await read_schema(settings)
-    password = settings.database_password
-    db = Database(
-        StoreAddress(
-            settings.store_url,
-            settings.database_user,
-            password.get_secret_value() if password else None,
-            settings.database_namespace,
-            settings.database_name,
-            settings.database_timeout_seconds,
-            settings.disk_reserve_mb * 1_000_000,
-        )
-    )
+    db = Database(_store_address(settings))
     private_files = PrivateFiles()
     await asyncio.to_thread(private_files.keep, settings.data_dir.expanduser(), db.address.folder)
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
     residency: Residency | None = None
     keyring = Keyring(db)
+    audit = AuditLog(db, settings.audit, settings.audit_days)
     vectors = Vectors(embedder, Fitting(db, schema, FORM_OF_ENGINE[settings.search_engine]))
     try:
         await db.open(schema)
@@ -121,9 +113,11 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
             Consolidations(jobs), searcher, fit, keyring, private_files,
+            audit,
         )  # fmt: skip
     finally:
         await keyring.note()
+        await audit.close()
         if residency:
             await residency.close()
         await vectors.close()
@@ -145,6 +139,19 @@ def open_pipeline(
     # Summaries say nothing that their sources do not: they change in the same transaction.
     steps = [partial(revise, budget_tokens=section_tokens)]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
+
+
+def _store_address(settings: Settings) -> StoreAddress:
+    password = settings.database_password
+    return StoreAddress(
+        settings.store_url,
+        settings.database_user,
+        password.get_secret_value() if password else None,
+        settings.database_namespace,
+        settings.database_name,
+        settings.database_timeout_seconds,
+        settings.disk_reserve_mb * 1_000_000,
+    )
 
 
 def _residency(settings: Settings, db: Database, dictionaries: Dictionaries) -> Residency | None:

@@ -80,29 +80,21 @@ class Settings(BaseSettings):
         8, ge=1, le=2048, description="Texts a request; 42 at once exhausted a 12 GB card."
     )
     embedding_timeout_seconds: float = Field(
-        60.0,
-        gt=0,
-        description="Longest wait for one embedding request of the background, with its retries, "
-        "in seconds.",
-    )
+        60.0, gt=0, description="Longest wait for one embedding request of the background, with "
+        "its retries, in seconds.",
+    )  # fmt: skip
     embedding_query_seconds: float = Field(
-        4.0,
-        gt=0,
-        description="Longest wait for the vector of a question, in seconds; past it: words and "
-        "graph.",
-    )
+        4.0, gt=0, description="Longest wait for the vector of a question, in seconds; past it: "
+        "words and graph.",
+    )  # fmt: skip
     embedding_write_seconds: float = Field(
-        8.0,
-        gt=0,
-        description="Longest wait of a write for all its vectors, in seconds; past it they are "
-        "made later.",
-    )
+        8.0, gt=0, description="Longest wait of a write for all its vectors, in seconds; past it "
+        "they are made later.",
+    )  # fmt: skip
     embedding_check_seconds: float = Field(
-        5.0,
-        gt=0,
-        description="How long a look at the model is good for, in seconds: then a fixed text is "
-        "embedded again.",
-    )
+        5.0, gt=0, description="How long a look at the model is good for, in seconds: then a fixed "
+        "text is embedded again.",
+    )  # fmt: skip
     disk_reserve_mb: int = Field(
         16,
         ge=0,
@@ -241,6 +233,14 @@ class Settings(BaseSettings):
     )
     body_bytes_per_second: int = Field(
         100_000, ge=1, description="So many bytes of a body that arrived grant a second more."
+    )
+    audit: Literal["writes", "all", "off"] = Field(
+        "writes",
+        description="What the audit records: `writes` with all denials, `all` reads as well, or "
+        "`off`; deletions always.",
+    )
+    audit_days: int = Field(
+        90, ge=1, le=36500, description="How long a line of the audit is kept, in days."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe log line to print."

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from service.commands import consolidate, graph, ingest, keys, reembed, serve, switch_engine
+from service.commands import audit, consolidate, graph, ingest, keys, reembed, serve, switch_engine
 from service.commands.terminal import one_line
 from service.store.private_files import keep_new_files_private
 
@@ -14,6 +14,7 @@ app = typer.Typer(
     help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 app.command("serve")(serve.command)
+app.command("audit")(audit.command)
 app.command("ingest")(ingest.command)
 app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)

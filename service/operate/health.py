@@ -23,7 +23,7 @@ from service.store.agents import DEFAULT_AGENT
 from service.store.database import Database
 from service.store.private_files import PrivateFiles
 from service.store.schema import SCHEMA_VERSION
-from service.web.parts import TheDatabase, TheSettings, part
+from service.web.parts import TheDatabase, part
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
@@ -73,7 +73,6 @@ async def get_live() -> Alive:
 @router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
 async def get_ready(
     db: TheDatabase,
-    settings: TheSettings,
     searcher: Annotated[Searcher, part(Searcher)],
     residency: Annotated[Residency | None, part(Residency)],
     fit: Annotated[LanguageFit, part(LanguageFit)],
@@ -87,7 +86,7 @@ async def get_ready(
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
         "embedder": await _embedder(searcher.vectors),
         "fingerprint": _fingerprint(searcher.vectors),
-        "engine": _engine(searcher, residency, settings.agent),
+        "engine": _engine(searcher, residency, searcher.settings.agent),
     }
     tells_all = caller().agents is None
     index = await asyncio.to_thread(residency.state) if residency and tells_all else None

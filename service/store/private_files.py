@@ -77,7 +77,7 @@ class PrivateFiles:
             if stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
                 self.warnings.append(f"{folder} can be reached by other users and {reason}.")
             return
-        holds_more = bool(parts) and set(os.listdir(folder)) - set(OWN_PARTS)
+        holds_more = bool(parts) and {part.name for part in folder.iterdir()} - set(OWN_PARTS)
         if holds_more and stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
             self.warnings.append(
                 f"{folder} can be reached by other users and holds other files too, so its rights "

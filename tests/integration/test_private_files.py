@@ -1,4 +1,4 @@
-"""The data folder is its user's alone: as the engine makes files, and as an older version left them."""
+"""The data folder is its user's alone: as the engine makes files, and as older versions did."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from service.store.private_files import PrivateFiles
-from tests.servers.running import free_port, running_service, service_process, wait_for
+from tests.servers.running import REPOSITORY, free_port, running_service, service_process, wait_for
 from tests.stores.template import lay_store
 
 IS_ROOT: Final = os.name == "posix" and os.geteuid() == 0
@@ -80,7 +80,7 @@ def test_every_file_stays_private_through_writes_a_kill_and_a_restart(
 ) -> None:
     data, port = home / "made" / "data", free_port()
     environment = {
-        "MEMORY_DATA_DIR": str(data), "MEMORY_PORT": str(port), "PYTHONPATH": os.getcwd(),
+        "MEMORY_DATA_DIR": str(data), "MEMORY_PORT": str(port), "PYTHONPATH": str(REPOSITORY),
         "MEMORY_EMBEDDING_URL": embedding_url,
     }  # fmt: skip
     url, seen = f"http://127.0.0.1:{port}", set[str]()
