@@ -27,6 +27,7 @@ from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
 from service.recall import route as recall
+from service.redaction import loggable
 from service.search import route as search
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
@@ -183,7 +184,7 @@ async def _declare(parts: Parts) -> None:
     try:
         await declare_concepts(parts.pipeline, parts.settings.concepts_file, parts.settings.agent)
     except (ServiceError, OSError) as error:
-        log.error("concepts file: %s", error)  # noqa: TRY400 - the sentence says all there is
+        log.error("concepts file: %s", loggable(error))  # noqa: TRY400 - the sentence says all there is
 
 
 async def _silence(parts: Parts) -> None:
@@ -191,7 +192,7 @@ async def _silence(parts: Parts) -> None:
     try:
         await silence_quarantined(parts.pipeline)
     except ServiceError as error:
-        log.error("quarantined memories: %s", error)  # noqa: TRY400 - the sentence says all there is
+        log.error("quarantined memories: %s", error.logged)  # noqa: TRY400 - the sentence says all there is
 
 
 async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:

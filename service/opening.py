@@ -26,6 +26,7 @@ from service.inference.vectors import Vectors
 from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
+from service.redaction import loggable
 from service.search.ranking import Searcher, turns_of
 from service.settings import Settings
 from service.store.address import StoreAddress
@@ -173,7 +174,7 @@ async def _leave_no_snapshots(settings: Settings, db: Database) -> None:
         await asyncio.to_thread(remove_files, _snapshot_folder(settings))
         await forget_snapshot(db)
     except (OSError, ServiceError) as error:
-        log.warning("snapshots of the resident engine are left behind: %s", error)
+        log.warning("snapshots of the resident engine are left behind: %s", loggable(error))
 
 
 def _snapshot_folder(settings: Settings) -> Path:

@@ -68,7 +68,7 @@ class AuditLog:
                 break
             except ServiceError as error:
                 self._lost += sum(entry.count for entry in entries)
-                log.error("%s of the audit: %s", len(entries), error)  # noqa: TRY400
+                log.error("%s of the audit: %s", len(entries), error.logged)  # noqa: TRY400
         if self.dropped > self._told:
             log.warning("%d requests are in no line of the audit", self.dropped - self._told)
             self._told = self.dropped
@@ -82,4 +82,4 @@ class AuditLog:
         try:
             await self._db.run(FORGET_AUDIT, before=before, micros=micros(before))
         except ServiceError as error:
-            log.warning("old lines of the audit stay for now: %s", error)
+            log.warning("old lines of the audit stay for now: %s", error.logged)

@@ -33,6 +33,11 @@ _NO_CRC: Final = "00000000"
 class Unreadable(Exception):
     """A file that holds no arrays, or not as they were written; the text says why."""
 
+    @property
+    def logged(self) -> str:
+        """The text: it names facts of the file, nobody's words."""
+        return str(self)
+
 
 def write_arrays(path: Path, saved: Saved) -> None:
     """Write a file that is there whole once it has its name; raises OSError.
