@@ -72,8 +72,17 @@ def _ask_engine(engine: str, sources: str, examples: int, seeds: Sequence[int]) 
     return found
 
 
-def ask(url: str, examples: int, seed: int, phases: Sequence[str] = PHASES) -> Asked:
-    """Send so many drawn requests to each operation of the service at this address."""
+def ask(
+    url: str, examples: int, seed: int, phases: Sequence[str] = PHASES, key: str | None = None
+) -> Asked:
+    """Send so many drawn requests to each operation of the service at this address.
+
+    With a `key` as who has it. Without one, none is made: from then on each request would need it.
+    """
+    if key:
+        who = ["--header", f"Authorization: Bearer {key}"]
+    else:
+        who = ["--exclude-operation-id", "create_key"]
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run(
             [
@@ -81,7 +90,7 @@ def ask(url: str, examples: int, seed: int, phases: Sequence[str] = PHASES) -> A
                 f"{url}/openapi.json", "--phases", ",".join(phases),
                 "--max-examples", str(examples), "--seed", str(seed), "--continue-on-failure",
                 "--generation-database", "none", "--request-timeout", str(_SECONDS_OF_A_REQUEST),
-                "--suppress-health-check", "all", "--warnings", "off",
+                "--suppress-health-check", "all", "--warnings", "off", *who,
             ],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip

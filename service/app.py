@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from service.access.addresses import is_loopback
-from service.access.operations import check_operations
+from service.access.operations import OPEN, check_operations
 from service.audit import route as audit
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
@@ -36,6 +36,7 @@ from service.version import VERSION
 from service.web.authentication import CHECK_SCOPES
 from service.web.bounds import Bounds
 from service.web.declared import PROBLEM_RESPONSES
+from service.web.pages import add_pages
 from service.web.problems import install_problems
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
@@ -73,6 +74,8 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         lifespan=lifespan,
         responses=PROBLEM_RESPONSES,
         dependencies=[CHECK_SCOPES],
+        docs_url=None,
+        redoc_url=None,
         generate_unique_id_function=_operation_id,
     )
     install_problems(app)
@@ -97,7 +100,8 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         audit,
     ):
         app.include_router(room.router)
-    check_operations(_operations(app))
+    add_pages(app)
+    _describe_keys(app)
     return app
 
 
@@ -211,7 +215,17 @@ def _operation_id(route: APIRoute) -> str:
     return route.operation_id or route.name
 
 
-def _operations(app: FastAPI) -> Iterator[str]:
-    for path in app.openapi()["paths"].values():
-        for told in path.values():
-            yield told["operationId"]
+def _describe_keys(app: FastAPI) -> None:
+    """Say in /openapi.json which operations take a key; LookupError if one has no line."""
+    description = app.openapi()
+    operations = [told for path in description["paths"].values() for told in path.values()]
+    check_operations(told["operationId"] for told in operations)
+    description["components"]["securitySchemes"] = {
+        "key": {
+            "type": "http", "scheme": "bearer",
+            "description": "A key of `graph-memory keys create`; none while none was made.",
+        }
+    }  # fmt: skip
+    for told in operations:
+        if told["operationId"] not in OPEN:
+            told["security"] = [{"key": []}, {}]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from service.limits import Limits
 from service.records import KINDS
 from service.redaction import SECRETS
 
@@ -19,15 +20,17 @@ def _data_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
-class Settings(BaseSettings):
-    """The service's settings, read once from MEMORY_… variables and an optional .env file."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
-    )
+class _Choices(BaseSettings):
+    """Where things are, and how they are done."""
 
     host: str = Field(
         "127.0.0.1", description="Address to listen on; one that is not loopback needs a key."
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Names by which the service may be asked beside loopback, comma-separated."
+    )
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Origins of pages that may ask (https://app.example), comma-separated."
     )
     api_key: SecretStr | None = Field(
         None, description="Key that commands show to the running service, where keys were made."
@@ -80,21 +83,29 @@ class Settings(BaseSettings):
         8, ge=1, le=2048, description="Texts a request; 42 at once exhausted a 12 GB card."
     )
     embedding_timeout_seconds: float = Field(
-        60.0, gt=0, description="Longest wait for one embedding request of the background, with "
-        "its retries, in seconds.",
-    )  # fmt: skip
+        60.0,
+        gt=0,
+        description="Longest wait for one embedding request of the background, with its retries, "
+        "in seconds.",
+    )
     embedding_query_seconds: float = Field(
-        4.0, gt=0, description="Longest wait for the vector of a question, in seconds; past it: "
-        "words and graph.",
-    )  # fmt: skip
+        4.0,
+        gt=0,
+        description="Longest wait for the vector of a question, in seconds; past it: words and "
+        "graph.",
+    )
     embedding_write_seconds: float = Field(
-        8.0, gt=0, description="Longest wait of a write for all its vectors, in seconds; past it "
-        "they are made later.",
-    )  # fmt: skip
+        8.0,
+        gt=0,
+        description="Longest wait of a write for all its vectors, in seconds; past it they are "
+        "made later.",
+    )
     embedding_check_seconds: float = Field(
-        5.0, gt=0, description="How long a look at the model is good for, in seconds: then a fixed "
-        "text is embedded again.",
-    )  # fmt: skip
+        5.0,
+        gt=0,
+        description="How long a look at the model is good for, in seconds: then a fixed text is "
+        "embedded again.",
+    )
     disk_reserve_mb: int = Field(
         16,
         ge=0,
@@ -166,88 +177,6 @@ class Settings(BaseSettings):
         description="Most sections of one document that become memories; past it a warning names "
         "the line. All are one transaction, whose time grows with the square of their number.",
     )
-    max_request_bytes: int = Field(
-        32_000_000, ge=1000, description="Largest request body, in bytes; past it: 413."
-    )
-    bodies_memory_mb: int = Field(
-        128,
-        ge=1,
-        description="RAM for all request bodies together, in MB (10^6 bytes), the first 64 kB of "
-        "each not counted; past it: 503.",
-    )
-    reads_at_once: int = Field(
-        16,
-        ge=1,
-        description="Searches and reads that are worked on at once; two cores answer 31 searches "
-        "a second, and more at once make none faster.",
-    )
-    reads_waiting: int = Field(
-        128,
-        ge=0,
-        description="Further ones that wait their turn, about what is answered while they may "
-        "wait; past it: 503.",
-    )
-    read_timeout_seconds: float = Field(
-        30.0, gt=0, description="Longest work on one of them, in seconds; past it: 503."
-    )
-    writes_at_once: int = Field(
-        16, ge=1, description="Writes that are worked on at once; apart from reads."
-    )
-    writes_waiting: int = Field(
-        128, ge=0, description="Further writes that wait their turn; past it: 503."
-    )
-    write_timeout_seconds: float = Field(
-        300.0,
-        gt=0,
-        description="Longest work on one write, in seconds; past it: 503, and the write goes on.",
-    )
-    jobs_at_once: int = Field(
-        4,
-        ge=1,
-        description="Scans that are waited for, consolidations and counts of whole stores at once.",
-    )
-    jobs_waiting: int = Field(
-        16, ge=0, description="Further ones of these that wait their turn; past it: 503."
-    )
-    job_timeout_seconds: float = Field(
-        3600.0,
-        gt=0,
-        description="Longest work on one of these, in seconds; past it: 503, and the work goes on.",
-    )
-    wait_timeout_seconds: float = Field(
-        5.0, gt=0, description="Longest wait of any request for its turn, in seconds; past it: 503."
-    )
-    max_connections: int = Field(
-        4096,
-        ge=1,
-        description="Open connections; past it the one that has been silent longest is closed.",
-    )
-    header_timeout_seconds: float = Field(
-        10.0, gt=0, description="Longest wait for a request's headers, in seconds; past it: 408."
-    )
-    body_timeout_seconds: float = Field(
-        20.0,
-        gt=0,
-        description="Longest wait for a request's body, in seconds, besides what its length "
-        "grants; past it: 408. A client that reads nothing for so long is cut off.",
-    )
-    body_bytes_per_second: int = Field(
-        100_000, ge=1, description="So many bytes of a body that arrived grant a second more."
-    )
-    audit: Literal["writes", "all", "off"] = Field(
-        "writes",
-        description="What the audit records: `writes` with all denials, `all` reads as well, or "
-        "`off`; deletions always.",
-    )
-    audit_days: int = Field(
-        90, ge=1, le=36500, description="How long a line of the audit is kept, in days."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least severe log line to print."
-    )
-    schema_file: Path = Field(
-        REPOSITORY / "schema.surql", description="The description of all stored data."
-    )
 
     @field_validator("sources", mode="before")
     @classmethod
@@ -284,6 +213,36 @@ class Settings(BaseSettings):
             msg = "must begin with surrealkv://, ws:// or wss://"
             raise ValueError(msg)
         return value
+
+    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @classmethod
+    def _split_names(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+
+class Settings(Limits, _Choices):
+    """The service's settings, read once from MEMORY_… variables and an optional .env file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    audit: Literal["writes", "all", "off"] = Field(
+        "writes",
+        description="What the audit records: `writes` with all denials, `all` reads as well, or "
+        "`off`; deletions always.",
+    )
+    audit_days: int = Field(
+        90, ge=1, le=36500, description="How long a line of the audit is kept, in days."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe log line to print."
+    )
+    schema_file: Path = Field(
+        REPOSITORY / "schema.surql", description="The description of all stored data."
+    )
 
     def model_post_init(self, _: object) -> None:
         """Let no error, log line or answer of this process tell a key or a password."""

@@ -88,6 +88,8 @@ SOAK_ONLY: Final = (
     "acceptance/test_command.py::test_a_scan_from_a_shell_goes_through",
     "acceptance/test_command.py::test_another_model_is_refused",
     "acceptance/test_graph_report.py::test_the_command_prints_the_report_of_the_running_service[d",
+    "acceptance/test_key_commands.py::test_keys_from_a_shell_with_and_without_a_service",
+    "acceptance/test_key_commands.py::test_what_is_wrong_is_told_in_one_line",
     "acceptance/test_switching.py::test_a_store_of_the_other_engine_is_refused_and_switched",
     "embedding_server/encoders/test_opening.py::test_the_settings_choose_the_encoder[device='cpu'",
     "embedding_server/encoders/test_opening.py::test_without_onnx_runtime_torch_serves",

@@ -1,8 +1,14 @@
 """What the door answers to whoever may not come in, or not do this; pure.
 
 ServiceError
+├── HeadersRefused           400
+├── KeyInUrl                 400
 ├── Unauthorized             401
 ├── Forbidden                403
+├── ForeignPage              403
+├── OwnMemories              409
+├── NotJson                  415
+├── MisdirectedRequest       421
 ├── TooManyRequests          429   (with Retry-After)
 └── NotFound                 404
     ├── KeyNotFound
@@ -11,7 +17,7 @@ ServiceError
 
 import math
 
-from service.errors import NotFound, ServiceError
+from service.errors import NotAsThingsStand, NotFound, ServiceError
 
 
 class Unauthorized(ServiceError):
@@ -43,3 +49,37 @@ class KeyNotFound(NotFound):
 
 class GrantNotFound(NotFound):
     """There is no grant with this id."""
+
+
+class HeadersRefused(ServiceError):
+    """The request's headers say two things at once."""
+
+    status = 400
+
+
+class KeyInUrl(ServiceError):
+    """A key stands in the URL."""
+
+    status = 400
+
+
+class ForeignPage(ServiceError):
+    """A page of another origin sent this."""
+
+    status = 403
+
+
+class OwnMemories(NotAsThingsStand):
+    """An agent reads its own memories anyway."""
+
+
+class NotJson(ServiceError):
+    """The body is not JSON."""
+
+    status = 415
+
+
+class MisdirectedRequest(ServiceError):
+    """The request means another host."""
+
+    status = 421

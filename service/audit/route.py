@@ -32,7 +32,8 @@ class AuditParameters(Strict):
 
     since: Moment | None = Field(None, description="From this moment on.")
     until: EndMoment | None = Field(None, description="Up to this moment; a bare day is included.")
-    key: Label | None = Field(None, description="The id of a key.", examples=["0f3a9c21d7be"])
+    # Not `key`: the door refuses URLs that seem to hold one.
+    key_id: Label | None = Field(None, description="Of this key.", examples=["0f3a9c21d7be"])
     agent: AgentName | None = Field(None, description="Whose memories.", examples=["main"])
     operation: Label | None = Field(
         None, examples=["delete_memory"],
@@ -48,7 +49,8 @@ class AuditParameters(Strict):
 class AuditEntry:
     """`count` requests of one kind, the last of them at `at`; no texts, no names of documents.
 
-    `outcome` is `done`, `denied` (401, 403, 421, 429), `refused` (other 4xx) or `failed`. `key` and
+    `outcome` is `done`, `denied` (401, 403, 421, 429, and 400 or 415 of the
+    door), `refused` (other 4xx) or `failed`. `key` and
     `name` are of the key that was shown, of a 401 the one it claimed to be; `local` is a program of
     this machine without keys. `ids` are those of memories, jobs, plans, runs, keys and grants;
     anything else, such as a document's path, is there as a piece of its SHA-256. `address` is null

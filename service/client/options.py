@@ -158,7 +158,7 @@ class AuditOptions(TypedDict, total=False):
 
     since: Moment | None
     until: Moment | None
-    key: str | None
+    key_id: str | None
     agent: str | None
     operation: str | None
     outcome: str | None

@@ -30,7 +30,7 @@ def command(
 ) -> None:
     """Show who did what, when and from where; works with and without the service running."""
     choices: AuditOptions = {
-        "since": since, "key": key, "agent": agent, "operation": operation, "outcome": outcome,
+        "since": since, "key_id": key, "agent": agent, "operation": operation, "outcome": outcome,
     }  # fmt: skip
     entries = asyncio.run(_list(begin(), choices, limit))
     Console().print(_table(entries) if entries else "The audit has no such line.")

@@ -6,6 +6,7 @@ from typing import Final
 
 import httpx
 
+from service.access.addresses import UNIX, is_any
 from service.app import create_app, only_jobs
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
@@ -52,11 +53,12 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
     Raises Unavailable when none answers where the settings say, InvalidRequest with its own words
     when it refuses.
     """
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"http://{host}:{settings.port}"
+    url, transport = _place_of(settings)
     try:
         key = settings.api_key.get_secret_value() if settings.api_key else None
-        async with AsyncGraphMemory(url, key=key, timeout_seconds=_TIMEOUT_SECONDS) as memory:
+        async with AsyncGraphMemory(
+            url, key=key, timeout_seconds=_TIMEOUT_SECONDS, transport=transport
+        ) as memory:
             yield memory
     except Problem as problem:
         if problem.status == _UNAUTHORIZED:
@@ -65,7 +67,7 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
         raise InvalidRequest(f"The running service refused: {problem.detail}") from problem
     except NoAnswer as error:
         msg = (
-            f"No service answers on {settings.host}:{settings.port}: start it with `graph-memory "
+            f"No service answers on {_told(settings)}: start it with `graph-memory "
             "serve`, or set MEMORY_HOST and MEMORY_PORT to where it runs."
         )
         raise Unavailable(msg) from error
@@ -78,7 +80,22 @@ async def _connect_to_holder(settings: Settings) -> AsyncIterator[AsyncGraphMemo
             yield memory
     except Unavailable as error:
         msg = (
-            f"Another process holds the store, and no service answers on {settings.host}:"
-            f"{settings.port}: stop that process, or set MEMORY_PORT to its port."
+            f"Another process holds the store, and no service answers on {_told(settings)}: stop "
+            "that process, or set MEMORY_PORT to its port."
         )
         raise StoreInUse(msg) from error
+
+
+def _place_of(settings: Settings) -> tuple[str, httpx.AsyncBaseTransport | None]:
+    """Return where the service listens: an address, or a Unix socket and a name for it."""
+    host = settings.host
+    if host.startswith(UNIX):
+        return "http://localhost", httpx.AsyncHTTPTransport(uds=host.removeprefix(UNIX))
+    # What listens everywhere is asked here.
+    here = "127.0.0.1" if is_any(host) else f"[{host}]" if ":" in host else host
+    return f"http://{here}:{settings.port}", None
+
+
+def _told(settings: Settings) -> str:
+    is_path = settings.host.startswith(UNIX)
+    return settings.host if is_path else f"{settings.host}:{settings.port}"

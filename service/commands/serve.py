@@ -1,11 +1,16 @@
 """`graph-memory serve`: the service alone, until it is stopped."""
 
 import logging
+import os
 import socket
+import stat
+from pathlib import Path
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.access.addresses import UNIX
 from service.app import create_app
 from service.commands.terminal import begin
 from service.errors import CannotStart, ServiceError
@@ -13,6 +18,9 @@ from service.settings import Settings
 from service.web.connections import configure
 
 log = logging.getLogger(__name__)
+
+# sun_path of Linux, without the byte that ends it.
+_LONGEST_PATH_BYTES: Final = 107
 
 
 def command() -> None:
@@ -39,6 +47,11 @@ class _Starting:
         self.url = url
         self.failure: Exception | None = None
 
+    def ended(self) -> None:
+        """Leave no socket's path behind: uvicorn raises the signal that ended it once more."""
+        if self.url.startswith(UNIX):
+            Path(self.url.removeprefix(UNIX)).unlink(missing_ok=True)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass requests on; watch over the start."""
         if scope["type"] != "lifespan":
@@ -48,6 +61,8 @@ class _Starting:
         async def tell(message: Message) -> None:
             if message["type"] == "lifespan.startup.complete":
                 log.info("listening on %s", self.url)
+            else:
+                self.ended()
             await send({"type": message["type"]})
 
         try:
@@ -57,7 +72,9 @@ class _Starting:
 
 
 def _listen(settings: Settings) -> socket.socket:
-    """Take the port before anything else is opened; raises CannotStart for a taken one."""
+    """Take the address before anything else is opened; raises CannotStart for a taken one."""
+    if settings.host.startswith(UNIX):
+        return _listen_on_path(settings.host.removeprefix(UNIX))
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # With its protocol named, answers are not held back 40 ms for more to send (TCP_NODELAY).
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -74,6 +91,42 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
+def _listen_on_path(path: str) -> socket.socket:
+    """Listen on a Unix socket that its user alone may open; one without a listener is replaced."""
+    if len(os.fsencode(path)) > _LONGEST_PATH_BYTES:
+        msg = f"MEMORY_HOST: a socket's path has {_LONGEST_PATH_BYTES} bytes at most, not {path!r}."
+        raise CannotStart(msg)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    if _is_answered(path):
+        raise CannotStart(f"Another process listens on {path}: stop it, or set MEMORY_HOST.")
+    # With any other mask the socket would be open to others for a moment.
+    mask = os.umask(0o177)
+    try:
+        listening.bind(path)
+    except OSError as error:
+        msg = f"Cannot listen on {path} ({error.strerror}): set MEMORY_HOST to another path."
+        raise CannotStart(msg) from error
+    finally:
+        os.umask(mask)
+    listening.listen(2048)
+    return listening
+
+
+def _is_answered(path: str) -> bool:
+    """Return whether somebody listens there; the socket of a process that is gone is removed."""
+    if not (os.path.lexists(path) and stat.S_ISSOCK(os.lstat(path).st_mode)):
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            Path(path).unlink()
+            return False
+    return True
+
+
 def _url_of(listening: socket.socket) -> str:
+    if listening.family == socket.AF_UNIX:
+        return f"{UNIX}{listening.getsockname()}"
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -10,8 +10,13 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from service.access.caller import Caller
-from service.access.errors import Forbidden, GrantNotFound, TooManyRequests, Unauthorized
-from service.errors import FieldError, InvalidRequest
+from service.access.errors import (
+    Forbidden,
+    GrantNotFound,
+    OwnMemories,
+    TooManyRequests,
+    Unauthorized,
+)
 from service.field_types import WHOLE, AgentName, EndMoment, Label
 from service.store.database import record
 from service.store.queries import load_query
@@ -88,7 +93,7 @@ async def get_grants(
 
 @router.post(
     "", status_code=201, operation_id="give_grant",
-    responses=_PROBLEMS | links(201, revoke_grant={"id": "/id"}),
+    responses=_PROBLEMS | problems(OwnMemories) | links(201, revoke_grant={"id": "/id"}),
 )  # fmt: skip
 async def post_grant(db: TheDatabase, caller: TheCaller, request: GrantRequest) -> Grant:
     """Let an agent read another's memories, never write them; the same again sets its end anew.
@@ -97,8 +102,7 @@ async def post_grant(db: TheDatabase, caller: TheCaller, request: GrantRequest) 
     """
     caller.check_agent(request.owner)
     if request.reader == request.owner:
-        msg = "An agent reads its own memories anyway: name another reader."
-        raise InvalidRequest(msg, (FieldError("/reader", msg),))
+        raise OwnMemories("An agent reads its own memories anyway: name another reader.")
     key = [request.reader, request.owner, *([request.scope] if request.scope else [])]
     now = datetime.now(UTC)
     await db.run(

@@ -77,7 +77,7 @@ class PrivateFiles:
             if stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
                 self.warnings.append(f"{folder} can be reached by other users and {reason}.")
             return
-        holds_more = bool(parts) and {part.name for part in folder.iterdir()} - set(OWN_PARTS)
+        holds_more = bool(parts) and any(map(_is_foreign, folder.iterdir()))
         if holds_more and stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
             self.warnings.append(
                 f"{folder} can be reached by other users and holds other files too, so its rights "
@@ -103,6 +103,11 @@ def _reason_to_leave(folder: Path) -> str | None:
     if found.st_mode & stat.S_ISGID or found.st_gid != os.getegid() or _has_acl(folder):
         return "is shared with a group, so its rights are left: chmod 0700 ends that"
     return None
+
+
+def _is_foreign(path: Path) -> bool:
+    """Return whether it is nothing of ours; a socket may be the one that is listened on."""
+    return path.name not in OWN_PARTS and not path.is_socket()
 
 
 def _has_acl(folder: Path) -> bool:

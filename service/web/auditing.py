@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.access.audit import Entry, ids_in, nameless, outcome_of
+from service.access.audit import Entry, Outcome, ids_in, nameless, outcome_of
 from service.access.caller import LOCAL, NOBODY, Caller
 from service.access.errors import KeyNotFound
 from service.access.keys import Secret
@@ -28,6 +28,7 @@ _AGENT: Final = re.compile(r"[\w.:@/-]{1,100}")
 # Longer answers are texts; those that name 1,000 ids have 40 kB.
 _MOST_ANSWER_BYTES: Final = 1_000_000
 _MOST_AGENTS: Final = 10
+_DENIED_AT_DOOR: Final = frozenset({400, 415})
 _PARAMETER: Final = re.compile(r"\{\w+\}")
 
 
@@ -76,8 +77,14 @@ def _changes(scope: Scope) -> bool:
     return scope["method"] not in _READING and operation is not None and not is_read
 
 
+def _outcome(scope: Scope, status: int) -> Outcome:
+    # Without a route it was the door: a key in the URL, or a body such as pages of others send.
+    is_at_door = status in _DENIED_AT_DOOR and scope.get("route") is None
+    return "denied" if is_at_door else outcome_of(status)
+
+
 def _is_recorded(scope: Scope, status: int, *, reads: bool) -> bool:
-    if outcome_of(status) == "denied" or _changes(scope):
+    if _outcome(scope, status) == "denied" or _changes(scope):
         return True
     return reads and _operation(scope) not in {None, *OPEN}
 
@@ -85,20 +92,22 @@ def _is_recorded(scope: Scope, status: int, *, reads: bool) -> bool:
 def _entries(scope: Scope, status: int, answer: bytes, keyring: Keyring) -> Iterable[Entry]:
     """Yield the line of a request; of one for several agents a line for each."""
     address = scope["client"][0] if scope.get("client") else None
-    who = _caller(scope, status, keyring)
+    outcome = _outcome(scope, status)
+    who = _caller(scope, outcome, keyring)
     entry = Entry.of(who, status, address, _operation(scope) or _operation_meant(scope))
+    entry = replace(entry, outcome=outcome)
     params = (nameless(value) for value in scope.get("path_params", {}).values())
     entry = replace(entry, ids=tuple(dict.fromkeys((*params, *_ids(answer)))))
     for agent in _agents(scope, who, entry.operation):
         yield replace(entry, agent=agent)
 
 
-def _caller(scope: Scope, status: int, keyring: Keyring) -> Caller:
+def _caller(scope: Scope, outcome: Outcome, keyring: Keyring) -> Caller:
     """Return who asked; of a request that showed a key in vain, whose key it claims to be."""
     found: Caller | None = scope.get("state", {}).get("caller")
     if found is not None:
         return found
-    if outcome_of(status) != "denied":
+    if outcome != "denied":
         return LOCAL
     given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
     secret = Secret.read(given.rpartition(" ")[2])

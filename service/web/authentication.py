@@ -18,6 +18,7 @@ from service.web.problems import problem
 
 # They tell nothing of what is stored: whether the service is there, and the description of it all.
 _OPEN: Final = ("/health/live", "/health/ready", "/openapi.json", "/docs", "/redoc")
+_OPEN_BELOW: Final = "/docs/"
 _BEARER: Final = "bearer "
 
 
@@ -50,7 +51,8 @@ async def _caller_of(request: Request) -> Caller:
     if getattr(request.app.state, "is_private", False):
         return LOCAL
     given = request.headers.getlist("authorization")
-    is_open = request.url.path in _OPEN
+    path = request.url.path
+    is_open = path in _OPEN or path.startswith(_OPEN_BELOW)
     if given:
         try:
             return await keyring.caller_of(_key_in(given), _address(request))

@@ -9,6 +9,7 @@ from service.web.auditing import Auditing
 from service.web.authentication import Authentication
 from service.web.body_room import Bodies, BodyRoom
 from service.web.connections import Connections
+from service.web.door import Door
 from service.web.gate import Gate, Lanes
 from service.web.layers import CountRequests, RequestNames, Requests
 
@@ -37,6 +38,7 @@ class Bounds:
         app.add_middleware(Gate, lanes=self.lanes)
         app.add_middleware(Bodies, settings=settings, room=self.bodies)
         app.add_middleware(Authentication)
+        app.add_middleware(Door, settings=settings)
         app.add_middleware(RequestNames)
         app.add_middleware(CountRequests, requests=self.requests)
         # Outside of all that refuses: denials are told as well.

@@ -161,6 +161,8 @@ def configure(app: ASGIApp, connections: Connections) -> uvicorn.Config:
         lifespan="on",
         log_config=None,
         access_log=False,
+        # Who asks is whoever connected: what a header says of it needs a key (service/web/door.py).
+        proxy_headers=False,
         timeout_graceful_shutdown=10,
     )
 

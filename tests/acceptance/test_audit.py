@@ -58,7 +58,7 @@ def test_a_change_is_told_with_its_key_its_ids_and_its_agent(keyed: KeyedService
         ids = client.post("/memories/batch", json={"memories": batch}).json()["ids"]
         assert client.post("/search", json={"query": "marigold"}).status_code == 200
         assert client.delete(f"/memories/{made['id']}").status_code == 204
-    entries = _until(lambda: _list(keyed, key=key), 4)
+    entries = _until(lambda: _list(keyed, key_id=key), 4)
     assert [(one["operation"], one["ids"]) for one in reversed(entries)] in (
         [("store_memory", [made["id"]]), ("store_memories", ids), deletion, end]
         for deletion, end in (
@@ -92,10 +92,10 @@ def test_every_kind_of_denial_is_told(keyed: KeyedService) -> None:
     for wrong in ("", "opensesame", ended):
         with keyed.client(wrong) as client:
             assert client.delete("/memories/opensesame").status_code == 401
-    entries = _until(lambda: _list(keyed, outcome="denied", key=key))
+    entries = _until(lambda: _list(keyed, outcome="denied", key_id=key))
     assert [one["status"] for one in entries] == [403]
-    assert _list(keyed, outcome="denied", key=key)[0]["operation"] == "store_memory"
-    [one] = _until(lambda: _list(keyed, outcome="denied", key=revoked))
+    assert _list(keyed, outcome="denied", key_id=key)[0]["operation"] == "store_memory"
+    [one] = _until(lambda: _list(keyed, outcome="denied", key_id=revoked))
     assert (one["status"], one["operation"], one["agent"]) == (401, "delete_memory", None)
     nobody = [one for one in _list(keyed, outcome="denied") if one["key"] is None]
     assert {one["name"] for one in nobody} == {"nobody"}
@@ -162,7 +162,7 @@ def test_a_flood_of_denials_is_two_lines_a_minute(keyed: KeyedService) -> None:
         for _ in range(300):
             assert client.post("/memories", json={"text": "opensesame"}).status_code == 403
     time.sleep(2)
-    assert len(_list(keyed, key=key)) <= 4  # in whichever two minutes they fell
+    assert len(_list(keyed, key_id=key)) <= 4  # in whichever two minutes they fell
 
 
 def test_no_line_holds_contents(keyed: KeyedService) -> None:
@@ -182,7 +182,7 @@ def test_no_line_holds_contents(keyed: KeyedService) -> None:
                     url = path.replace("{id}", "marigold") + "?q=marigold&path=marigold&agent=main"
                     if path != "/metrics":
                         client.request(method, url, json=None if method == "get" else body)
-    _until(lambda: _list(keyed, key=key), 5)
+    _until(lambda: _list(keyed, key_id=key), 5)
     text = str(_list(keyed)).lower()
     assert [word for word in CANARIES if word in text.replace("'name': 'opensesame'", "")] == []
 
@@ -201,14 +201,16 @@ def test_a_changing_route_without_a_line_is_noticed(keyed: KeyedService) -> None
         assert not changing.keys() & OPEN
         for method, path in changing.values():
             client.request(method, path.replace("{id}", "0" * 12), json={"no such": 1})
-    found = {one["operation"] for one in _until(lambda: _list(keyed, key=key), 3)}
+    found = {one["operation"] for one in _until(lambda: _list(keyed, key_id=key), 3)}
     # Refusals of one kind in a minute are told together: the others by themselves.
     assert found <= {*changing, None}
     for operation, (method, path) in changing.items():
         fresh, told = keyed.key(["read", "write", "admin"])
         with keyed.client(told) as client:
             client.request(method, path.replace("{id}", "0" * 12), json={"no such": 1})
-        assert {one["operation"] for one in _until(partial(_list, keyed, key=fresh))} == {operation}
+        assert {one["operation"] for one in _until(partial(_list, keyed, key_id=fresh))} == {
+            operation
+        }
 
 
 @pytest.mark.parametrize(("mode", "told"), [("all", {"search", "store_memory"}), ("off", set())])
@@ -234,3 +236,29 @@ def test_lines_survive_a_restart(tmp_path: Path, embedding_url: str) -> None:
     with running_service(**settings) as service:
         [entry] = service.client.get("/audit").json()["entries"]
     assert (entry["operation"], entry["ids"], entry["name"]) == ("store_memory", [made], "local")
+
+
+def test_what_the_door_keeps_outside_is_told(keyed: KeyedService) -> None:
+    wrong: tuple[tuple[int, dict[str, Any]], ...] = (
+        (421, {"headers": {"Host": "evil.example"}}),
+        (403, {"headers": {"Origin": "https://evil.example"}}),
+        (415, {"headers": {"Content-Type": "text/plain"}, "content": "{}"}),
+        (400, {"params": {"key": keyed.admin}}),
+    )
+    with keyed.client() as admin:
+        for status, request in wrong:
+            assert admin.post("/memories", **request).status_code == status, request
+    begun = datetime.now(UTC) - timedelta(seconds=30)
+    found: dict[int, Entry] = {}
+
+    def statuses() -> list[Entry]:
+        entries = _list(keyed, outcome="denied", operation="store_memory", since=begun.isoformat())
+        found.update({one["status"]: one for one in entries if one["name"] == "first"})
+        return list(found.values())
+
+    entries = _until(statuses, len(wrong))
+    for status, _ in wrong:
+        assert found[status]["operation"] == "store_memory"
+        # The key was shown, but nobody looked whether it fits.
+        assert found[status]["name"] == "first"
+    assert keyed.admin.rpartition("_")[2] not in str(entries)

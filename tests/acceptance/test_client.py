@@ -13,7 +13,8 @@ from service.client.endpoint import Endpoint
 from service.client.endpoints import AsyncGraphMemory, Endpoints, GraphMemory
 from service.client.errors import Problem, TimedOut, Unavailable
 from tests.conftest import REPOSITORY, Start
-from tests.servers.running import RunningService, free_port, running_service
+from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.running import free_port
 
 CONCEPTS = REPOSITORY / "examples" / "notes" / "concepts.toml"
 
@@ -46,26 +47,26 @@ class Noting:
 @pytest.fixture(scope="module")
 def notes_service(
     tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[RunningService]:
-    """Yield a service that has a folder of notes and a file of concepts."""
+) -> Iterator[KeyedService]:
+    """Yield a service that has keys, a folder of notes and a file of concepts."""
     notes = tmp_path_factory.mktemp("notes")
     (notes / "gpu.md").write_text("# GPU\n\nThe RTX 5070 Ti has 16 GB of VRAM.\n", encoding="utf-8")
     data = tmp_path_factory.mktemp("data")
-    with running_service(
+    with keyed_service(
         data_dir=data, embedding_url=embedding_url, sources=(notes,), concepts_file=CONCEPTS
     ) as service:
         yield service
 
 
 @pytest.fixture(params=["sync", "async"])
-def memory(request: pytest.FixtureRequest, notes_service: RunningService) -> Iterator[Noting]:
+def memory(request: pytest.FixtureRequest, notes_service: KeyedService) -> Iterator[Noting]:
     """Yield a client of each kind."""
     if request.param == "sync":
-        with GraphMemory(notes_service.url) as one:
+        with GraphMemory(notes_service.url, key=notes_service.admin) as one:
             yield Noting(one)
         return
     with start_blocking_portal() as portal:
-        client = AsyncGraphMemory(notes_service.url)
+        client = AsyncGraphMemory(notes_service.url, key=notes_service.admin)
         yield Noting(Awaiting(portal, client))
         portal.call(client.close)
 
@@ -128,11 +129,24 @@ def _operate(memory: Noting) -> None:
     assert memory.ready()["status"] == "ready"
 
 
+def _administer(memory: Noting) -> None:
+    made = memory.create_key("a laptop", scopes=["read"], agents=["main"], rate=60)
+    assert made["key"].startswith(f"gm_{made['id']}_")
+    assert memory.rotate_key(made["id"])["key"] != made["key"]
+    assert memory.revoke_key(made["id"]) is None
+    keys = {key["id"]: key["revoked_at"] for key in memory.list_keys(limit=1000)["keys"]}
+    assert keys[made["id"]]
+    grant = memory.give_grant("main/child", "main", scope="days", expires_at="2126-01-01")
+    assert grant["id"] in {one["id"] for one in memory.list_grants(limit=1000)["grants"]}
+    assert memory.revoke_grant(grant["id"]) is None
+
+
 def test_every_method_works_in_both_clients(memory: Noting) -> None:
     _store_and_find(memory)
     _change_and_delete(memory)
     _scan_and_read(memory)
     _operate(memory)
+    _administer(memory)
     every = inspect.getmembers_static(Endpoints)
     methods = {name for name, value in every if isinstance(value, Endpoint)}
     assert memory.called >= methods
@@ -154,7 +168,7 @@ def test_what_is_not_ready_answers_all_the_same(start: Start, tmp_path: Path) ->
 
 
 @pytest.mark.anyio
-async def test_nobody_there_and_too_slow(notes_service: RunningService) -> None:
+async def test_nobody_there_and_too_slow(notes_service: KeyedService) -> None:
     nobody = f"http://127.0.0.1:{free_port()}"
     with GraphMemory(nobody) as memory, pytest.raises(Unavailable, match="graph-memory serve"):
         memory.live()

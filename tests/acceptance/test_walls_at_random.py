@@ -123,7 +123,7 @@ class Walls(RuleBasedStateMachine):
         one, other = self.agents[reader], self.agents[owner]
         body = {"reader": one, "owner": other, "scope": scope}
         given = self.admin.post("/grants", json=body)
-        assert given.status_code == (422 if one == other else 201)
+        assert given.status_code == (409 if one == other else 201)
         if one != other:
             self.model.grants[one, other, scope] = given.json()["id"]
 

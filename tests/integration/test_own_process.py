@@ -82,7 +82,7 @@ async def test_jobs_that_a_service_left_stay_with_the_next_one(tmp_path: Path) -
     settings = _settings(tmp_path, sources=(notes,))
     wish = {"agent": "main", "paths": []}
     async with open_parts(settings) as parts:
-        await parts.db.run(CREATE_JOB, id=record("job", "left"), kind=SCAN, request=wish)
+        await parts.db.run(CREATE_JOB, id=record("job", "left"), kind=SCAN, request=wish, key=None)
     await ingest_once(settings, [other], lambda **_: None)
     async with connect(settings) as memory:
         assert (await memory.read_job("left"))["state"] == "queued"

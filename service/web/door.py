@@ -1,0 +1,72 @@
+"""The door: what comes from another host's name, another page or in another form stays outside."""
+
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.access.headers import Named, check_headers, check_url, needs_key, read_headers
+from service.errors import ServiceError
+from service.settings import Settings
+from service.web.problems import problem
+
+# Of every answer: it is no page, and no cache of a browser or a proxy keeps it.
+_TOLD: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+_EXPOSED: Final = ("X-Request-ID", "Retry-After", "Location", "X-Job")
+
+
+class Door:
+    """Refuses before anything is read: 400, 403, 415 or 421; CORS for origins that are named.
+
+    Notes in `request.state.needs_key` what may come from another machine.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        origins = settings.allowed_origins
+        self.named = Named.of(settings.host, settings.allowed_hosts, origins)
+        self.app = app
+        if origins:
+            self.app = CORSMiddleware(
+                app, allow_origins=sorted(self.named.origins), expose_headers=_EXPOSED,
+                allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
+                allow_headers=("Authorization", "Content-Type", "X-Request-ID"),
+            )  # fmt: skip
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer why not."""
+        if scope["type"] != "http" or getattr(scope["app"].state, "is_private", False):
+            await self.app(scope, receive, send)
+            return
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _TOLD.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            self._check(scope)
+        except ServiceError as error:
+            await problem(Request(scope), error)(scope, receive, told)
+            return
+        await self.app(scope, receive, told)
+
+    def _check(self, scope: Scope) -> None:
+        """Raise what check_headers and check_url do."""
+        headers = read_headers(scope["headers"])
+        # uvicorn tells of a Unix socket its path, and no port.
+        is_unix = (scope.get("server") or ("", None))[1] is None
+        check_headers(headers, self.named, is_unix=is_unix)
+        check_url(scope["path"], scope["query_string"].decode("latin-1"))
+        address = scope["client"][0] if scope.get("client") else None
+        state = scope.setdefault("state", {})
+        state["needs_key"] = needs_key(headers, address, is_unix=is_unix)

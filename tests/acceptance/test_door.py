@@ -1,0 +1,264 @@
+"""The door over raw sockets: every route, from every host, page and kind of body.
+
+What is expected stands in a few rules here, apart from the code: a new route is asked as well.
+"""
+
+import itertools
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from tests.conftest import Start
+from tests.servers.keyed import keyed_service
+from tests.servers.running import RunningService
+
+ENGINES = ("resident",)
+Headers = Sequence[tuple[str, str]]
+
+# `*` stands for the port. None: no such header.
+HOSTS: Final[Mapping[str | None, bool]] = {
+    "127.0.0.1:*": True, "localhost:*": True, "LOCALHOST": True, "[::1]:*": True, "127.8.8.8": True,
+    "evil.example": False, "evil.example:*": False, "127.0.0.1.evil.example": False,
+    "localhost.evil.example": False, "localhost.": False, ".".join("0000"): False, "[::]": False,
+    "127.0.0.1@evil.example": False, "127.0.0.1:* ,evil": False, "192.168.1.9:*": False,
+    "169.254.169.254": False, "": False, None: False,
+}  # fmt: skip
+ORIGINS: Final[Mapping[str | None, bool]] = {
+    None: True, "http://127.0.0.1:*": True, "http://evil.example": False, "null": False,
+    "http://localhost:3000": False, "http://127.0.0.1": False, "https://evil.example:*": False,
+    "file://": False, "http://127.0.0.1:*.evil.example": False,
+}  # fmt: skip
+SITES: Final[Mapping[str | None, bool]] = {
+    None: True, "none": True, "same-origin": True, "same-site": False, "cross-site": False,
+    "CROSS-SITE": False,
+}  # fmt: skip
+BODY = b'{"no such field": 1}'
+# By the type of a body: whether it is taken; "-" is no body at all.
+TYPES: Final[Mapping[str | None, bool]] = {
+    "-": True, "application/json": True, "application/json; charset=utf-8": True,
+    "application/merge-patch+json": True, "Application/JSON": True, None: False,
+    "text/plain": False, "text/plain;application/json": False, "text/json": False,
+    "application/x-www-form-urlencoded": False, "multipart/form-data; boundary=x": False,
+    "application/json; charset=utf-16": False, "application/jsonp": False,
+}  # fmt: skip
+GOOD = ("127.0.0.1:*", None, None, "-")
+REFUSED = {400, 401, 403, 415, 421}
+
+
+class Line:
+    """One connection that is kept: requests byte by byte, answers by their status."""
+
+    def __init__(self, url: str) -> None:
+        self.port = int(url.rpartition(":")[2])
+        self._socket = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+    def ask(self, method: str, path: str, headers: Headers, body: bytes = b"") -> int:
+        """Send a request as it is told, and return the status of its answer."""
+        told = [f"{name}: {value.replace('*', str(self.port))}" for name, value in headers]
+        lines = [f"{method} {path} HTTP/1.1", *told]
+        if body:
+            lines.append(f"Content-Length: {len(body)}")
+        self._socket.sendall("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+        head = b""
+        while b"\r\n\r\n" not in head:
+            part = self._socket.recv(65536)
+            assert part, head
+            head += part
+        head, _, rest = head.partition(b"\r\n\r\n")
+        size = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+        left = (int(size[1]) if size and method != "HEAD" else 0) - len(rest)
+        while left > 0:
+            left -= len(self._socket.recv(65536))
+        return int(head.split(b" ", 2)[1])
+
+
+@pytest.fixture(scope="module")
+def line(service: RunningService) -> Iterator[Line]:
+    one = Line(service.url)
+    yield one
+    one.close()
+
+
+def _routes(client: httpx.Client) -> list[tuple[str, str]]:
+    paths = client.get("/openapi.json").json()["paths"]
+    described = [(method.upper(), path) for path, told in paths.items() for method in told]
+    return [*described, ("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/redoc")]
+
+
+def _headers(host: str | None, origin: str | None, site: str | None, kind: str | None) -> Headers:
+    told = [("Host", host), ("Origin", origin), ("Sec-Fetch-Site", site)]
+    told.append(("Content-Type", None if kind == "-" else kind))
+    return [(name, value) for name, value in told if value is not None]
+
+
+def _expected(host: str | None, origin: str | None, site: str | None, kind: str | None) -> int:
+    """Return the refusal that these headers must meet; 0 for none."""
+    if not HOSTS[host]:
+        return 421
+    # The own origin is that of the host which was asked.
+    is_own = origin is not None and origin == f"http://{host}"
+    if not (ORIGINS[origin] and (origin is None or is_own)):
+        return 403
+    if not is_own and not SITES[site]:
+        return 403
+    return 0 if TYPES[kind] else 415
+
+
+def _pairs() -> list[tuple[str | None, str | None, str | None, str | None]]:
+    """Return every pair of two headers' values, the others being as they should."""
+    axes: tuple[list[str | None], ...] = (list(HOSTS), list(ORIGINS), list(SITES), list(TYPES))
+    every = set()
+    for one, other in itertools.combinations(range(4), 2):
+        for first, second in itertools.product(axes[one], axes[other]):
+            chosen = list(GOOD)
+            chosen[one], chosen[other] = first, second
+            every.add(tuple(chosen))
+    return sorted(every, key=str)  # type: ignore[arg-type]
+
+
+def test_every_route_keeps_the_rules_of_the_door(line: Line, client: httpx.Client) -> None:
+    pairs, wrong, asked = _pairs(), [], 0
+    for method, path in _routes(client):
+        place = path.replace("{id}", "no-such-id")
+        for chosen in pairs:
+            host, origin, site, kind = chosen
+            body = b"" if kind == "-" else BODY
+            status = line.ask(method, place, _headers(host, origin, site, kind), body)
+            expected, asked = _expected(host, origin, site, kind), asked + 1
+            is_right = status == expected if expected else status not in REFUSED
+            if not is_right or (status >= 500 and path != "/health/ready"):
+                wrong.append((method, path, chosen, status, expected))
+    assert wrong == []
+    assert asked > 15_000
+
+
+@pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Authorization"])
+def test_a_header_that_stands_twice_is_refused(line: Line, name: str) -> None:
+    value = {"Host": "127.0.0.1:*", "Origin": "http://127.0.0.1:*"}.get(name, "application/json")
+    headers = [("Host", "127.0.0.1:*"), (name, value), (name, value)]
+    assert line.ask("GET", "/health/live", headers) == 400
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "key=gm_0123456789ab_x", "api_key=x", "APIKEY=x", "token=x", "access_token=x",
+        "authorization=Bearer%20x", "q=gm_0123456789ab_secret", "a=1&Token=", "auth=x",
+    ],
+)  # fmt: skip
+def test_a_key_in_the_url_is_refused_and_not_repeated(client: httpx.Client, query: str) -> None:
+    refused = client.get(f"/search?{query}")
+    assert refused.status_code == 400
+    assert refused.json()["type"] == "/problems/key-in-url"
+    assert "gm_0123456789ab" not in refused.text
+    assert "gm_0123456789ab" not in client.get("/metrics").text
+
+
+@pytest.mark.parametrize(
+    "header", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via",
+               "X-Forwarded-Proto", "x-forwarded-anything"],
+)  # fmt: skip
+def test_what_a_proxy_hands_on_needs_a_key(client: httpx.Client, header: str) -> None:
+    told = {header: "for=127.0.0.1"}
+    refused = client.get("/memories", headers=told)
+    assert (refused.status_code, "keys create" in refused.json()["detail"]) == (401, True)
+    assert client.get("/health/live", headers=told).status_code == 200
+    assert client.get("/health/ready", headers=told).json()["checks"] == {}
+
+
+def test_what_a_proxy_hands_on_with_a_key_is_answered(tmp_path: Path, embedding_url: str) -> None:
+    settings = {"embedding_url": embedding_url, "allowed_hosts": "memory.example"}
+    with keyed_service(data_dir=tmp_path, **settings) as keyed, keyed.client() as client:
+        told = {"X-Forwarded-For": "10.0.0.7", "Host": "memory.example"}
+        assert client.get("/memories", headers=told).status_code == 200
+        assert client.get("/memories", headers={"Host": "other.example"}).status_code == 421
+
+
+def test_a_page_that_is_named_may_ask_and_no_other(start: Start) -> None:
+    client = start(allowed_origins="https://app.example").client
+    preflight = {
+        "Origin": "https://app.example", "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }  # fmt: skip
+    allowed = client.options("/search", headers=preflight)
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == "https://app.example"
+    assert "Origin" in allowed.headers["vary"]
+    assert "access-control-allow-credentials" not in allowed.headers
+    site = {"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
+    asked = client.post("/search", json={"query": "crane"}, headers=site)
+    assert asked.status_code == 200
+    assert asked.headers["access-control-allow-origin"] == "https://app.example"
+    for origin in ("https://app.example.evil", "http://app.example", "https://evil.example"):
+        other = client.options("/search", headers=preflight | {"Origin": origin})
+        assert other.status_code == 403
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_no_page_is_named_by_itself(client: httpx.Client) -> None:
+    answer = client.get("/health/live")
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_a_page_of_the_service_loads_nothing_from_elsewhere(
+    client: httpx.Client, path: str
+) -> None:
+    page = client.get(path)
+    assert page.status_code == 200
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert page.headers["x-frame-options"] == "DENY"
+    loaded = re.findall(r'(?:src|href)="([^"]*)"', page.text)
+    assert loaded
+    assert not [one for one in loaded if not one.startswith("/")]
+    assert not re.search(r"<script>|onload=|https?://", page.text)
+    for one in loaded:
+        assert client.get(one).status_code == 200, one
+    assert client.get("/docs/../../etc/passwd").status_code == 404
+    assert client.get("/docs/none.js").status_code == 404
+
+
+# What was open before there was a door, by what it did.
+SEEN: Final[Mapping[str, tuple[str, str, dict[str, Any]]]] = {
+    "a rebinding host stores": ("POST", "/memories", {
+        "headers": {"Host": "evil.example", "Origin": "http://evil.example"},
+        "json": {"text": "Planted."}}),
+    "a rebinding host deletes": ("DELETE", "/memories/x", {"headers": {"Host": "evil.example"}}),
+    "a rebinding host reads": ("GET", "/memories", {"headers": {"Host": "evil.example:8080"}}),
+    "a form wakes the hook": ("POST", "/hooks/session-start", {
+        "content": b"a=b", "headers": {"Content-Type": "application/x-www-form-urlencoded"}}),
+    "a page wakes the hook": ("POST", "/hooks/session-start", {
+        "headers": {"Origin": "http://evil.example"}}),
+    "an empty post scans": ("POST", "/ingest/scan", {"headers": {"Origin": "null"}}),
+    "an empty post rebuilds": ("POST", "/index/rebuild", {
+        "headers": {"Sec-Fetch-Site": "cross-site"}}),
+    "an empty post consolidates": ("POST", "/consolidate", {
+        "headers": {"Origin": "http://localhost:3000"}}),
+    "a text of a page stores": ("POST", "/memories", {
+        "content": b'{"text": "Planted."}', "headers": {"Content-Type": "text/plain"}}),
+    "an image of a page asks": ("GET", "/search?q=crane", {
+        "headers": {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", SEEN)
+def test_what_was_open_is_closed(client: httpx.Client, how: str) -> None:
+    method, path, told = SEEN[how]
+    before = client.get("/stats").json()
+    assert client.request(method, path, **told).status_code in {403, 415, 421}
+    assert client.get("/stats").json() == before
