@@ -9,6 +9,7 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -63,7 +64,9 @@ class PrivateFiles:
     def _keep(self, data_dir: Path, store: Path | None) -> None:
         is_inside = store is not None and data_dir in store.absolute().parents
         if is_inside:
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # One that cannot be made is told where the store in it is opened.
+            with suppress(OSError):
+                data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Where nothing of ours is or will be, its rights are no matter of ours.
         if data_dir.is_dir() and (is_inside or os.access(data_dir, os.W_OK)):
             self._keep_folder(data_dir, [data_dir / name for name in OWN_PARTS])

@@ -1,5 +1,8 @@
 """The audit over HTTP: who did what, when, from where; without contents, and by nobody changed."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,7 +14,7 @@ import pytest
 
 from service.access.operations import NEEDED, OPEN
 from tests.servers.keyed import KeyedService, keyed_service
-from tests.servers.running import running_service
+from tests.servers.running import REPOSITORY, running_service
 
 ENGINES = ("resident",)
 CANARIES = (
@@ -262,3 +265,28 @@ def test_what_the_door_keeps_outside_is_told(keyed: KeyedService) -> None:
         # The key was shown, but nobody looked whether it fits.
         assert found[status]["name"] == "first"
     assert keyed.admin.rpartition("_")[2] not in str(entries)
+
+
+def test_the_command_shows_the_lines_of_a_store_at_rest(tmp_path: Path, embedding_url: str) -> None:
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as service:
+        made = service.client.post("/memories", json={"text": "The thatcher."}).json()["id"]
+        service.client.patch(f"/memories/{made}", json={"kind": 7})
+    environment = {**os.environ, "MEMORY_DATA_DIR": str(tmp_path), "COLUMNS": "200"}
+    environment["MEMORY_EMBEDDING_URL"] = embedding_url
+
+    def shown(*options: str) -> str:
+        command = [sys.executable, "-m", "service", "audit", *options]
+        done = subprocess.run(
+            command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    lines = shown().strip().splitlines()
+    assert lines[0].split() == ["when", "who", "from", "what", "agent", "ids", "outcome"]
+    [refused, done] = lines[2:]
+    assert refused.split()[2:] == [
+        "local", "127.0.0.1", "change_memory", "main", made, "refused", "422",
+    ]  # fmt: skip
+    assert done.split()[2:] == ["local", "127.0.0.1", "store_memory", "main", made, "done", "201"]
+    assert "store_memory" not in shown("--outcome", "refused")
+    assert shown("--agent", "nobody").strip() == "The audit has no such line."
