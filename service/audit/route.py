@@ -9,7 +9,7 @@ from pydantic import Field
 
 from service.access.audit import Outcome
 from service.access.errors import Forbidden, TooManyRequests, Unauthorized
-from service.field_types import WHOLE, AgentName, EndMoment, Label, Moment
+from service.field_types import WHOLE, EndMoment, Label, Moment, OwnAgent
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.authentication import TheCaller
@@ -34,7 +34,7 @@ class AuditParameters(Strict):
     until: EndMoment | None = Field(None, description="Up to this moment; a bare day is included.")
     # Not `key`: the door refuses URLs that seem to hold one.
     key_id: Label | None = Field(None, description="Of this key.", examples=["0f3a9c21d7be"])
-    agent: AgentName | None = Field(None, description="Whose memories.", examples=["main"])
+    agent: OwnAgent | None = Field(None, description="Whose memories.", examples=["main"])
     operation: Label | None = Field(
         None, examples=["delete_memory"],
         description="The operation's id as in /openapi.json; `deleted` and `removed` are memories "
