@@ -18,6 +18,7 @@ from embedding_server.web.body_limit import BodyLimit
 from embedding_server.web.connections import Connections
 from embedding_server.web.dependencies import Parts
 from embedding_server.web.description import describe_model
+from embedding_server.web.door import Door
 from embedding_server.web.error_responses import StopAnswer, install_error_handlers
 from embedding_server.web.protocol import ErrorBody
 from embedding_server.web.request_log import RequestLog
@@ -80,4 +81,4 @@ def _wrap(app: ASGIApp, settings: Settings, instruments: Instruments) -> ASGIApp
     app = BodyLimit(app, settings, instruments)
     if settings.api_key is not None:
         app = ApiKeyGuard(app, settings.api_key)
-    return RequestLog(StopAnswer(app), instruments)
+    return RequestLog(StopAnswer(Door(app, settings)), instruments)

@@ -16,6 +16,7 @@ from embedding_server.app import create_app
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
 from embedding_server.web.connections import configure
+from embedding_server.web.door import is_loopback
 from embedding_server.web.log_format import configure_logging
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _make_parser().parse_args(arguments)
     try:
         settings = _read_settings()
+        _refuse_open_door(settings)
         listener = _open_port(settings)
     except CannotStart as error:
         sys.exit(f"{PROGRAM}: {error}")
@@ -78,6 +80,13 @@ def _read_settings() -> Settings:
             for fault in error.errors()
         ]
         raise CannotStart("; ".join(faults)) from error
+
+
+def _refuse_open_door(settings: Settings) -> None:
+    if settings.api_key is None and not is_loopback(settings.host):
+        raise CannotStart(
+            f"EMBEDDING_HOST={settings.host} is open to other machines: set EMBEDDING_API_KEY"
+        )
 
 
 def _open_port(settings: Settings) -> socket.socket:

@@ -5,9 +5,12 @@ ApiError
 │   ├── InputTooLong
 │   └── RequestTooLong
 ├── KeyRefused               401
+├── ForeignPage              403
 ├── UnknownModel             404
 ├── BodyTooSlow              408
 ├── BodyTooLarge             413
+├── NotJson                  415
+├── MisdirectedRequest       421
 ├── ServerBusy               429   (with Retry-After)
 ├── ClientDisconnected       499   (nobody reads the answer; the log and the metrics tell it)
 ├── EmbeddingFailed          500   (would fail again: clients are told not to retry)
@@ -62,6 +65,13 @@ class KeyRefused(ApiError):
     headers: Mapping[str, str] = {"WWW-Authenticate": "Bearer"}
 
 
+class ForeignPage(ApiError):
+    """A page of another origin asks."""
+
+    status = 403
+    code = "foreign_origin"
+
+
 class UnknownModel(ApiError):
     """The server does not serve a model of this name."""
 
@@ -82,6 +92,20 @@ class BodyTooLarge(ApiError):
 
     status = 413
     code = "request_too_large"
+
+
+class NotJson(ApiError):
+    """The body is not JSON."""
+
+    status = 415
+    code = "unsupported_media_type"
+
+
+class MisdirectedRequest(ApiError):
+    """The request means another host."""
+
+    status = 421
+    code = "unknown_host"
 
 
 class ServerBusy(ApiError):

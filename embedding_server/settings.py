@@ -1,20 +1,34 @@
 """Every knob of the embedding server, with its default, its unit and one line of why."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+# Where containers find secrets as files: embedding_api_key.
+SECRETS_FOLDER = Path("/run/secrets")
 
 
 class Settings(BaseSettings):
     """The embedding server's settings, read once from EMBEDDING_… and an optional .env file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="EMBEDDING_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="EMBEDDING_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
     )
 
     host: str = Field(
-        default="127.0.0.1", description="Address to listen on; beyond loopback, set a key."
+        default="127.0.0.1",
+        description="Address to listen on; one that is not loopback needs EMBEDDING_API_KEY.",
+    )
+    allowed_hosts: str = Field(
+        default="",
+        description="Names by which it may be asked beside loopback, comma-separated.",
     )
     port: int = Field(default=8001, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     model: str | None = Field(
@@ -127,4 +141,14 @@ class Settings(BaseSettings):
     @property
     def alias_names(self) -> frozenset[str]:
         """The names in `aliases`."""
-        return frozenset(name.strip() for name in self.aliases.split(",") if name.strip())
+        return _names_in(self.aliases)
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The names in `allowed_hosts` and the address itself, in lower case."""
+        own = {self.host.lower()} - {"0.0.0.0", "::", ""}  # noqa: S104 - it is left out
+        return _names_in(self.allowed_hosts.lower()) | own
+
+
+def _names_in(listed: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in listed.split(",") if name.strip())

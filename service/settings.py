@@ -13,6 +13,8 @@ from service.records import KINDS
 from service.redaction import SECRETS
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
+SECRETS_FOLDER = Path("/run/secrets")
 
 
 def _data_home() -> Path:
@@ -226,7 +228,12 @@ class Settings(Limits, _Choices):
     """The service's settings, read once from MEMORY_… variables and an optional .env file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="MEMORY_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
     )
 
     audit: Literal["writes", "all", "off"] = Field(

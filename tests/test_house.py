@@ -33,7 +33,7 @@ RESERVED = {
     r"starlette": r"service\.(commands\.\w+|"
     r"web\.(accepted|auditing|authentication|body_room|connections|door|gate|layers|pages|parts|"
     r"problems))|"
-    r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|error_responses|request_log))",
+    r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|door|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }

@@ -161,6 +161,8 @@ def configure(app: FastAPI) -> uvicorn.Config:
         lifespan="on",
         log_config=None,
         access_log=False,
+        # Who asks is whoever connected (web/door.py).
+        proxy_headers=False,
     )
 
 

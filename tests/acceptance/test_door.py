@@ -3,10 +3,8 @@
 What is expected stands in a few rules here, apart from the code: a new route is asked as well.
 """
 
-import itertools
 import re
-import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,71 +12,11 @@ import httpx
 import pytest
 
 from tests.conftest import Start
+from tests.servers.door import BODY, REFUSED, Line, expected, headers_of, pairs
 from tests.servers.keyed import keyed_service
 from tests.servers.running import RunningService
 
 ENGINES = ("resident",)
-Headers = Sequence[tuple[str, str]]
-
-# `*` stands for the port. None: no such header.
-HOSTS: Final[Mapping[str | None, bool]] = {
-    "127.0.0.1:*": True, "localhost:*": True, "LOCALHOST": True, "[::1]:*": True, "127.8.8.8": True,
-    "evil.example": False, "evil.example:*": False, "127.0.0.1.evil.example": False,
-    "localhost.evil.example": False, "localhost.": False, ".".join("0000"): False, "[::]": False,
-    "127.0.0.1@evil.example": False, "127.0.0.1:* ,evil": False, "192.168.1.9:*": False,
-    "169.254.169.254": False, "": False, None: False,
-}  # fmt: skip
-ORIGINS: Final[Mapping[str | None, bool]] = {
-    None: True, "http://127.0.0.1:*": True, "http://evil.example": False, "null": False,
-    "http://localhost:3000": False, "http://127.0.0.1": False, "https://evil.example:*": False,
-    "file://": False, "http://127.0.0.1:*.evil.example": False,
-}  # fmt: skip
-SITES: Final[Mapping[str | None, bool]] = {
-    None: True, "none": True, "same-origin": True, "same-site": False, "cross-site": False,
-    "CROSS-SITE": False,
-}  # fmt: skip
-BODY = b'{"no such field": 1}'
-# By the type of a body: whether it is taken; "-" is no body at all.
-TYPES: Final[Mapping[str | None, bool]] = {
-    "-": True, "application/json": True, "application/json; charset=utf-8": True,
-    "application/merge-patch+json": True, "Application/JSON": True, None: False,
-    "text/plain": False, "text/plain;application/json": False, "text/json": False,
-    "application/x-www-form-urlencoded": False, "multipart/form-data; boundary=x": False,
-    "application/json; charset=utf-16": False, "application/jsonp": False,
-}  # fmt: skip
-GOOD = ("127.0.0.1:*", None, None, "-")
-REFUSED = {400, 401, 403, 415, 421}
-
-
-class Line:
-    """One connection that is kept: requests byte by byte, answers by their status."""
-
-    def __init__(self, url: str) -> None:
-        self.port = int(url.rpartition(":")[2])
-        self._socket = socket.create_connection(("127.0.0.1", self.port), timeout=30)
-
-    def close(self) -> None:
-        """Hang up."""
-        self._socket.close()
-
-    def ask(self, method: str, path: str, headers: Headers, body: bytes = b"") -> int:
-        """Send a request as it is told, and return the status of its answer."""
-        told = [f"{name}: {value.replace('*', str(self.port))}" for name, value in headers]
-        lines = [f"{method} {path} HTTP/1.1", *told]
-        if body:
-            lines.append(f"Content-Length: {len(body)}")
-        self._socket.sendall("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
-        head = b""
-        while b"\r\n\r\n" not in head:
-            part = self._socket.recv(65536)
-            assert part, head
-            head += part
-        head, _, rest = head.partition(b"\r\n\r\n")
-        size = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-        left = (int(size[1]) if size and method != "HEAD" else 0) - len(rest)
-        while left > 0:
-            left -= len(self._socket.recv(65536))
-        return int(head.split(b" ", 2)[1])
 
 
 @pytest.fixture(scope="module")
@@ -94,49 +32,18 @@ def _routes(client: httpx.Client) -> list[tuple[str, str]]:
     return [*described, ("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/redoc")]
 
 
-def _headers(host: str | None, origin: str | None, site: str | None, kind: str | None) -> Headers:
-    told = [("Host", host), ("Origin", origin), ("Sec-Fetch-Site", site)]
-    told.append(("Content-Type", None if kind == "-" else kind))
-    return [(name, value) for name, value in told if value is not None]
-
-
-def _expected(host: str | None, origin: str | None, site: str | None, kind: str | None) -> int:
-    """Return the refusal that these headers must meet; 0 for none."""
-    if not HOSTS[host]:
-        return 421
-    # The own origin is that of the host which was asked.
-    is_own = origin is not None and origin == f"http://{host}"
-    if not (ORIGINS[origin] and (origin is None or is_own)):
-        return 403
-    if not is_own and not SITES[site]:
-        return 403
-    return 0 if TYPES[kind] else 415
-
-
-def _pairs() -> list[tuple[str | None, str | None, str | None, str | None]]:
-    """Return every pair of two headers' values, the others being as they should."""
-    axes: tuple[list[str | None], ...] = (list(HOSTS), list(ORIGINS), list(SITES), list(TYPES))
-    every = set()
-    for one, other in itertools.combinations(range(4), 2):
-        for first, second in itertools.product(axes[one], axes[other]):
-            chosen = list(GOOD)
-            chosen[one], chosen[other] = first, second
-            every.add(tuple(chosen))
-    return sorted(every, key=str)  # type: ignore[arg-type]
-
-
 def test_every_route_keeps_the_rules_of_the_door(line: Line, client: httpx.Client) -> None:
-    pairs, wrong, asked = _pairs(), [], 0
+    chosen_pairs, wrong, asked = pairs(), [], 0
     for method, path in _routes(client):
         place = path.replace("{id}", "no-such-id")
-        for chosen in pairs:
+        for chosen in chosen_pairs:
             host, origin, site, kind = chosen
             body = b"" if kind == "-" else BODY
-            status = line.ask(method, place, _headers(host, origin, site, kind), body)
-            expected, asked = _expected(host, origin, site, kind), asked + 1
-            is_right = status == expected if expected else status not in REFUSED
+            status = line.ask(method, place, headers_of(host, origin, site, kind), body)
+            refusal, asked = expected(host, origin, site, kind), asked + 1
+            is_right = status == refusal if refusal else status not in REFUSED
             if not is_right or (status >= 500 and path != "/health/ready"):
-                wrong.append((method, path, chosen, status, expected))
+                wrong.append((method, path, chosen, status, refusal))
     assert wrong == []
     assert asked > 15_000
 

@@ -39,9 +39,9 @@ HEADERS: Final = [
     (b"X-Request-ID", b"\xe9\xff"), (b"x-request-id", b"i" * 9000), (b"x-request-id", b""),
     (b"x-request-id", b"one two"), (b"X-Request-ID", b"%0d%0aset-cookie: a=b"),
     (b"Expect", b"100-continue"), (b"Accept-Encoding", b"gzip, br"), (b"Accept", b"text/html"),
-    (b"Connection", b"close"), (b"Origin", b"http://other"), (b"Cookie", b"a=b; a=c; ;="),
+    (b"Connection", b"close"), (b"Origin", b"http://localhost"), (b"Cookie", b"a=b; a=c; ;="),
     (b"Content-Encoding", b"identity"), (b"Upgrade-Insecure-Requests", b"1"),
-    (b"X-Forwarded-For", b"::1, x"), (b"Range", b"bytes=0-1"), (b"If-None-Match", b"*"),
+    (b"Sec-Fetch-Site", b"none"), (b"Range", b"bytes=0-1"), (b"If-None-Match", b"*"),
 ]
 # With one of these a request is no HTTP/1.1 any more, or no longer as long as it says.
 BREAKING_HEADERS: Final = [

@@ -19,7 +19,7 @@ from tests.embedding_server.garbage import EMBEDDINGS, Sent
 ANSWER_SECONDS = 60
 # What is no HTTP may announce more than it sends, and the server waits for it rightly.
 PATIENCE_SECONDS = 0.2
-REFUSALS = {400, 401, 404, 405, 413, 429}
+REFUSALS = {400, 401, 404, 405, 413, 415, 421, 429}
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,9 @@ def test_a_taken_port_is_one_line_and_status_1(tmp_path: Path) -> None:
 
 
 def test_an_unknown_host_is_one_line_and_status_1(tmp_path: Path) -> None:
-    ended = run(tmp_path, EMBEDDING_HOST="host.invalid", EMBEDDING_MODEL=NAME)
+    ended = run(
+        tmp_path, EMBEDDING_HOST="host.invalid", EMBEDDING_MODEL=NAME, EMBEDDING_API_KEY="k"
+    )
     assert ended.returncode == 1
     [line] = ended.stderr.splitlines()
     assert "cannot listen on host.invalid:8001" in line
@@ -146,7 +148,10 @@ def test_a_model_that_cannot_be_loaded_is_said_last_and_status_1(tmp_path: Path)
         wait_until(lambda: not refuses_connections(url))
         # A client in the middle of its body does not hold the process up, and is answered.
         with socket.create_connection(("127.0.0.1", urlsplit(url).port or 0)) as slow:
-            slow.sendall(b"POST /v1/embeddings HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+            slow.sendall(
+                b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+            )
             _, log = process.communicate(timeout=120)
             answer = slow.recv(10_000)
     assert answer.startswith(b"HTTP/1.1 503 ")

@@ -319,14 +319,23 @@ def test_inputs_of_8000_bytes_in_four_parallel_requests(hashing_url: str) -> Non
     assert asyncio.run(ask_all()) == [10, 10, 10, 10]
 
 
+AS_JSON: dict[str, Any] = {"headers": {"Content-Type": "application/json"}}
 FAILURES: dict[str, tuple[str, str, dict[str, Any], int]] = {
     "no such path": ("GET", "/v1/completions", {}, 404),
     "no such model": ("GET", "/v1/models/some/other", {}, 404),
     "wrong method": ("GET", "/v1/embeddings", {}, 405),
-    "too large": ("POST", "/v1/embeddings", {"content": b" " * (MAX_BODY_BYTES + 1)}, 413),
+    "too large": (
+        "POST",
+        "/v1/embeddings",
+        AS_JSON | {"content": b" " * (MAX_BODY_BYTES + 1)},
+        413,
+    ),
     "no fields": ("POST", "/v1/embeddings", {"json": {}}, 400),
     "wrong types": ("POST", "/v1/embeddings", {"json": {"model": 1, "input": 1}}, 400),
-    "no JSON": ("POST", "/v1/embeddings", {"content": b"model=a&input=b"}, 400),
+    "no JSON": ("POST", "/v1/embeddings", AS_JSON | {"content": b"model=a&input=b"}, 400),
+    "a form": ("POST", "/v1/embeddings", {"content": b"model=a&input=b"}, 415),
+    "another host": ("GET", "/v1/models", {"headers": {"Host": "evil.example"}}, 421),
+    "a page": ("GET", "/v1/models", {"headers": {"Origin": "http://evil.example"}}, 403),
     "model fails": ("POST", "/v1/embeddings", {"json": {"model": GATED, "input": "666"}}, 500),
     "defect": ("POST", "/v1/embeddings", {"json": {"model": GATED, "input": "broken"}}, 500),
 }

@@ -5,6 +5,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -257,8 +258,9 @@ class Residency:
             return
         for agent in [agent for agent, known in self._loaded_as.items() if not known.fingerprint]:
             # It was empty when it was loaded: the first vector said which model there is.
-            _, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
-            self._loaded_as[agent] = expected
+            with suppress(ServiceError):
+                _, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
+                self._loaded_as[agent] = expected
         await self.snapshots.take(
             (index, self._loaded_as[agent])
             for agent, index in self._residents.items()

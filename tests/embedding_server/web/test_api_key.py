@@ -63,7 +63,8 @@ def test_the_key_is_checked_before_the_body(guarded_url: str) -> None:
 def test_a_client_without_the_key_is_answered_before_it_has_sent_its_body(guarded_url: str) -> None:
     with socket.create_connection(("127.0.0.1", urlsplit(guarded_url).port or 0)) as connection:
         connection.sendall(
-            b"POST /v1/embeddings HTTP/1.1\r\nHost: embeddings\r\nContent-Length: 1000\r\n\r\n"
+            b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
         )
         assert connection.recv(1000).startswith(b"HTTP/1.1 401 ")
 

@@ -12,7 +12,7 @@ from openai import OpenAI
 from embedding_server.encoders.hashing import NAME
 from embedding_server.web.body_limit import MAX_BODY_BYTES
 
-HEAD = b"POST /v1/embeddings HTTP/1.1\r\nHost: embeddings\r\nContent-Type: application/json\r\n"
+HEAD = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BODY = json.dumps({"model": NAME, "input": "a text"}).encode()
 
 

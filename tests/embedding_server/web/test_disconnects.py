@@ -15,7 +15,7 @@ def ask_by_hand(url: str, *texts: str, cut: int | None = None) -> socket.socket:
     """Send a request, or its first `cut` bytes of the body, and leave the connection open."""
     body = json.dumps({"model": NAME, "input": texts}).encode()
     head = (
-        "POST /v1/embeddings HTTP/1.1\r\nHost: embeddings\r\nContent-Type: application/json\r\n"
+        "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     connection = socket.create_connection(("127.0.0.1", urlsplit(url).port or 0))

@@ -83,9 +83,9 @@ def test_a_body_that_is_no_request_is_400(
     assert_problem(answer, 400, None, code)
 
 
-def test_a_form_is_400_and_says_what_to_send(hashing_url: str) -> None:
+def test_a_form_is_415_and_says_what_to_send(hashing_url: str) -> None:
     answer = httpx.post(f"{hashing_url}/v1/embeddings", data=GOOD)
-    error = assert_problem(answer, 400, None, "invalid_type")
+    error = assert_problem(answer, 415, None, "unsupported_media_type")
     assert "Content-Type: application/json" in error["message"]
 
 

@@ -46,14 +46,16 @@ def lines(caplog: pytest.LogCaptureFixture, path: str) -> list[logging.LogRecord
     return find()
 
 
+AS_JSON: dict[str, Any] = {"headers": {"Content-Type": "application/json"}}
 ANSWERS: dict[str, tuple[str, str, dict[str, Any], int]] = {
     "200": ("POST", "/v1/embeddings", {"json": {"model": NAME, "input": "1"}}, 200),
     "400": ("POST", "/v1/embeddings", {"json": {}}, 400),
-    "no JSON": ("POST", "/embeddings", {"content": b"{"}, 400),
+    "no JSON": ("POST", "/embeddings", AS_JSON | {"content": b"{"}, 400),
+    "a form": ("POST", "/embeddings", {"content": b"{"}, 415),
     "404": ("GET", "/nowhere", {}, 404),
     "unknown model": ("GET", "/v1/models/a/b", {}, 404),
     "405": ("PUT", "/v1/embeddings", {}, 405),
-    "413": ("POST", "/v1/embeddings", {"content": b" " * (MAX_BODY_BYTES + 1)}, 413),
+    "413": ("POST", "/v1/embeddings", AS_JSON | {"content": b" " * (MAX_BODY_BYTES + 1)}, 413),
     "500 of the model": ("POST", "/v1/embeddings", {"json": {"model": NAME, "input": "666"}}, 500),
     "500 unforeseen": ("POST", "/v1/embeddings", {"json": {"model": NAME, "input": "broken"}}, 500),
     "health": ("GET", "/health", {}, 200),
@@ -64,8 +66,9 @@ ANSWERS: dict[str, tuple[str, str, dict[str, Any], int]] = {
 @pytest.mark.parametrize("case", ANSWERS)
 def test_every_answer_carries_the_clients_id(url: str, case: str) -> None:
     method, path, content, status = ANSWERS[case]
-    headers = {"X-Request-ID": "client's own id: 1"}
-    answer = httpx.request(method, f"{url}{path}", headers=headers, timeout=60, **content)
+    headers = {"X-Request-ID": "client's own id: 1"} | content.get("headers", {})
+    told = content | {"headers": headers}
+    answer = httpx.request(method, f"{url}{path}", timeout=60, **told)
     assert answer.status_code == status
     assert answer.headers.get_list("x-request-id") == ["client's own id: 1"]
     assert answer.headers["openai-processing-ms"].isdigit()

@@ -12,7 +12,7 @@ from tests.embedding_server.edge import read_metrics, wait_until
 from tests.embedding_server.running import serve, wait_until_ready
 from tests.servers.raw import raw_client
 
-HEADERS = "POST /v1/embeddings HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+HEADERS = "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 # A busy machine takes long for anything.
 PATIENCE_SECONDS = 5.0
 
