@@ -29,7 +29,6 @@ _AGENT: Final = re.compile(r"[\w.:@/-]{1,100}")
 _MOST_ANSWER_BYTES: Final = 1_000_000
 _MOST_AGENTS: Final = 10
 _DENIED_AT_DOOR: Final = frozenset({400, 415})
-_PARAMETER: Final = re.compile(r"\{\w+\}")
 
 
 class Auditing:
@@ -124,9 +123,18 @@ def _operation_meant(scope: Scope) -> str | None:
     # A path that is described is no id of another.
     for template in (path, *paths):
         told = paths.get(template, {}).get(method)
-        if told and re.fullmatch(_PARAMETER.sub("[^/]+", template), path):
+        if told and _fits(template, path):
             return str(told["operationId"])
     return None
+
+
+def _fits(template: str, path: str) -> bool:
+    """Return whether a path is one of `/memories/{id}`."""
+    parts, given = template.split("/"), path.split("/")
+    return len(parts) == len(given) and all(
+        one == part or (part.startswith("{") and one)
+        for part, one in zip(parts, given, strict=True)
+    )
 
 
 def _ids(answer: bytes) -> Iterable[str]:
