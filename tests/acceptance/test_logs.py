@@ -3,10 +3,12 @@
 import ast
 import io
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 
 from scripts.house.rooms import read_modules
@@ -15,6 +17,7 @@ from service.redaction import WithoutSecrets
 from service.store.database import Database
 from tests.servers.keyed import KeyedService, keyed_service
 from tests.servers.outer_embeddings import Answer, Asked, OuterEmbeddings, outer_embeddings
+from tests.servers.running import free_port, service_process, wait_for
 
 ENGINES = ("resident",)
 # A word of each kind of content: none of them is a word of ours.
@@ -169,6 +172,33 @@ def test_no_log_line_holds_what_a_broken_store_repeats(
     assert 500 in statuses
     assert "Traceback" in log.getvalue() or how == "refuses"
     assert _leaks(log) == []
+
+
+def test_what_a_process_prints_holds_no_contents(tmp_path: Path, embedding_url: str) -> None:
+    """The engine could print by itself, and Python beside its logs: all of a process is read."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    environment = {
+        "MEMORY_DATA_DIR": str(tmp_path), "MEMORY_PORT": str(port),
+        "MEMORY_EMBEDDING_URL": embedding_url,
+    }  # fmt: skip
+    with service_process(**environment) as process:
+        wait_for(f"{url}/health/ready", lambda: process.poll() is None)
+        with httpx.Client(base_url=url, timeout=60) as client:
+            paths = client.get("/openapi.json").json()["paths"]
+            for path, methods in paths.items():
+                for method in methods.keys() - {"get", "delete"} if "/keys" not in path else ():
+                    for body in BODIES:
+                        client.request(method, path.replace("{id}", TEXT), json=body)
+            client.post("/memories", content=f'{{"text": "{TEXT}')
+            client.get("/search", params={"q": QUESTION})
+        with socket.create_connection(("127.0.0.1", port)) as raw:
+            raw.sendall(f"GET /{TEXT} NO/HTTP {KEY}\r\n\r\n".encode())
+            raw.recv(1000)
+        process.terminate()
+        printed, _ = process.communicate(timeout=60)
+    assert "listening on" in printed
+    assert _leaks(io.StringIO(printed)) == []
 
 
 def _said_by_others(call: ast.Call, caught: set[str]) -> Iterator[str]:
