@@ -51,7 +51,7 @@ async def _caller_of(request: Request) -> Caller:
     if getattr(request.app.state, "is_private", False):
         return LOCAL
     given = request.headers.getlist("authorization")
-    path = request.url.path
+    path = request.scope["path"]
     is_open = path in _OPEN or path.startswith(_OPEN_BELOW)
     if given:
         try:

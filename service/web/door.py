@@ -7,7 +7,15 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.access.headers import Named, check_headers, check_url, needs_key, read_headers
+from service.access.addresses import UNIX
+from service.access.headers import (
+    Named,
+    check_headers,
+    check_url,
+    needs_key,
+    read_headers,
+    without_keys,
+)
 from service.errors import ServiceError
 from service.settings import Settings
 from service.web.problems import problem
@@ -32,6 +40,8 @@ class Door:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         origins = settings.allowed_origins
         self.named = Named.of(settings.host, settings.allowed_hosts, origins)
+        # Not told by the request: what names no server's address must not pass for a socket's.
+        self.is_unix = settings.host.startswith(UNIX)
         self.app = app
         if origins:
             self.app = CORSMiddleware(
@@ -56,17 +66,16 @@ class Door:
         try:
             self._check(scope)
         except ServiceError as error:
-            await problem(Request(scope), error)(scope, receive, told)
+            asked = Request({**scope, "path": without_keys(scope["path"])})
+            await problem(asked, error)(scope, receive, told)
             return
         await self.app(scope, receive, told)
 
     def _check(self, scope: Scope) -> None:
         """Raise what check_headers and check_url do."""
         headers = read_headers(scope["headers"])
-        # uvicorn tells of a Unix socket its path, and no port.
-        is_unix = (scope.get("server") or ("", None))[1] is None
-        check_headers(headers, self.named, is_unix=is_unix)
+        check_headers(headers, self.named, is_unix=self.is_unix)
         check_url(scope["path"], scope["query_string"].decode("latin-1"))
         address = scope["client"][0] if scope.get("client") else None
         state = scope.setdefault("state", {})
-        state["needs_key"] = needs_key(headers, address, is_unix=is_unix)
+        state["needs_key"] = needs_key(headers, address, is_unix=self.is_unix)

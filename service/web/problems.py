@@ -66,7 +66,7 @@ def _body(
         "title": title,
         "status": status,
         "detail": detail,
-        "instance": request.url.path,
+        "instance": request.scope["path"],
         "request_id": request_id(request),
     }
 
@@ -116,7 +116,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(_taken(request))
     advised = _HTTP_ADVICE.get(error.status_code)
-    place = {"method": request.method, "path": request.url.path}
+    place = {"method": request.method, "path": request.scope["path"]}
     detail = advised.format(**place) if advised else str(error.detail)
     return _respond(error.status_code, _body(request, error.status_code, title, detail), headers)
 
@@ -126,7 +126,7 @@ def _taken(request: Request) -> list[str]:
 
     A path that is described is no id of another: nothing is read at /memories/batch.
     """
-    if told := request.app.openapi()["paths"].get(request.url.path):
+    if told := request.app.openapi()["paths"].get(request.scope["path"]):
         return [method.upper() for method in told]
     routes = request.app.router.routes
     return [
