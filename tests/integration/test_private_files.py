@@ -66,7 +66,8 @@ def _opened(folder: Path) -> None:
 
 def _readable_by_another(*paths: Path) -> set[str]:
     arguments = [sys.executable, "-c", READING, *map(str, paths)]
-    return set(subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.split())
+    told = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    return set(told.splitlines())
 
 
 def _warnings(data_dir: Path, store: Path | None = None) -> list[str]:
@@ -100,14 +101,35 @@ def test_every_file_stays_private_through_writes_a_kill_and_a_restart(
     # A snapshot was there, and a log of the engine.
     assert any(name.startswith("snapshots/") for name in seen)
     assert any(name.startswith("store/wal/") for name in seen)
-    if not IS_ROOT:
-        return
+
+
+@AS_ANOTHER_USER
+def test_another_user_of_the_machine_reads_nothing(home: Path, embedding_url: str) -> None:
+    data = home / "data"
+    with running_service(data_dir=data, embedding_url=embedding_url) as service:
+        assert service.client.post("/memories", json={"text": WORDS}).status_code == 201
     files = [path for path in data.rglob("*") if path.is_file()]
     assert any(WORDS.encode() in path.read_bytes() for path in files)
-    control = home / "for everyone"
+    control = home / "everyone"
     control.write_text(WORDS)
+    assert _readable_by_another(control) == {str(control)}
     assert _readable_by_another(*files) == set()
-    assert _readable_by_another(control)
+    # Each file by itself: with the folders open again, as somebody may do by hand.
+    assert _warnings(data, data / "store") == []
+    for folder in (data, *(path for path in data.rglob("*") if path.is_dir())):
+        folder.chmod(0o755)
+    assert _readable_by_another(*files) == set()
+
+
+@AS_ANOTHER_USER
+def test_what_an_older_version_left_open_is_closed_to_another_user(home: Path) -> None:
+    data = home / "data"
+    lay_store(data / "store")
+    _opened(data)
+    files = [path for path in data.rglob("*") if path.is_file()]
+    assert _readable_by_another(*files) == set(map(str, files))
+    assert _warnings(data, data / "store") == []
+    assert _readable_by_another(*files) == set()
 
 
 def test_what_an_older_version_left_is_mended(home: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -116,14 +138,9 @@ def test_what_an_older_version_left_is_mended(home: Path, caplog: pytest.LogCapt
     (data / "snapshots").mkdir()
     (data / "snapshots" / "one.index").write_text(WORDS)
     _opened(data)
-    before = [path for path in data.rglob("*") if path.is_file()]
-    assert not IS_ROOT or _readable_by_another(*before) == set(map(str, before))
     assert _warnings(data, data / "store") == []
     assert "could be read by other users; now only by this one" in caplog.text
     assert _open_to_others(data) == {}
-    (data / "snapshots").chmod(0o755)
-    data.chmod(0o755)
-    assert not IS_ROOT or _readable_by_another(*before) == set()
 
 
 def test_a_store_elsewhere_is_mended_as_well(home: Path) -> None:
