@@ -236,6 +236,14 @@ class Settings(Limits, _Choices):
         secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
     )
 
+    audit: Literal["writes", "all", "off"] = Field(
+        "writes",
+        description="What the audit records: `writes` with all denials, `all` reads as well, or "
+        "`off`; deletions always.",
+    )
+    audit_days: int = Field(
+        90, ge=1, le=36500, description="How long a line of the audit is kept, in days."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe log line to print."
     )

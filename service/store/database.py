@@ -153,7 +153,7 @@ class Database:
             told = await asyncio.to_thread(self.written.told_by, query, params)
             return *told, dict(await asyncio.to_thread(encode_each, params))
         except ValueError as error:
-            raise QueryFailed(f"The driver cannot send a value: {error}") from error
+            raise QueryFailed("The driver cannot send a value", said=str(error)) from error
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:
@@ -174,7 +174,7 @@ class Database:
         try:
             await self._connected()
         except ServiceError as error:
-            log.warning("the store was flushed but does not open: %s", error.detail)
+            log.warning("the store was flushed but does not open: %s", error.logged)
 
     async def apply(self, statements: str, patience: float = 1) -> None:
         """Run definitions that take no variables; `patience` times the usual wait."""
@@ -275,9 +275,9 @@ class Database:
             raise StoreUnavailable(f"The database gave no answer in {seconds:g} s.") from error
         except (SurrealError, OSError) as error:
             await self._drop(client)
-            raise StoreUnavailable(f"The database connection was lost ({error}).") from error
+            raise StoreUnavailable("The database connection was lost", said=str(error)) from error
         except ValueError as error:
-            raise QueryFailed(f"The driver cannot read the answer: {error}") from error
+            raise QueryFailed("The driver cannot read the answer", said=str(error)) from error
         else:
             return answer
         finally:

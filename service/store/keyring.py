@@ -188,7 +188,7 @@ class Keyring:
                 await self._db.run(NOTE_KEYS, used=rows)
         except ServiceError as error:
             self._used = used | self._used
-            log.warning("when keys were used last is not written yet: %s", error.detail)
+            log.warning("when keys were used last is not written yet: %s", error.logged)
 
     def _now(self) -> datetime:
         self._latest = max(self._latest, datetime.now(UTC))

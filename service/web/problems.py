@@ -99,7 +99,11 @@ def _respond(
 async def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)  # noqa: S101 - registered for this class only
     if error.status >= 500:
-        log.warning("%s %s: %s", request.method, request.scope["path"], error.detail)
+        # Of a path its template: an id in it may be a word of somebody's.
+        route = getattr(request.scope.get("route"), "path", "a path without a route")
+        name = request_id(request)
+        log.warning("request %s, %s %s: %s", name, request.method, route, error.logged)
+        log.debug("request %s: %s", name, error.detail)
     return problem(request, error)
 
 

@@ -149,5 +149,6 @@ def add_edges(index: AgentIndex, page: Iterable[Row]) -> None:
 
 
 def _leave_out(index: AgentIndex, table: str, key: Any, error: CorruptRow) -> None:
-    log.warning("index of agent %s: left out %s, a corrupt row of %s", index.agent, error, table)
+    log.warning("index of agent %s: left out a corrupt row of %s", index.agent, table)
+    log.debug("corrupt: %s", error)
     index.leave_out(table, key)

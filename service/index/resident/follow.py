@@ -130,7 +130,7 @@ class Follower:
         try:
             await self.catch_up()
         except ServiceError as error:
-            log.warning("the index lags behind a write: %s", error.detail)
+            log.warning("the index lags behind a write: %s", error.logged)
 
     async def run(self) -> None:
         """Look at the feed again and again; a database that is away is waited for."""
@@ -142,12 +142,12 @@ class Follower:
                 rest = POLL_SECONDS
             except QueryFailed as error:
                 # A row that the driver cannot read, such as a date past the year 9999.
-                log.error("the change feed cannot be read: %s", error.detail)  # noqa: TRY400
+                log.error("the change feed cannot be read: %s", error.logged)  # noqa: TRY400
                 self._feed.lose()
                 self._doubt_all()
                 rest = MARGIN_MS / 1000
             except ServiceError as error:
-                log.warning("the index cannot be kept current: %s", error.detail)
+                log.warning("the index cannot be kept current: %s", error.logged)
                 rest = min(rest * 2, _LONGEST_REST_SECONDS)
             await asyncio.sleep(rest)
 
@@ -275,11 +275,6 @@ def _apply_one(index: AgentIndex, change: RowChange, fingerprint: str | None) ->
     try:
         apply_change(index, change, fingerprint)
     except MISSHAPEN as error:
-        log.warning(
-            "index of agent %s: left out %s %s, a corrupt row (%r)",
-            index.agent,
-            change.table,
-            change.key,
-            error,
-        )
+        log.warning("index of agent %s: left out a corrupt row of %s", index.agent, change.table)
+        log.debug("corrupt: %s (%r)", change.key, error)
         index.leave_out(change.table, change.key)

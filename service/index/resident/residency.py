@@ -187,7 +187,7 @@ class Residency:
                     spent = time.monotonic() - started
                     next_census = time.monotonic() + max(_CENSUS_SECONDS, spent * _CENSUS_SHARE)
             except ServiceError as error:
-                log.warning("the index cannot be checked: %s", error.detail)
+                log.warning("the index cannot be checked: %s", error.logged)
 
     async def _repair_drift(self) -> None:
         for agent in self.residents():
@@ -203,7 +203,7 @@ class Residency:
             try:
                 await self.index_of(agent)
             except ServiceError as error:
-                log.warning("the index of agent %s waits: %s", agent, error.detail)
+                log.warning("the index of agent %s waits: %s", agent, error.logged)
                 await asyncio.sleep(_RETRY_SECONDS)
             else:
                 self._awaited.discard(agent)
