@@ -149,6 +149,8 @@ def add_edges(index: AgentIndex, page: Iterable[Row]) -> None:
 
 
 def _leave_out(index: AgentIndex, table: str, key: Any, error: CorruptRow) -> None:
-    log.warning("index of agent %s: left out a corrupt row of %s", index.agent, table)
+    # A memory's id is the service's own; what names a concept is somebody's word.
+    which = repr(key) if table == "memory" else "a row"
+    log.warning("index of agent %s: left out %s of %s: it is corrupt", index.agent, which, table)
     log.debug("corrupt: %s", error)
     index.leave_out(table, key)
