@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from itertools import count
 from typing import Any, Final
 
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory
-from service.errors import MemoryNotFound, ToldElsewhere
+from service.errors import MemoryNotFound, TextRefused, ToldElsewhere
 from service.links.change import Change
 from service.links.stored import memories_by_id
 from service.metadata import Metadata, metadata_of
-from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
+from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Memory, Source
+from service.sanitise.sanitiser import Sanitiser, origin_of
 from service.store.database import Database
 from service.store.fetching import fetch
 from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
@@ -23,6 +23,19 @@ from service.writing.pipeline import Pipeline, Synced, commit, remove_memories, 
 
 # Who writes meanwhile waits for one of these, 0.2 s; larger ones save a hundredth (decision 0009).
 _TRANSACTION_MEMORIES: Final = 128
+
+# What became of a memory whose texts the settings refuse.
+REFUSED: Final = "refused"
+_SCREENED: Final = (
+    "text",
+    "title",
+    "tags",
+    "concepts",
+    "source_ref",
+    "session",
+    "scope",
+    "sensitivity",
+)
 
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
@@ -42,6 +55,7 @@ class Pushed(Metadata):
     occurred_at: datetime | None = None
     source_ref: str | None = None
     source_kind: str = "push"
+    warnings: tuple[str, ...] = ()
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
@@ -70,14 +84,32 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
     """Store memories; returns their ids and what became of them, both in the order of `pushed`.
 
     Written in transactions of 128, each agent's by itself: should one fail, those before it are
-    stored, and sending all of them again is free.
+    stored, and sending all of them again is free. Texts are screened first; what is refused has no
+    id, REFUSED as its action, and the reason in `told`.
     """
     characters = sum(len(one.text) for one in pushed)
-    drafts = await read_texts(characters, lambda: list(map(draft_of, pushed, count())))
-    actions = [""] * len(drafts)
-    total = Synced()
-    for agent in sorted({draft.agent for draft in drafts}):
-        every = [i for i, draft in enumerate(drafts) if draft.agent == agent]
+    screened = await read_texts(characters, screen_each, pipeline.sanitiser, pushed)
+    return await _store(pipeline, screened, characters)
+
+
+async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
+    """Store one memory; raises TextRefused."""
+    characters = len(pushed.text)
+    [screened] = await read_texts(characters, screen_each, pipeline.sanitiser, [pushed])
+    if isinstance(screened, TextRefused):
+        raise screened
+    [key], synced = await _store(pipeline, [screened], characters)
+    return key, synced
+
+
+async def _store(
+    pipeline: Pipeline, screened: Sequence[Pushed | TextRefused], characters: int
+) -> tuple[list[str], Synced]:
+    drafts, told = await read_texts(characters, _drafts_of, screened)
+    actions = [REFUSED] * len(screened)
+    total = Synced(told=told)
+    for agent in sorted({draft.agent for draft in drafts.values()}):
+        every = [i for i, draft in drafts.items() if draft.agent == agent]
         for start in range(0, len(every), _TRANSACTION_MEMORIES):
             places = every[start : start + _TRANSACTION_MEMORIES]
             synced = await store_drafts(pipeline, [drafts[i] for i in places])
@@ -88,15 +120,28 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
                 warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
                 embedded=total.embedded + synced.embedded,
             )  # fmt: skip
-    return [draft.key for draft in drafts], replace(total, actions=tuple(actions))
+    ids = [drafts[i].key if i in drafts else "" for i in range(len(screened))]
+    return ids, replace(total, actions=tuple(actions))
 
 
-async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
+def _drafts_of(
+    screened: Sequence[Pushed | TextRefused],
+) -> tuple[dict[int, Draft], tuple[tuple[str, ...], ...]]:
+    """Return drafts by their places, without those refused, and what is told of each place."""
+    drafts = {i: draft_of(one, i) for i, one in enumerate(screened) if isinstance(one, Pushed)}
+    told = tuple(one.warnings if isinstance(one, Pushed) else (one.detail,) for one in screened)
+    return drafts, told
+
+
+async def change_memory(
+    pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Change some fields of a stored memory; `text` of a document's section is refused.
 
-    A title that is too long goes into the text, as in a push; so of a document it is refused.
+    Returns what screening tells; raises TextRefused. A title that is too long goes into the text, as in a push; so of a document it is refused.
     """
     fields = dict(changes)
+    warnings: tuple[str, ...] = ()
     _refuse_what_others_tell(memory, fields)
     archived = fields.pop("archived", None)
     one = frozenset({memory.id})
@@ -107,10 +152,12 @@ async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str
     )
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
+        fields, warnings = screen_changes(pipeline.sanitiser, old, fields)
         draft = replace(draft_of_stored(old), **_values(fields, old.content))
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):
         await commit(pipeline, change)
+    return warnings
 
 
 def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
@@ -145,6 +192,68 @@ def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
             "those, or undo it with POST /consolidate/undo."
         )
         raise ToldElsewhere(msg)
+
+
+def screen_each(sanitiser: Sanitiser, pushed: Sequence[Pushed]) -> list[Pushed | TextRefused]:
+    """Return memories as they may be stored, and in the place of what is refused the reason."""
+    screened: list[Pushed | TextRefused] = []
+    for one in pushed:
+        try:
+            screened.append(_screened(sanitiser, one))
+        except TextRefused as refusal:
+            screened.append(refusal)
+    return screened
+
+
+def _screened(sanitiser: Sanitiser, pushed: Pushed) -> Pushed:
+    sent = {name: getattr(pushed, name) for name in _SCREENED}
+    found = sanitiser.screen(_texts(sent), origin_of(pushed.source_kind, pushed.trust_tier))
+    changed = _changed(sent, found.texts)
+    if found.is_quarantined:
+        changed["trust_tier"] = QUARANTINED
+    return (
+        replace(pushed, **changed, warnings=found.warnings) if changed or found.warnings else pushed
+    )
+
+
+def screen_changes(
+    sanitiser: Sanitiser, old: StoredMemory, fields: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return changes as they may be stored, and what is told of them; raises TextRefused.
+
+    What is not changed is not looked at: a memory that was released stays so.
+    """
+    sent = {name: fields[name] for name in _SCREENED if name in fields}
+    found = sanitiser.screen(_texts(sent), origin_of(old.source_kind, old.trust_tier))
+    changes = {**fields, **_changed(sent, found.texts)}
+    if found.is_quarantined:
+        changes["trust_tier"] = QUARANTINED
+    return changes, found.warnings
+
+
+def _texts(sent: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of fields by their names, those of a list with their place."""
+    texts: dict[str, str] = {}
+    for name, value in sent.items():
+        if isinstance(value, str):
+            texts[name] = value
+        elif value:
+            texts |= {f"{name}/{place}": one for place, one in enumerate(value)}
+    return texts
+
+
+def _changed(sent: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that screening changed; what is empty then is left out of a list."""
+    changed: dict[str, Any] = {}
+    for name, value in sent.items():
+        if isinstance(value, str):
+            now: Any = texts[name] if texts[name] or name == "text" else None
+        else:
+            every = (texts[f"{name}/{place}"] for place in range(len(value or ())))
+            now = type(value)(one for one in every if one) if value else value
+        if now != value:
+            changed[name] = now
+    return changed
 
 
 async def remove(pipeline: Pipeline, agent: str, key: str) -> None:
