@@ -16,7 +16,7 @@ _LAYERS: Final = 2
 _MOST_RUN_CHARACTERS: Final = 20_000
 _LEAST_PRINTABLE: Final = 0.95
 
-_COMMENT: Final = re.compile(r"<!--|-->|<!|</?[A-Za-z][A-Za-z0-9]{0,10}[^<>]{0,200}>")
+_COMMENT: Final = re.compile(r"<!--[^<>]{0,500}-->|</?[A-Za-z][A-Za-z0-9]{0,10}[^<>]{0,200}>")
 _EMPHASIS: Final = re.compile(r"[*`\\]+")
 # Letters that stand alone, with the same mark between: i g n o r e, i.g.n.o.r.e
 _SPACED: Final = re.compile(r"(?<![^\W_])[A-Za-z](?:[ ._*|/-]{1,3}[A-Za-z](?![A-Za-z])){5,}")

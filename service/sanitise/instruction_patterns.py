@@ -57,7 +57,7 @@ _ENGLISH: Final = (
     ("override", 0.7, f"{_DROP_WORDS}&everything|anything|all",
      rf"{_DROP}{_G}(?:everything|anything|all){_G}(?:that{_G})?(?:you(?:'ve|{_G}have|{_G}were)?{_G}(?:been{_G})?"
      rf"(?:told|know|learned|taught|instructed)|(?:i|they|he|she|the{_G}user|anyone){_G}(?:said|told)|above|before|prior)"),
-    ("override", 0.7, "instruction|orders|directive|prompt&new|updated|real|actual|true",
+    ("override", 0.45, "instruction|orders|directive|prompt&new|updated|real|actual|true",
      rf"(?:new|updated|real|actual|true){_G}(?:system{_G})?(?:instructions?|orders|directives?|prompt){_G}"
      r"(?:are|is|follow|below|:|supersede|replace|take)"),
     ("override", 0.7, "instruction|rules|guidelines|prompt&above|before|so far|given",
@@ -69,16 +69,16 @@ _ENGLISH: Final = (
      rf"(?:you{_G}are{_G}(?:now|no{_G}longer)|from{_G}(?:now|this{_G}point|here){_G}on(?:wards?)?{_G}you{_G}(?:are|will{_G}be|act|must|shall))"
      rf"{_ANY}{{0,80}}(?:dan\b|unrestricted|uncensored|jailbroken|developer mode|root|admin|without (?:any )?(?:limits|restrictions|rules|filters)"
      r"|bound by|assistant|\bai\b|\bmodel\b|evil|no (?:rules|restrictions|limits|filters)|obey)"),
-    ("role", 0.7, "as|like&dan|unrestricted|uncensored|unfiltered|jailbr|no |without",
-     rf"(?:act|pretend|behave|respond|roleplay|answer){_G}(?:as|like){_ANY}{{0,40}}(?:dan\b|unrestricted|uncensored|unfiltered|jailbroken"
+    ("role", 0.7, "as|like|be&dan|unrestricted|uncensored|unfiltered|jailbr|no |without",
+     rf"(?:act|pretend|behave|respond|roleplay|answer){_G}(?:as|like|to{_G}be){_ANY}{{0,40}}(?:dan\b|unrestricted|uncensored|unfiltered|jailbroken"
      r"|(?:no|without|had no)(?: any)? (?:rules|restrictions|limits|filters|guidelines|safety))"),
-    ("role", 0.7, "mode&enter|enable|activate|switch|you",
+    ("role", 0.4, "mode&enter|enable|activate|switch|you",
      rf"(?:enter|enable|activate|switch{_G}to|you{_G}are{_G}in){_G}(?:the{_G})?(?:developer|debug|god|jailbreak|dan|admin|maintenance|unrestricted|sudo){_G}mode"),
     ("prompt-leak", 0.7, "system|instruction|developer|prompt&reveal|print|show|repeat|output|display|tell|give|dump|leak|disclose|recite|write|translat|summari",
      rf"(?:reveal|print|show|repeat|output|display|tell{_G}me|give{_G}me|dump|leak|disclose|recite|write{_G}out|translate|summari[sz]e)"
-     rf"{_G}(?:me{_G})?(?:(?:your|the|all|of|full|entire|exact|complete|hidden|secret|initial|original|verbatim|contents){_G}){{1,5}}"
+     rf"{_G}(?:me{_G})?(?:(?:the|all|of){_G}){{0,3}}(?:(?:your|full|entire|exact|complete|hidden|secret|initial|original|verbatim|contents|of|the){_G}){{1,5}}"
      rf"(?:system{_G}(?:prompt|message|instructions?)|(?:hidden{_G})?instructions|developer{_G}message|prompt\b|configuration{_G}prompt)"),
-    ("prompt-leak", 0.6, "everything|all|text|words&above|before|preceding&repeat|output|print|copy",
+    ("prompt-leak", 0.45, "everything|all|text|words&above|before|preceding&repeat|output|print|copy",
      rf"(?:repeat|output|print|copy){_G}(?:everything|all|the{_G}(?:text|words)){_G}(?:that{_G}(?:is|comes){_G})?(?:above|before{_G}this|preceding)"),
     ("fake-turn", 0.7, "<|inst]|<<sys|[system|[developer|<system|</system|tool_result|function_result|admin>",
      r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\|?>|\[/?inst\]|<<sys>>|<\|?/?system\|?>"
@@ -95,13 +95,13 @@ _ENGLISH: Final = (
     ("exfiltration", 0.7, "curl|wget|nc&.env|rsa|.aws|.ssh|shadow",
      r"(?:cat|base64|tar|grep)\b[^\n]{0,60}(?:\.env\b|id_?rsa|\.aws/credentials|\.ssh|/etc/shadow)[^\n]{0,60}\|[^\n]{0,40}(?:curl|wget|nc\b|ncat)"),
     ("concealment", 0.7, "user|human|owner|operator&not|n't|never|without|dont",
-     rf"(?:(?:do{_G}not|don'?t|never|must{_G}not|without){_G}(?:ever{_G})?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|alert(?:ing)?|notify(?:ing)?|ask(?:ing)?|show(?:ing)?|let(?:ting)?)"
+     rf"(?:(?:do{_G}not|don'?t|never|must{_G}not|without){_G}(?:ever{_G})?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|alert(?:ing)?)"
      rf"{_G}(?:(?:this|it|any|of|anything|to|about){_G}){{0,4}}(?:the{_G}|your{_G})?(?:user|human|owner|operator)\b)"),
     ("concealment", 0.7, "keep|hide&user|human|owner|operator",
      rf"(?:keep|hide){_G}(?:this|it|these{_G}\w+){_G}(?:a{_G})?(?:secret{_G}|hidden{_G})?from{_G}(?:the{_G})?(?:user|human|owner|operator)"),
     ("addressed", 0.6, "ai|llm|language|assistant|agent|chatbot|claude|gpt|copilot|gemini|codex&if you|ifyou|attention|note|message|instruction|dear|hey|important",
-     rf"(?:if{_G}you{_G}are|attention|note{_G}to|message{_G}(?:to|for)|instructions?{_G}(?:to|for)|dear|hey|important{_G}for){_G}(?:all{_G}|any{_G}|the{_G}|an?{_G}|every{_G}){{0,2}}"
-     rf"(?:ai|llms?|language{_G}models?|ai{_G}(?:agents?|assistants?|models?)|assistants?|agents?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex)\b{_ANY}{{0,80}}(?:must|should|please|you|need|have to|shall|:)"),
+     rf"(?:if{_G}you{_G}are|attention|note{_G}to|message{_G}(?:to|for)|instructions?{_G}(?:to|for)){_G}(?:all{_G}|any{_G}|the{_G}|an?{_G}|every{_G}){{0,2}}"
+     rf"(?:ai|llms?|language{_G}models?|ai{_G}(?:agents?|assistants?|models?)|assistants?|agents?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex)\b{_ANY}{{0,80}}(?:must|should|please|you|need|have to|shall)"),
     ("authority", 0.7, "anthropic|openai|administrator|developer|creator|security team",
      rf"(?:this{_G}is|i{_G}am|message{_G}from|on{_G}behalf{_G}of|authori[sz]ed{_G}by){_G}(?:an?{_G}|your{_G}|the{_G}){{0,2}}(?:official{_G}|verified{_G})?"
      rf"(?:anthropic|openai|system{_G}administrator|administrator|developer{_G}of|your{_G}developer|creator|security{_G}team){_ANY}{{0,100}}(?:must|instruct|order|require|override|ignore|disable|comply|authori[sz]e|command|you{_G}(?:are|will|should)|send|grant)"),
@@ -116,7 +116,7 @@ _ENGLISH: Final = (
      rf"(?:treat|mark|consider|regard|trust){_G}(?:this|these|the{_G}following|everything{_G}(?:here|below)|me|it){_ANY}{{0,50}}(?:as{_G}(?:a{_G})?(?:trusted|authoritative|system|highest|verified|owner|an? instruction|absolute)|over (?:the user|your|all))"),
     ("coercion", 0.7, "rm -rf|sh|curl|wget|all|http|without|tool|security|permission|everything&you must|you have|you are req|you will|you need|you shall|immediately|now|silently|secretly|quietly|youmust",
      rf"(?:you{_G}(?:must|have{_G}to|are{_G}required{_G}to|will|need{_G}to|shall)|immediately|now|silently|secretly|quietly){_G}(?:now{_G}|immediately{_G}|first{_G}|always{_G}|silently{_G}|secretly{_G})?"
-     rf"(?:run|execute|call|invoke|delete|download|install|fetch|grant|disable|approve){_ANY}{{0,80}}(?:\brm -rf|\| ?(?:ba)?sh\b|curl |wget |all (?:the )?(?:files|memories|data|backups)|https?://|without (?:asking|confirm|approval)|tool\b|security|permissions?|everything)"),
+     rf"(?:run|execute|call|invoke|delete|download|install|fetch|grant|disable|approve){_ANY}{{0,80}}(?:\brm -rf|\| ?(?:ba)?sh\b|all (?:the )?(?:files|memories|data|backups)|without (?:asking|confirm|approval))"),
     ("coercion", 0.6, "confirm|approv|permission|consent&without|no",
      rf"(?:without|no){_G}(?:asking{_G}(?:for{_G})?|user{_G}|any{_G}|further{_G}){{1,3}}(?:confirmation|approval|permission|consent){_ANY}{{0,60}}(?:run|execute|delete|send|transfer|approve|install|proceed)"),
 )  # fmt: skip
@@ -126,7 +126,7 @@ _KOREAN: Final = (
     ("role", 0.8, r"(?:너는|넌|당신은|그대는|이제부터|지금부터)[^.!?\n]{0,30}(?:제한\s?없는|무제한|규칙이\s?없|검열\s?없는|개발자\s?모드|관리자\s?모드|탈옥|제약\s?없는|제한이\s?없)"),
     ("role", 0.6, r"(?:개발자|관리자|디버그|탈옥)\s?모드(?:로|를)\s?(?:전환|활성화|들어가|켜)(?:해|하라|하세요|라|$|\.)"),
     ("prompt-leak", 0.7, r"(?:시스템\s?프롬프트|숨겨진\s?지시|초기\s?지시|내부\s?지침|시스템\s?메시지)[^.!?\n]{0,16}(?:출력해|알려\s?(?:줘|주|달)|공개해|보여\s?(?:줘|주|달)|말해|그대로\s?(?:적|출력|써))"),
-    ("exfiltration", 0.8, r"(?:비밀번호|api\s?키|인증\s?정보|토큰|비밀\s?키|자격\s?증명|환경\s?변수|대화\s?(?:내용|기록)|\.env)[^.!?\n]{0,60}(?:으?로|에|에게)\s?(?:몰래\s?|즉시\s?|모두\s?)?(?:보내(?:라|줘|세요|십시오|\b)|전송(?:해|하라|하세요|하십시오)|업로드(?:해|하라|하세요)|유출|첨부해)"),
+    ("exfiltration", 0.8, r"(?:비밀번호|api\s?키|인증\s?정보|토큰|비밀\s?키|자격\s?증명|환경\s?변수|대화\s?(?:내용|기록)|\.env)[^!?\n]{0,60}(?:으?로|에|에게)\s?(?:몰래\s?|즉시\s?|모두\s?)?(?:보내(?:라|줘|세요|십시오|\b)|전송(?:해|하라|하세요|하십시오)|업로드(?:해|하라|하세요)|유출|첨부해)"),
     ("concealment", 0.7, r"(?:사용자|유저|주인|운영자)(?:에게|한테|께)?(?:는|도)?[^.!?\n]{0,20}(?:알리지|말하지|언급하지|보여주지|들키지|묻지)\s?(?:마|말|않)"),
     ("concealment", 0.7, r"(?:사용자|유저)\s?(?:몰래|모르게)"),
     ("addressed", 0.6, r"(?:인공지능|ai|어시스턴트|언어\s?모델|에이전트|챗봇)(?:\s?(?:에게|라면|이라면|는|은|이면)|\s?(?:전용|필독))[^.!?\n]{0,60}(?:따르(?:라|세요|십시오)|실행(?:하라|하세요|하십시오|해)|반드시|보내라|삭제(?:하라|해)|무시)"),

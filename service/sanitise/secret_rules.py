@@ -49,7 +49,7 @@ _SERVICES: Final = _tokens(r"""
     slack-webhook hooks.slack.com hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{20,}
     discord-webhook api/webhooks/ discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}
     discord-token discord [MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}
-    telegram-token :AA [0-9]{8,10}:AA[A-Za-z0-9_-]{33}
+    telegram-token :AA (?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}
     stripe-key k_live_|k_test_ [sr]k_(?:live|test)_[A-Za-z0-9]{16,255}
     webhook-secret whsec_ whsec_[A-Za-z0-9+/=]{24,}
     anthropic-key sk-ant- sk-ant-[A-Za-z0-9_-]{32,}
