@@ -10,6 +10,8 @@ from service.sanitise.secret_rules import NAMED, NAMED_WORDS, SERVICE_WORDS, SER
 
 PRIVATE_KEY: Final = "private-key"
 _MASK: Final = "[SECRET:{}]"
+_MASK_BEGINS: Final = "[SECRET:"
+_MOST_MASK: Final = 40
 # A mask may bring what stands behind it to light: then once more, until nothing is found.
 _MOST_ROUNDS: Final = 4
 
@@ -38,8 +40,8 @@ _URL_WORDS: Final = frozenset(
 )
 # `settings.token2`, `os.environ[...]`, `get_token(`, a path, an address: no value but its name.
 _CODE: Final = re.compile(
-    r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[\[(]?.*|[$%@/~.*&].*|https?:.*|[a-z_]+(?:_[a-z]+)*[0-9]?"
-    r"|[A-Z]+(?:_[A-Z0-9]+)+|.*\(.*",
+    r"[A-Za-z_$]+(?:\.|->|::|\?\.)[A-Za-z_]+(?![A-Za-z0-9_]).*|[$%@/~.*&].*|https?:.*|[a-z_]+[0-9]?"
+    r"|[A-Z]+_[A-Z0-9_]+|.*\(.*",
     re.DOTALL,
 )
 _FORTY: Final = re.compile(r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
@@ -87,11 +89,19 @@ def _masked_by(rule: Rule, text: str, kinds: list[str]) -> str:
     parts, end = [], 0
     for found in rule.pattern.finditer(text):
         group = _group_of(found)
-        if found[group] and _is_secret(rule, found, found[group]):
+        if _is_secret(rule, found, found[group]) and not _is_in_mask(found):
             parts += [text[end : found.start(group)], _MASK.format(rule.kind)]
             end = found.end(group)
             kinds.append(rule.kind)
     return "".join([*parts, text[end:]]) if parts else text
+
+
+def _is_in_mask(found: re.Match[str]) -> bool:
+    """Say whether a match begins with the words of a mask."""
+    start = found.start()
+    before = found.string[max(0, start - _MOST_MASK) : start + len(_MASK_BEGINS) - 1]
+    opened = before.rfind(_MASK_BEGINS)
+    return opened >= 0 and "]" not in before[opened:]
 
 
 def _group_of(found: re.Match[str]) -> int:

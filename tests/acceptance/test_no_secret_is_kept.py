@@ -8,6 +8,7 @@ import pytest
 
 from scripts.sanitiser.planted import planted
 from tests.conftest import Start
+from tests.servers.running import running_service
 
 PLANTED = planted(18)
 
@@ -60,16 +61,15 @@ def answers_of(client: Any) -> list[str]:
 
 
 def test_no_secret_is_found_anywhere(
-    start: Start, tmp_path: Path, capfd: pytest.CaptureFixture[str],
+    embedding_url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
     """All bytes of the data folder, of answers and of logs are looked through."""
     notes, data = tmp_path / "notes", tmp_path / "data"
     notes.mkdir()
-    service = start(sources=(notes,), data_dir=data, database_url=f"surrealkv://{data}/store")
-    answers = ways_in(service.client, notes)
-    asked = [*answers, *answers_of(service.client)]
-    service.stop()
+    with running_service(data_dir=data, sources=(notes,), embedding_url=embedding_url) as service:
+        answers = ways_in(service.client, notes)
+        asked = [*answers, *answers_of(service.client)]
     out = capfd.readouterr()
     places = {"answers": "\n".join(answers), "logs": caplog.text + out.out + out.err}
     found = {(what, one.kind) for what, text in places.items() for one in _in(text)}
