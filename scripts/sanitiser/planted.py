@@ -106,7 +106,7 @@ _ALPHABETS: Final = {
 
 def planted(seed: int = 0) -> list[Planted]:
     """Return secrets of all kinds; other seeds give others."""
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     made = []
     for line in _SHAPES.strip().splitlines():
         kind, text, parts = line.split("|")

@@ -35,6 +35,8 @@ _LOOKALIKES: Final = str.maketrans(
 )
 _LEET: Final = str.maketrans("0134578@$", "oieastbas")
 _LEET_WORD: Final = re.compile(r"(?<![\w@$])[A-Za-z0-9@$]{4,20}(?![\w@$])")
+# So few words have such a sign inside that most texts are done with after this.
+_LEET_SIGN: Final = re.compile(r"[A-Za-z][0134578@$][A-Za-z]|(?<![\w@$])[013457@$][A-Za-z]{3}")
 _LEET_STARTS: Final = (
     "ignor",
     "disreg",
@@ -62,7 +64,7 @@ def spellings(text: str) -> list[str]:
         found.append(_COMMENT.sub("", plain))
     spaced = [_GAP.sub("", one) for one in _SPACED.findall(plain)]
     found += [" ".join(spaced)] if spaced else []
-    if any(
+    if _LEET_SIGN.search(plain) and any(
         not word.isalpha() and word.translate(_LEET).lower().startswith(_LEET_STARTS)
         for word in _LEET_WORD.findall(plain)
     ):

@@ -65,21 +65,24 @@ def _found(text: str, *, is_hidden: bool) -> Iterable[tuple[str, float]]:
 
 def _asked(text: str) -> Iterable[Pattern]:
     """Yield the patterns whose words stand in a text: to look for words is a hundredth of the cost."""
-    has: dict[str, bool] = {}
+    known: dict[str, bool] = {}
     for pattern in ENGLISH:
-        for group in pattern.words:
-            for word in group:
-                if word not in has:
-                    has[word] = word in text
-                if has[word]:
-                    break
-            else:
-                break
-        else:
+        if all(_has_one_of(group, text, known) for group in pattern.words):
             yield pattern
     if not text.isascii():
         yield from KOREAN if _HANGUL.search(text) else ()
         yield from CHINESE if _HAN.search(text) else ()
+
+
+def _has_one_of(words: Iterable[str], text: str, known: dict[str, bool]) -> bool:
+    """Say whether one of these words is in a text; `known` keeps what was looked for."""
+    for word in words:
+        is_there = known.get(word)
+        if is_there is None:
+            is_there = known[word] = word in text
+        if is_there:
+            return True
+    return False
 
 
 def _is_quoted(text: str, match: re.Match[str]) -> bool:

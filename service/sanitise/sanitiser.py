@@ -18,7 +18,32 @@ DEFAULT_INSTRUCTIONS: Final[Mapping[Origin, Instructions]] = {
 }  # fmt: skip
 # What writers call texts that somebody else wrote: a page, a mail, what a tool gave back.
 _OTHERS_KINDS: Final = frozenset(
-    ["web", "webpage", "web-page", "web_page", "page", "html", "url", "fetch", "fetched", "browser", "search", "tool", "tool-output", "tool_output", "tool-result", "tool_result", "mcp", "email", "mail", "feed", "rss", "issue", "download", "untrusted"]
+    [
+        "web",
+        "webpage",
+        "web-page",
+        "web_page",
+        "page",
+        "html",
+        "url",
+        "fetch",
+        "fetched",
+        "browser",
+        "search",
+        "tool",
+        "tool-output",
+        "tool_output",
+        "tool-result",
+        "tool_result",
+        "mcp",
+        "email",
+        "mail",
+        "feed",
+        "rss",
+        "issue",
+        "download",
+        "untrusted",
+    ]
 )
 
 

@@ -1,5 +1,7 @@
 """What secrets look like: a table of kinds, each with words without which it can't be there."""
 
+# ruff: noqa: E501 - rows of a table
+
 import re
 from typing import Final, NamedTuple
 

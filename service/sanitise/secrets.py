@@ -33,10 +33,48 @@ _PLACEHOLDERS: Final = (
 )  # fmt: skip
 # Names of what passwords are made with, and passwords that say that they are one.
 _NO_PASSWORDS: Final = frozenset(
-    ["argon2", "argon2id", "argon2i", "base64", "bcrypt2", "md5", "oauth2", "pbkdf2", "sha1", "sha256", "sha512", "utf8", "utf-8", "p4ssw0rd", "password1", "password123", "passw0rd", "secret123", "test123", "test1234", "user1", "foo123", "abc123"]
+    [
+        "argon2",
+        "argon2id",
+        "argon2i",
+        "base64",
+        "bcrypt2",
+        "md5",
+        "oauth2",
+        "pbkdf2",
+        "sha1",
+        "sha256",
+        "sha512",
+        "utf8",
+        "utf-8",
+        "p4ssw0rd",
+        "password1",
+        "password123",
+        "passw0rd",
+        "secret123",
+        "test123",
+        "test1234",
+        "user1",
+        "foo123",
+        "abc123",
+    ]
 )
 _URL_WORDS: Final = frozenset(
-    ["admin", "pass", "passwd", "password", "postgres", "pw", "pwd", "root", "secret", "test", "token", "user", "username"]
+    [
+        "admin",
+        "pass",
+        "passwd",
+        "password",
+        "postgres",
+        "pw",
+        "pwd",
+        "root",
+        "secret",
+        "test",
+        "token",
+        "user",
+        "username",
+    ]
 )
 # `settings.token2`, `os.environ[...]`, `get_token(`, a path, an address: no value but its name.
 _CODE: Final = re.compile(
