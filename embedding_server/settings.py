@@ -1,16 +1,25 @@
 """Every knob of the embedding server, with its default, its unit and one line of why."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+# Where containers find secrets as files: embedding_api_key.
+SECRETS_FOLDER = Path("/run/secrets")
 
 
 class Settings(BaseSettings):
     """The embedding server's settings, read once from EMBEDDING_… and an optional .env file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="EMBEDDING_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="EMBEDDING_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
     )
 
     host: str = Field(
@@ -137,8 +146,11 @@ class Settings(BaseSettings):
     @property
     def host_names(self) -> frozenset[str]:
         """The names in `allowed_hosts` and the address itself, in lower case."""
-        own = {self.host.lower()} - {"0.0.0.0", "::", ""}  # noqa: S104 - it is left out
-        return _names_in(self.allowed_hosts.lower()) | own
+        host = self.host.lower()
+        is_any = host in {"0.0.0.0", "::", ""}  # noqa: S104 - it is left out
+        # An IPv6 address stands in brackets in a URL.
+        own = () if is_any else (host, f"[{host}]")
+        return _names_in(self.allowed_hosts.lower()).union(own)
 
 
 def _names_in(listed: str) -> frozenset[str]:

@@ -64,7 +64,7 @@ async def consolidate(settings: Settings, asked: argparse.Namespace) -> None:
     async with (
         LifespanManager(app, startup_timeout=100, shutdown_timeout=100),
         httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://in-process",
+            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1",
             timeout=_PATIENCE_SECONDS,
         ) as client,
     ):  # fmt: skip

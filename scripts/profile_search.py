@@ -70,7 +70,7 @@ async def ask_all(settings: Settings, order: StoreOrder, asked: argparse.Namespa
     bodies = [{"query": note.question, "limit": 10} | request.options(note) for note in notes]
     async with LifespanManager(app, startup_timeout=_START_SECONDS, shutdown_timeout=100):
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://in-process") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             await app.state.parts[Residency].index_of(settings.agent)
             for body in bodies[:WARM_UP_QUESTIONS]:
                 (await client.post(request.path, json=body)).raise_for_status()

@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 
 from service.access.addresses import is_loopback
 from service.access.operations import OPEN, check_operations
+from service.audit import route as audit
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
@@ -26,6 +27,7 @@ from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
 from service.recall import route as recall
+from service.redaction import loggable
 from service.search import route as search
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
@@ -95,6 +97,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         metrics,
         keys,
         grants,
+        audit,
     ):
         app.include_router(room.router)
     add_pages(app)
@@ -118,6 +121,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
         asyncio.create_task(_supervised("keys", parts.keyring.keep_noting)),
+        asyncio.create_task(_supervised("audit", parts.audit.keep_writing)),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),
@@ -184,7 +188,7 @@ async def _declare(parts: Parts) -> None:
     try:
         await declare_concepts(parts.pipeline, parts.settings.concepts_file, parts.settings.agent)
     except (ServiceError, OSError) as error:
-        log.error("concepts file: %s", error)  # noqa: TRY400 - the sentence says all there is
+        log.error("concepts file: %s", loggable(error))  # noqa: TRY400 - the sentence says all there is
 
 
 async def _silence(parts: Parts) -> None:
@@ -192,7 +196,7 @@ async def _silence(parts: Parts) -> None:
     try:
         await silence_quarantined(parts.pipeline)
     except ServiceError as error:
-        log.error("quarantined memories: %s", error)  # noqa: TRY400 - the sentence says all there is
+        log.error("quarantined memories: %s", error.logged)  # noqa: TRY400 - the sentence says all there is
 
 
 async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:

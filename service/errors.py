@@ -62,14 +62,21 @@ class FieldError:
 
 
 class ServiceError(Exception):
-    """Something went wrong inside."""
+    """Something went wrong inside.
+
+    `detail` is what the caller is told. `said` are another program's own words, at its end: they
+    may repeat what it was sent, so that `logged`, which is for logs, is without them.
+    """
 
     status: ClassVar[int] = 500
     retry_after_seconds: int | None = None
 
-    def __init__(self, detail: str = "", errors: tuple[FieldError, ...] = ()) -> None:
+    def __init__(
+        self, detail: str = "", errors: tuple[FieldError, ...] = (), *, said: str = ""
+    ) -> None:
         # Whatever repeats it, a server's own words or a URL in it must tell no secret.
-        self.detail = redacted(detail) or self.title()
+        self.logged = redacted(detail) or self.title()
+        self.detail = f"{self.logged}: {redacted(said)}" if said else self.logged
         self.errors = errors
         super().__init__(self.detail)
 

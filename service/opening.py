@@ -26,12 +26,15 @@ from service.inference.vectors import Vectors
 from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
+from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
 from service.search.ranking import Searcher, turns_of
 from service.settings import Settings
 from service.store.address import StoreAddress
+from service.store.audit_log import AuditLog
 from service.store.database import Database
 from service.store.keyring import Keyring
+from service.store.private_files import PrivateFiles
 from service.store.snapshot_log import forget_snapshot
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
@@ -58,6 +61,8 @@ class Parts:
     searcher: Searcher
     language_fit: LanguageFit
     keyring: Keyring
+    private_files: PrivateFiles
+    audit: AuditLog
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -77,22 +82,14 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     for a store that cannot be used, StoreUnavailable for a server that is away.
     """
     schema = await read_schema(settings)
-    password = settings.database_password
-    db = Database(
-        StoreAddress(
-            settings.store_url,
-            settings.database_user,
-            password.get_secret_value() if password else None,
-            settings.database_namespace,
-            settings.database_name,
-            settings.database_timeout_seconds,
-            settings.disk_reserve_mb * 1_000_000,
-        )
-    )
+    db = Database(_store_address(settings))
+    private_files = PrivateFiles()
+    await asyncio.to_thread(private_files.keep, settings.data_dir.expanduser(), db.address.folder)
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
     residency: Residency | None = None
     keyring = Keyring(db)
+    audit = AuditLog(db, settings.audit, settings.audit_days)
     vectors = Vectors(embedder, Fitting(db, schema, FORM_OF_ENGINE[settings.search_engine]))
     try:
         await db.open(schema)
@@ -118,10 +115,12 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         fit = LanguageFit(db, vectors)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
-            Consolidations(jobs), searcher, fit, keyring,
+            Consolidations(jobs), searcher, fit, keyring, private_files,
+            audit,
         )  # fmt: skip
     finally:
         await keyring.note()
+        await audit.close()
         if residency:
             await residency.close()
         await vectors.close()
@@ -145,6 +144,19 @@ def open_pipeline(
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 
+def _store_address(settings: Settings) -> StoreAddress:
+    password = settings.database_password
+    return StoreAddress(
+        settings.store_url,
+        settings.database_user,
+        password.get_secret_value() if password else None,
+        settings.database_namespace,
+        settings.database_name,
+        settings.database_timeout_seconds,
+        settings.disk_reserve_mb * 1_000_000,
+    )
+
+
 def _residency(settings: Settings, db: Database, dictionaries: Dictionaries) -> Residency | None:
     """Return the keeper of the resident indexes; None for the engine that needs none."""
     if settings.search_engine != "resident":
@@ -164,7 +176,7 @@ async def _leave_no_snapshots(settings: Settings, db: Database) -> None:
         await asyncio.to_thread(remove_files, _snapshot_folder(settings))
         await forget_snapshot(db)
     except (OSError, ServiceError) as error:
-        log.warning("snapshots of the resident engine are left behind: %s", error)
+        log.warning("snapshots of the resident engine are left behind: %s", loggable(error))
 
 
 def _snapshot_folder(settings: Settings) -> Path:

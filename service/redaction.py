@@ -9,7 +9,7 @@ import logging
 import re
 import traceback
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
@@ -18,6 +18,8 @@ SHOWN: Final = "***"
 # A piece of so many characters is taken out too: servers cut what they repeat. Shorter secrets
 # count as a whole, and only where they stand alone: `root` is also a word.
 _PIECE: Final = 8
+# A key of this service (service/access/keys.py).
+_KEY: Final = re.compile(r"(gm_[0-9a-f]{12})_[\w-]{8,}")
 _BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+(?!\*)[\w.~+/=-]{6,}")
 
 
@@ -92,22 +94,63 @@ SECRETS: Final = Secrets()
 
 def redacted(text: str) -> str:
     """Return a text as it may leave the process."""
-    return SECRETS.without(text)
+    return (
+        _KEY.sub(rf"\1_{SHOWN}", SECRETS.without(text)) if "gm_" in text else SECRETS.without(text)
+    )
+
+
+def loggable(error: BaseException) -> str:
+    """Return what a log may say of an error: its own words where they hold nobody's texts."""
+    if logged := getattr(error, "logged", None):
+        return str(logged)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{type(error).__name__}: {error.strerror}"
+    return type(error).__qualname__
 
 
 class WithoutSecrets(logging.Filter):
-    """Takes secrets out of a log record: its message, its values and its traceback."""
+    """Takes secrets out of a log record, and above level debug all that may be content.
+
+    What an exception says may be a text of somebody's (`KeyError: 'a concept'`): its type and the
+    lines that led to it are told, and its words where they are ours.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, as it may be read."""
-        record.msg, record.args = redacted(record.getMessage()), None
-        if record.exc_info and record.exc_info[0]:
-            record.exc_text = redacted("".join(_lines(record)).rstrip())
+        tells_all = logging.getLogger().isEnabledFor(logging.DEBUG)
+        message = record.getMessage()
+        if not tells_all and record.name in _REPEATING:
+            message = _REPEATING[record.name](message)
+        record.msg, record.args = redacted(message), None
+        if record.exc_info and record.exc_info[1]:
+            lines = _lines if tells_all else _lines_without_contents
+            record.exc_text = redacted("".join(lines(record.exc_info[1])).rstrip())
             # A handler that draws tracebacks itself would draw the untold one.
             record.exc_info = None
         return True
 
 
-def _lines(record: logging.LogRecord) -> Iterator[str]:
-    kind, error, trace = record.exc_info or (None, None, None)
-    yield from traceback.format_exception(kind, error, trace)
+# Loggers of Python's own whose messages repeat values. That of asyncio has the exception of a
+# task in its second line, a warning what was warned of behind its category.
+_REPEATING: Final[Mapping[str, Callable[[str], str]]] = {
+    "asyncio": lambda message: message.partition("\n")[0],
+    "py.warnings": lambda message: ": ".join(message.partition("\n")[0].split(": ")[:2]),
+}
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    yield from traceback.format_exception(error)
+
+
+def _lines_without_contents(error: BaseException) -> Iterator[str]:
+    """Yield a traceback with the exceptions that led to it, the first one first."""
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from _lines_without_contents(cause)
+        yield "\nwhich led to:\n\n"
+    yield "Traceback (most recent call last):\n"
+    yield from traceback.format_tb(error.__traceback__)
+    kind = type(error)
+    words = loggable(error)
+    said = "" if words == kind.__qualname__ else f": {words}"
+    yield f"{kind.__module__}.{kind.__qualname__}{said}\n"

@@ -16,6 +16,8 @@ from service.redaction import SECRETS
 from service.sanitise.sanitiser import DEFAULT_INSTRUCTIONS, Instructions, Origin, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
+SECRETS_FOLDER = Path("/run/secrets")
 
 
 def _data_home() -> Path:
@@ -250,9 +252,22 @@ class Settings(Limits, _Choices):
     """The service's settings, read once from MEMORY_… variables and an optional .env file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="MEMORY_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="MEMORY_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
     )
 
+    audit: Literal["writes", "all", "off"] = Field(
+        "writes",
+        description="What the audit records: `writes` with all denials, `all` reads as well, or "
+        "`off`; deletions always.",
+    )
+    audit_days: int = Field(
+        90, ge=1, le=36500, description="How long a line of the audit is kept, in days."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe log line to print."
     )

@@ -31,7 +31,8 @@ RESERVED = {
     r"embedding_server\.(app|web\.(api_key|connections|dependencies|error_responses|large_bodies)|"
     r"routes\.\w+)",
     r"starlette": r"service\.(commands\.\w+|"
-    r"web\.(accepted|authentication|body_room|connections|door|gate|layers|pages|parts|problems))|"
+    r"web\.(accepted|auditing|authentication|body_room|connections|door|gate|layers|pages|parts|"
+    r"problems))|"
     r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|door|error_responses|request_log))",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",

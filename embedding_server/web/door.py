@@ -25,7 +25,10 @@ from embedding_server.web.error_responses import render_error
 
 # Nobody sends these twice who means one thing.
 ONCE = ("host", "authorization", "content-type", "origin", "sec-fetch-site")
-PROXIED = re.compile(r"forwarded|x-forwarded-.*|x-real-ip|via")
+# What proxies and tunnels say of whom they speak for.
+PROXIED = re.compile(
+    r"forwarded|x-forwarded.*|x-real-ip|via|.*client-ip|.*connecting-ip|x-original-.*"
+)
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::\d{1,5})?")
 JSON = re.compile(r"application/(?:[\w.+-]+\+)?json")
 CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w-]+)", re.IGNORECASE)
@@ -56,7 +59,7 @@ class Door:
         for name in ONCE:
             if len(headers.get(name, ())) > 1:
                 raise InvalidRequest(f"Send the header {name} once.")
-        host = "".join(headers.get("host", ())).strip().lower()
+        host = "".join(headers.get("host", ())).lower()
         check_host(host, self.hosts)
         check_page(headers, host)
         check_body(headers)
@@ -70,7 +73,8 @@ def read_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, list[str]]:
     """Return the values of each header by its name in lower case."""
     headers: dict[str, list[str]] = {}
     for name, value in raw:
-        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        told = value.decode("latin-1").strip(" \t")
+        headers.setdefault(name.decode("latin-1").lower(), []).append(told)
     return headers
 
 
@@ -96,16 +100,16 @@ def check_host(host: str, allowed: frozenset[str]) -> None:
 
 def check_page(headers: Headers, host: str) -> None:
     """Raise ForeignPage for what a page of another origin sends; no page has business here."""
-    origin = "".join(headers.get("origin", ())).strip().lower()
+    origin = "".join(headers.get("origin", ())).lower()
     is_own = origin in {f"http://{host}", f"https://{host}"}
-    site = "".join(headers.get("sec-fetch-site", ())).strip().lower()
+    site = "".join(headers.get("sec-fetch-site", ())).lower()
     if (origin and not is_own) or (not origin and site in {"cross-site", "same-site"}):
         raise ForeignPage("Pages of other origins may not ask. Ask without a browser.")
 
 
 def check_body(headers: Headers) -> None:
     """Raise NotJson for a body of another type: those a page may send unasked."""
-    length = "".join(headers.get("content-length", ())).strip()
+    length = "".join(headers.get("content-length", ()))
     if length in {"", "0"} and "transfer-encoding" not in headers:
         return
     told = "".join(headers.get("content-type", ()))

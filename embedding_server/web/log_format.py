@@ -1,6 +1,8 @@
 """The form of the log: lines for people or for collectors, each with the id of its request."""
 
 import logging
+import traceback
+from collections.abc import Iterator
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
@@ -16,6 +18,7 @@ def configure_logging(settings: Settings) -> None:
     """Send every line of this process to stderr in the form that the settings name."""
     handler = logging.StreamHandler()
     handler.addFilter(_add_request_id)
+    handler.addFilter(leave_texts_out)
     handler.setFormatter(_make_formatter(settings))
     logging.basicConfig(level=settings.log_level.upper(), handlers=[handler])
     # Else Python writes them to stderr by itself, in a form of its own.
@@ -40,6 +43,32 @@ def _add_request_id(record: logging.LogRecord) -> bool:
     if request is not None:
         record.request_id = request.id
     return True
+
+
+def leave_texts_out(record: logging.LogRecord) -> bool:
+    """Take out of a record, above level debug, what an exception says: it may repeat a text.
+
+    Its type and the lines that led to it stay, and so does what led to it in turn.
+    """
+    if logging.getLogger().isEnabledFor(logging.DEBUG):
+        return True
+    if record.name == "asyncio":
+        # The second line is the task, with its exception.
+        record.msg, record.args = record.getMessage().partition("\n")[0], None
+    if record.exc_info and record.exc_info[1]:
+        record.exc_text = "".join(_trace(record.exc_info[1])).rstrip()
+        record.exc_info = None
+    return True
+
+
+def _trace(error: BaseException) -> Iterator[str]:
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from _trace(cause)
+        yield "\nwhich led to:\n\n"
+    yield "Traceback (most recent call last):\n"
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__module__}.{type(error).__qualname__}\n"
 
 
 def _make_formatter(settings: Settings) -> logging.Formatter:

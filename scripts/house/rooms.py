@@ -58,7 +58,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search
         jobs
         ingest
-        memories documents concepts keys grants
+        memories documents concepts keys grants audit
         consolidate.summary*
         consolidate recall graph hooks
         operate

@@ -29,7 +29,7 @@ class Ask:
         """Return it as it goes over the wire."""
         query = f"?{urlencode(self.params)}" if self.params else ""
         body = b"" if self.body is None else orjson.dumps(self.body)
-        head = f"{self.method} {self.path}{query} HTTP/1.1\r\nHost: here\r\n"
+        head = f"{self.method} {self.path}{query} HTTP/1.1\r\nHost: localhost\r\n"
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         return head.encode("ascii") + body
 

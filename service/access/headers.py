@@ -8,6 +8,7 @@ proxy makes strangers local (Forwarded, X-Forwarded-*).
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Self
 from urllib.parse import parse_qsl
 
@@ -16,7 +17,10 @@ from service.access.errors import ForeignPage, HeadersRefused, KeyInUrl, Misdire
 
 # Nobody sends these twice who means one thing.
 _ONCE: Final = ("host", "authorization", "content-type", "origin", "sec-fetch-site")
-_PROXIED: Final = re.compile(r"forwarded|x-forwarded-.*|x-real-ip|via")
+# What proxies and tunnels say of whom they speak for.
+_PROXIED: Final = re.compile(
+    r"forwarded|x-forwarded.*|x-real-ip|via|.*client-ip|.*connecting-ip|x-original-.*"
+)
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::(\d{1,5}))?")
 _JSON: Final = re.compile(r"application/(?:[\w.+-]+\+)?json")
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([\w-]+)", re.IGNORECASE)
@@ -40,7 +44,8 @@ class Named:
     @classmethod
     def of(cls, host: str, hosts: Iterable[str], origins: Iterable[str]) -> Self:
         """Return those that settings name; the address that is listened on is one of them."""
-        own = () if host.startswith(UNIX) or is_any(host) else (host,)
+        # An IPv6 address stands in brackets in a URL.
+        own = () if host.startswith(UNIX) or is_any(host) else (host, f"[{host}]")
         every = frozenset(one.lower() for one in (*own, *hosts))
         return cls(every, frozenset(one.lower().rstrip("/") for one in origins))
 
@@ -49,7 +54,8 @@ def read_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, list[str]]:
     """Return the values of each header by its name in lower case."""
     headers: dict[str, list[str]] = {}
     for name, value in raw:
-        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        told = value.decode("latin-1").strip(" \t")
+        headers.setdefault(name.decode("latin-1").lower(), []).append(told)
     return headers
 
 
@@ -61,7 +67,7 @@ def check_headers(headers: Headers, named: Named, *, is_unix: bool = False) -> N
     for name in _ONCE:
         if len(headers.get(name, ())) > 1:
             raise HeadersRefused(f"Send the header {name} once.")
-    host = "".join(headers.get("host", ())).strip().lower()
+    host = "".join(headers.get("host", ())).lower()
     if not is_unix:
         _check_host(host, named)
     _check_page(headers, host, named)
@@ -70,9 +76,16 @@ def check_headers(headers: Headers, named: Named, *, is_unix: bool = False) -> N
 
 def check_url(path: str, query: str) -> None:
     """Raise KeyInUrl for a key in a URL: those stand in logs, histories and other servers' logs."""
-    names = {name.lower() for name, _ in parse_qsl(query, keep_blank_values=True)}
-    if names & _KEY_NAMES or _OWN_KEY.search(path) or _OWN_KEY.search(query):
+    given = parse_qsl(query, keep_blank_values=True)
+    written = "\n".join((path, query, *chain.from_iterable(given)))
+    if _KEY_NAMES.intersection(name.lower() for name, _ in given) or _OWN_KEY.search(written):
         raise KeyInUrl("A key has no place in a URL. Send it as: Authorization: Bearer gm_…")
+
+
+def without_keys(path: str) -> str:
+    """Return a path as an answer may repeat it: from a key on, nothing of it."""
+    found = _OWN_KEY.search(path)
+    return f"{path[: found.start()]}gm_…" if found else path
 
 
 def needs_key(headers: Headers, address: str | None, *, is_unix: bool = False) -> bool:
@@ -94,19 +107,19 @@ def _check_host(host: str, named: Named) -> None:
 
 def _check_page(headers: Headers, host: str, named: Named) -> None:
     """Refuse what a page of another origin sends, whatever it is: it could read or change."""
-    origin = "".join(headers.get("origin", ())).strip().lower()
+    origin = "".join(headers.get("origin", ())).lower()
     if origin:
         if origin in named.origins or origin in {f"http://{host}", f"https://{host}"}:
             return
         msg = "Pages of other origins may not ask. Name yours in MEMORY_ALLOWED_ORIGINS."
         raise ForeignPage(msg)
-    if "".join(headers.get("sec-fetch-site", ())).strip().lower() in _PAGES:
+    if "".join(headers.get("sec-fetch-site", ())).lower() in _PAGES:
         msg = "A page of another site sent this. Type the address, or ask without a browser."
         raise ForeignPage(msg)
 
 
 def _check_body(headers: Headers) -> None:
-    length = "".join(headers.get("content-length", ())).strip()
+    length = "".join(headers.get("content-length", ()))
     if length in {"", "0"} and "transfer-encoding" not in headers:
         return
     told = "".join(headers.get("content-type", ()))

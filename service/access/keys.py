@@ -9,7 +9,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Self
 
@@ -24,7 +24,7 @@ class Secret:
     """A key as its owner has it: never stored, shown once."""
 
     id: str
-    secret: str
+    secret: str = field(repr=False)
 
     @classmethod
     def new(cls, key: str | None = None) -> Self:
@@ -56,7 +56,7 @@ class Key:
 
     id: str
     name: str
-    hash: str
+    hash: str = field(repr=False)
     scopes: tuple[Scope, ...]
     agents: tuple[str, ...] | None
     created_at: datetime

@@ -44,6 +44,7 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "list_grants": ("admin",),
     "give_grant": ("admin",),
     "revoke_grant": ("admin",),
+    "list_audit": ("admin",),
 }
 
 

@@ -1,4 +1,4 @@
-"""What the service answers about keys and grants; moments are text in ISO 8601 with a zone."""
+"""What the service answers about keys, grants and the audit; moments are ISO 8601 with a zone."""
 
 from typing import TypedDict
 
@@ -50,4 +50,26 @@ class GrantPage(TypedDict):
     """Grants in the order of their ids; `next_cursor` is None on the last page."""
 
     grants: list[Grant]
+    next_cursor: str | None
+
+
+class AuditEntry(TypedDict):
+    """`count` requests of one kind, the last of them at `at`; `ids` are of what was changed."""
+
+    at: str
+    operation: str | None
+    outcome: str
+    status: int | None
+    key: str | None
+    name: str | None
+    agent: str | None
+    ids: list[str]
+    address: str | None
+    count: int
+
+
+class AuditPage(TypedDict):
+    """Lines of the audit, the newest first; `next_cursor` is None on the last page."""
+
+    entries: list[AuditEntry]
     next_cursor: str | None

@@ -1,11 +1,12 @@
-"""The endpoints for admins: keys and grants."""
+"""The endpoints for admins: keys, grants and the audit."""
 
 from collections.abc import Sequence
+from typing import Unpack
 from urllib.parse import quote
 
 from service.client import access
 from service.client.endpoint import Endpoint
-from service.client.options import Moment
+from service.client.options import AuditOptions, Moment
 from service.client.sending import Request
 
 
@@ -70,3 +71,8 @@ class AdminEndpoints:
     def revoke_grant(self, id: str) -> Request[None]:  # noqa: A002
         """Take a grant back, at once."""
         return Request("DELETE", f"/grants/{quote(id, safe='')}")
+
+    @Endpoint
+    def list_audit(self, **choices: Unpack[AuditOptions]) -> Request[access.AuditPage]:
+        """List who did what, when and from where, the newest first; without contents."""
+        return Request("GET", "/audit", params={**choices})

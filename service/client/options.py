@@ -151,3 +151,16 @@ class UndoOptions(TypedDict, total=False):
     summary: str | None
     concept: str | None
     pin: bool
+
+
+class AuditOptions(TypedDict, total=False):
+    """Filters of the audit and a page of up to 1,000; `outcome`: done, denied, refused, failed."""
+
+    since: Moment | None
+    until: Moment | None
+    key_id: str | None
+    agent: str | None
+    operation: str | None
+    outcome: str | None
+    limit: int
+    cursor: str | None

@@ -6,13 +6,15 @@ import sys
 
 import typer
 
-from service.commands import consolidate, graph, ingest, keys, reembed, serve, switch_engine
+from service.commands import audit, consolidate, graph, ingest, keys, reembed, serve, switch_engine
 from service.commands.terminal import one_line
+from service.store.private_files import keep_new_files_private
 
 app = typer.Typer(
     help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
 )
 app.command("serve")(serve.command)
+app.command("audit")(audit.command)
 app.command("ingest")(ingest.command)
 app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)
@@ -27,6 +29,7 @@ def main() -> None:
     Threads of the embedded engine are still there when the store is closed. One that calls into an
     interpreter which ends aborts the process, though all is done (surrealdb-embedded 3.0.0b10).
     """
+    keep_new_files_private()
     try:
         with one_line():
             app()

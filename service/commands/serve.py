@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 # sun_path of Linux, without the byte that ends it.
 _LONGEST_PATH_BYTES: Final = 107
+_PROBE_SECONDS: Final = 2
 
 
 def command() -> None:
@@ -117,11 +118,15 @@ def _is_answered(path: str) -> bool:
     if not (os.path.lexists(path) and stat.S_ISSOCK(os.lstat(path).st_mode)):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(_PROBE_SECONDS)
         try:
             probe.connect(path)
-        except OSError:
+        except ConnectionRefusedError:
             Path(path).unlink()
             return False
+        except OSError:
+            # Too busy to take one more, or another user's: somebody is there.
+            return True
     return True
 
 

@@ -4,6 +4,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Final, NoReturn
 
 from pydantic import ValidationError
@@ -57,6 +58,12 @@ def _settings() -> Settings:
         raise CannotStart(msg) from error
 
 
+def _log_defect(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    logging.getLogger(__name__).critical("ended by a defect", exc_info=(kind, error, trace))
+
+
 def _log_to_terminal(settings: Settings) -> None:
     """Log in colours to a terminal, and to a file or pipe in whole lines with their time."""
     rich = RichHandler(console=console, show_path=False, rich_tracebacks=False)
@@ -69,6 +76,9 @@ def _log_to_terminal(settings: Settings) -> None:
     )
     for handler in logging.getLogger().handlers:
         handler.addFilter(WithoutSecrets())
+    # Else Python writes both to stderr by itself, with all they say.
+    logging.captureWarnings(True)
+    sys.excepthook = _log_defect
     # A failed start is told by us.
     logging.getLogger("uvicorn.error").addFilter(
         lambda entry: not entry.getMessage().startswith("Application startup failed")

@@ -93,7 +93,7 @@ async def keep_finishing(pipeline: Pipeline) -> None:
                 async with pipeline.regrouping.of(agent):
                     await _finish(pipeline, agent)
         except Unavailable as error:
-            log.warning("merges of concepts wait: %s", error.detail)
+            log.warning("merges of concepts wait: %s", error.logged)
             pipeline.has_unfinished.set()
             await asyncio.sleep(_REST_SECONDS)
         await pipeline.has_unfinished.wait()

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from datetime import datetime
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
@@ -72,7 +72,8 @@ class Draft(Metadata):
     def row(self) -> dict[str, Any]:
         """Return the columns of table `memory` that a writer sets, whatever the engine."""
         columns = {n: getattr(self, n) for n in _COLUMNS}
-        source = asdict(self.source)
+        columns |= {n: columns[n].astimezone(UTC) for n in _MOMENTS if columns[n] is not None}
+        source = {n: getattr(self.source, n) for n in _SOURCE}
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
@@ -82,6 +83,8 @@ class Draft(Metadata):
         }
 
 
+_MOMENTS: Final = ("occurred_at", "valid_from", "valid_until")
+_SOURCE: Final = tuple(f.name for f in fields(Source))
 _COLUMNS: Final = tuple(
     f.name for f in fields(Draft) if f.name not in {"key", "is_dated", "source"}
 )

@@ -68,7 +68,7 @@ async def post_session_start(scans: Annotated[Scans, part(Scans)], request: Requ
     except Forbidden:
         raise
     except ServiceError as error:
-        log.warning("session-start hook: %s", error.detail)
+        log.warning("session-start hook: %s", error.logged)
         return Response(b"{}", 200, media_type="application/json")
     if _OWN_REPLY_KEY in body:
         return Response(b"{}", 202, {"X-Job": job}, "application/json")
@@ -78,7 +78,7 @@ async def post_session_start(scans: Annotated[Scans, part(Scans)], request: Requ
 def _read(content: bytes) -> dict[str, Any]:
     try:
         body = orjson.loads(content) if content.strip() else {}
-    except orjson.JSONDecodeError as error:
-        log.warning("session-start hook: the body is not JSON (%s); scanning anyway", error)
+    except orjson.JSONDecodeError:
+        log.warning("session-start hook: the body is not JSON; scanning anyway")
         return {}
     return body if isinstance(body, dict) else {}

@@ -63,7 +63,7 @@ class Answer:
     is_on_new_connection: bool
 
     def refusal(self) -> str:
-        """Return the status and what OpenAI's, Cohere's or FastAPI's fields say to it."""
+        """Return what OpenAI's, Cohere's or FastAPI's fields say to its status."""
         try:
             said = orjson.loads(self.content)
             error = said.get("error") or said.get("message") or said["detail"]
@@ -71,7 +71,7 @@ class Answer:
         except (orjson.JSONDecodeError, AttributeError, KeyError):
             reason = self.content.decode(errors="replace")
         # Before it is cut, for half a key would not be known.
-        return f"{self.status}: {redacted(reason)[:_LONGEST_REASON]}"
+        return redacted(reason)[:_LONGEST_REASON]
 
 
 class Client:

@@ -198,7 +198,7 @@ class Embedder:
                 wanted = failure.wait_seconds or _FIRST_WAIT_SECONDS * 3 ** (attempt - 1)
                 wait_seconds = min(wanted, _LONGEST_WAIT_SECONDS)
                 if attempt == attempts or time.monotonic() + wait_seconds >= call.until:
-                    raise EmbedderUnavailable(failure.detail) from failure
+                    raise EmbedderUnavailable(failure.detail, said=failure.said) from failure
                 await asyncio.sleep(wait_seconds)
         raise AssertionError
 
@@ -212,7 +212,9 @@ class Embedder:
             answer = await self._client.ask(call)
         except AnswerUnusable as error:
             self.breaker.succeed()
-            raise EmbedderRefused(f"The embedding server's answer {error}.") from error
+            raise EmbedderRefused(
+                "The embedding server's answer cannot be used", said=f"it {error}"
+            ) from error
         except UnusableUrl as error:
             raise EmbedderRefused(f"MEMORY_EMBEDDING_URL is no URL ({error}).") from error
         except Unreachable as error:
@@ -222,7 +224,7 @@ class Embedder:
             raise self._failed(f"did not answer within {waited:.1f} s", is_gone=False) from error
         except BrokenOff as error:
             # A lost race with a server that closes idle connections is worth another try.
-            raise _PassingFailure(f"The embedding server broke off ({error}).") from error
+            raise _PassingFailure("The embedding server broke off", str(error)) from error
         self.breaker.succeed()
         return _accepted(answer)
 
@@ -253,8 +255,9 @@ class _Asking:
 class _PassingFailure(Exception):
     """A failure that may be gone at the next try."""
 
-    def __init__(self, detail: str, wait_seconds: float | None = None) -> None:
+    def __init__(self, detail: str, said: str, wait_seconds: float | None = None) -> None:
         self.detail = detail
+        self.said = said
         self.wait_seconds = wait_seconds
         super().__init__(detail)
 
@@ -269,13 +272,13 @@ def _accepted(answer: Answer) -> Answer:
     """Return a good answer; raises what its status means."""
     if answer.status == 200:
         return answer
-    detail = f"The embedding server answered {answer.refusal()}"
+    detail, said = f"The embedding server answered {answer.status}", answer.refusal()
     is_final = answer.headers.get("x-should-retry") == "false"
     if answer.status in _FORBIDDING:
-        raise EmbedderForbids(detail)
+        raise EmbedderForbids(detail, said=said)
     if is_final or answer.status not in _PASSING:
-        raise EmbedderRefused(detail)
-    raise _PassingFailure(detail, _seconds(answer.headers.get("retry-after")))
+        raise EmbedderRefused(detail, said=said)
+    raise _PassingFailure(detail, said, _seconds(answer.headers.get("retry-after")))
 
 
 def _seconds(header: str | None) -> float | None:

@@ -36,10 +36,14 @@ _ANOTHER_SHAPE: Final = frozenset({404, 422})
 
 
 class RerankFailed(Exception):
-    """The rerank server gave no order to use; the text says why. Never an answer's error."""
+    """The rerank server gave no order to use. Never an answer's error.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(redacted(reason))
+    The text says why, in the server's own words too; `logged`, which is for logs, without these.
+    """
+
+    def __init__(self, reason: str, said: str = "") -> None:
+        self.logged = redacted(reason)
+        super().__init__(redacted(f"{reason}: {said}") if said else self.logged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +83,26 @@ class Reranker:
             until = time.monotonic() + self.address.timeout_seconds
             return await self._scores(question, documents, until)
         except AnswerUnusable as error:
-            raise self._failed(f"The rerank server's answer {error}.") from error
-        except (BrokenOff, Unreachable, UnusableUrl, TimeoutError) as error:
-            raise self._failed(f"The rerank server {self._silence(error)}.") from error
+            failure = RerankFailed("The rerank server's answer cannot be used", f"it {error}")
+            raise self._failed(failure) from error
+        except BrokenOff as error:
+            failure = RerankFailed("The rerank server broke off", str(error))
+            raise self._failed(failure) from error
+        except (Unreachable, UnusableUrl, TimeoutError) as error:
+            failure = RerankFailed(f"The rerank server {self._silence(error)}.")
+            raise self._failed(failure) from error
         except RerankFailed as error:
-            raise self._failed(str(error)) from error
+            raise self._failed(error) from error
 
     def _silence(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
             return f"did not answer within {self.address.timeout_seconds:g} s"
-        if isinstance(error, BrokenOff):
-            return f"broke off ({error})"
         return f"at {self.address.url} cannot be reached ({error})"
 
-    def _failed(self, reason: str) -> RerankFailed:
-        self._resting_until, self._failure = time.monotonic() + _REST_SECONDS, reason
-        log.warning("%s Searches go without it for %.0f s.", reason, _REST_SECONDS)
-        return RerankFailed(reason)
+    def _failed(self, failure: RerankFailed) -> RerankFailed:
+        self._resting_until, self._failure = time.monotonic() + _REST_SECONDS, str(failure)
+        log.warning("searches go without reranking for %.0f s: %s", _REST_SECONDS, failure.logged)
+        return failure
 
     async def _scores(self, question: str, documents: Sequence[str], until: float) -> list[float]:
         """Ask in the shape that was understood last; where it no longer is, in the other one."""
@@ -106,12 +113,12 @@ class Reranker:
         other = self._call(question, documents, until, speaks_tei=not self._speaks_tei)
         second = await self._client.ask(other)
         if second.status != 200:
-            told = " and ".join(
-                f"{answer.refusal()} ({one.url})"
+            said = " and ".join(
+                f"{answer.status}: {answer.refusal()} ({one.url})"
                 for answer, one in ((first, call), (second, other))
             )
-            msg = f"The rerank server answered {told}"
-            raise RerankFailed(msg)
+            msg = f"The rerank server answered {first.status} and {second.status}"
+            raise RerankFailed(msg, said)
         scores = _read(second, len(documents))
         self._speaks_tei = not self._speaks_tei
         return scores
@@ -137,8 +144,7 @@ class Reranker:
 def _read(response: Answer, count: int) -> list[float]:
     """Return the scores of an answer in the documents' order."""
     if response.status != 200:
-        msg = f"The rerank server answered {response.refusal()}"
-        raise RerankFailed(msg)
+        raise RerankFailed(f"The rerank server answered {response.status}", response.refusal())
     try:
         answer = orjson.loads(response.content)
     except orjson.JSONDecodeError as error:

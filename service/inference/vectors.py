@@ -284,7 +284,7 @@ class Vectors:
             check_canary(canary, self._canary, self.fingerprint)
         except ModelSwapped as error:
             if not isinstance(self.problem, ModelSwapped):
-                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+                log.error("%s", error.logged)  # noqa: TRY400 - the sentence says all there is
             self.problem = error
             raise
         if isinstance(self.problem, ModelSwapped):

@@ -125,7 +125,7 @@ class JobRunner:
                     await self._wake.wait()
                     self._wake.clear()
                 except Unavailable as error:
-                    log.warning("jobs wait: %s", error.detail)
+                    log.warning("jobs wait: %s", error.logged)
                     await asyncio.sleep(_REST_SECONDS)
         finally:
             for task in running.values():
@@ -136,7 +136,7 @@ class JobRunner:
         try:
             await self._run(job)
         except Unavailable as error:
-            log.warning("a %s of agent %s waits: %s", *_line_of(job), error.detail)
+            log.warning("a %s of agent %s waits: %s", *_line_of(job), error.logged)
             await asyncio.sleep(_REST_SECONDS)
 
     def _over(

@@ -13,10 +13,11 @@ from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
+from service.links.stored import PairEdge
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
-from service.names.relations import LinkChange, link_change
+from service.names.relations import LinkChange, Pair, link_change
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.titles import text_of
@@ -24,12 +25,15 @@ from service.text.titles import text_of
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What a change does to concepts and edges; slugs and memory ids throughout."""
+    """What a change does to concepts and edges; slugs and memory ids throughout.
+
+    `pairs` are the edges between concepts that are there already, of those that it alters.
+    """
 
     new_concepts: tuple[Name, ...]
     orphans: frozenset[str]
     references: LinkChange
-    zero_pairs: frozenset[tuple[str, str]]
+    pairs: Mapping[Pair, PairEdge]
     candidates: Mapping[str, tuple[str, str]]
     gone_candidates: frozenset[str]
     expansions: Expansions
@@ -80,7 +84,9 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         new_concepts=new_concepts,
         orphans=await _orphans(db, dictionary, change, references, new_concepts),
         references=references,
-        zero_pairs=await _zero_pairs(db, change.agent, references),
+        pairs=await stored.pair_edges(
+            db, change.agent, references.weights.keys() | set(change.declared.related)
+        ),
         candidates=proper.waiting,
         gone_candidates=frozenset(proper.promoted.keys() - unheard),
         expansions=expansions,
@@ -239,15 +245,3 @@ async def _orphans(
     }
     waiting |= {slug for slug in empty if dictionary.stands_for(slug) != slug}
     return frozenset(empty - (waiting - over) - {name.slug for name in new})
-
-
-async def _zero_pairs(
-    db: Database, agent: str, references: LinkChange
-) -> frozenset[tuple[str, str]]:
-    fewer = [pair for pair, by in references.weights.items() if by < 0]
-    weights = await stored.pair_weights(db, agent, fewer)
-    return frozenset(
-        pair
-        for pair, (weight, is_declared) in weights.items()
-        if weight + references.weights[pair] <= 0 and not is_declared
-    )

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from service.drafts.chains import Link
 from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
+from service.names.relations import Pair
 from service.names.slugs import key_of, tokens_of
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -22,7 +23,7 @@ DOCUMENT_HASHES: Final = load_query(__package__, "document_hashes")
 CONCEPT_COUNTS: Final = load_query(__package__, "concept_counts")
 CANDIDATES: Final = load_query(__package__, "candidates")
 LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
-PAIR_WEIGHTS: Final = load_query(__package__, "pair_weights")
+PAIR_EDGES: Final = load_query(__package__, "pair_edges")
 CHAIN_SPANS: Final = load_query(__package__, "chain_spans")
 CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
 MEMORIES_OF: Final = load_query(__package__, "memories_of")
@@ -162,13 +163,18 @@ async def linked_concepts(db: Database, keys: Iterable[str]) -> dict[str, frozen
     return linked | {row["id"]: frozenset(slug for _, slug in row["concepts"]) for row in rows}
 
 
-async def pair_weights(
-    db: Database, agent: str, pairs: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], tuple[int, bool]]:
-    """Return (weight, is declared) of the related_to edges that exist among `pairs`."""
+class PairEdge(NamedTuple):
+    """An edge between two concepts that stand in the same memories."""
+
+    weight: int
+    is_declared: bool
+
+
+async def pair_edges(db: Database, agent: str, pairs: Iterable[Pair]) -> dict[Pair, PairEdge]:
+    """Return the related_to edges that exist among `pairs`."""
     ids = [record("related_to", [agent, *pair]) for pair in pairs]
-    rows = await db.run(PAIR_WEIGHTS, ids=ids) if ids else []
-    return {(r["id"][1], r["id"][2]): (r["weight"], r["is_declared"]) for r in rows}
+    rows = await db.run(PAIR_EDGES, ids=ids) if ids else []
+    return {(key[1], key[2]): PairEdge(weight, is_declared) for key, weight, is_declared in rows}
 
 
 async def chain_spans(

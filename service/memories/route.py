@@ -25,6 +25,7 @@ from service.memories.requests import (
     ListParameters,
     StoreRequest,
 )
+from service.memories.screening import Pushed
 from service.memories.shapes import (
     BatchError,
     BatchStored,
@@ -36,7 +37,6 @@ from service.memories.shapes import (
 )
 from service.memories.storing import (
     REFUSED,
-    Pushed,
     change_memory,
     find,
     remove,

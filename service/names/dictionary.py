@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.names.names import Name
-from service.names.slugs import key_of, key_of_token, tokens_of
+from service.names.slugs import key_of, keys_of, tokens_of
+from service.text.caching import cached_by_text
 from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
@@ -25,6 +26,13 @@ _FEWEST_LETTERS: Final = 2
 # Measured with tracemalloc over 86,000 spellings: 131 for a key and where it leads, with its share
 # of the tables of lengths; the names that it was read from are not kept.
 _SPELLING_BYTES: Final = 140
+
+
+@cached_by_text
+def pieces(text: str) -> list[tuple[list[str], list[str]]]:
+    """Return the tokens of each piece of a text, and their spellings."""
+    pieces = map(tokens_of, _PIECES.split(text))
+    return [(tokens, keys_of(tokens)) for tokens in pieces if tokens]
 
 
 @dataclass(slots=True)
@@ -154,22 +162,21 @@ class Dictionary:
         The longest name wins at each place: "New York Times" is not also "New York".
         """
         slugs: set[str] = set()
-        for piece in _PIECES.split(text):
-            self._scan(tokens_of(piece), slugs)
+        for tokens, keys in pieces(text):
+            self._scan(tokens, keys, slugs)
             if len(slugs) >= _MOST_CONCEPTS:
                 break
         return set(sorted(slugs)[:_MOST_CONCEPTS])
 
-    def _scan(self, tokens: list[str], slugs: set[str]) -> None:
-        keys = list(map(key_of_token, tokens))
+    def _scan(self, tokens: list[str], keys: list[str], slugs: set[str]) -> None:
         longest_by_first, until = self._longest_by_first, 0
-        for at, key in enumerate(keys):
+        # Most words begin no name.
+        begins = [at for at, key in enumerate(keys) if key in longest_by_first or not key.isascii()]
+        for at in begins:
             if at < until:
                 continue
+            key = keys[at]
             longest, is_ascii = longest_by_first.get(key, 0), key.isascii()
-            # Most words begin no name.
-            if is_ascii and not longest:
-                continue
             if not is_ascii:
                 longest = max([longest, *(longest_by_first.get(s, 0) for s in stems(key))])
             length = self._match(tokens, keys, at, min(longest, len(keys) - at), slugs)

@@ -17,6 +17,7 @@ from service.names.names import (
     names_something,
 )
 from service.names.slugs import folded_tokens, key_of, tokens_of
+from service.text.caching import cached_by_text
 from service.text.cjk import has_cjk
 from service.text.fences import outside_fences
 from service.text.words import fold
@@ -51,6 +52,7 @@ _MOST_IDENTIFIERS: Final = 64
 _MOST_PARTICLES: Final = 2
 
 
+@cached_by_text
 def proper_names(text: str) -> dict[str, Name]:
     """Return the proper nouns of `text` by slug: runs of capitalised words, and identifiers.
 
@@ -111,11 +113,11 @@ def _identifier_name(word: str) -> Name | None:
 
 def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[list[str], bool]]:
     """Yield runs of capitalised tokens (particles inside) and whether one opens the piece."""
-    start = 0
-    while start < len(tokens):
-        # No name begins with a plain word, which most are.
-        if tokens[start].islower() and tokens[start].isalpha():
-            start += 1
+    until = 0
+    # No name begins with a plain word, which most are.
+    begins = [at for at, t in enumerate(tokens) if not (t.islower() and t.isalpha())]
+    for start in begins:
+        if start < until:
             continue
         end = start
         while end < len(tokens) and _may_continue(tokens, start, end):
@@ -126,7 +128,7 @@ def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[list[str], bool]]:
             # Korean, Chinese and Japanese grammar asks for no capital.
             is_foreign = end < len(tokens) and has_cjk(tokens[end])
             yield tokens[start:end], start == 0 and not is_foreign
-        start = max(end, start + 1)
+        until = end
 
 
 def _may_continue(tokens: list[str], start: int, at: int) -> bool:

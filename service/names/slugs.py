@@ -32,7 +32,13 @@ def key_of(tokens: list[str]) -> str:
     start = 0
     while len(tokens) - start > _FEWEST_AFTER_THE and tokens[start].casefold() == "the":
         start += 1
-    return "_".join(map(key_of_token, tokens[start:]))
+    return "_".join(keys_of(tokens[start:]))
+
+
+def keys_of(tokens: list[str]) -> list[str]:
+    """Return the spelling of each token."""
+    # A plain word is its own.
+    return [t if t.islower() and t.isascii() else key_of_token(t) for t in tokens]
 
 
 def slug_of(name: str) -> str:

@@ -21,8 +21,9 @@ from service.redaction import redacted
 from service.search.ranking import Searcher
 from service.store.agents import DEFAULT_AGENT
 from service.store.database import Database
+from service.store.private_files import PrivateFiles
 from service.store.schema import SCHEMA_VERSION
-from service.web.parts import TheDatabase, TheSettings, part
+from service.web.parts import TheDatabase, part
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
@@ -72,10 +73,10 @@ async def get_live() -> Alive:
 @router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
 async def get_ready(
     db: TheDatabase,
-    settings: TheSettings,
     searcher: Annotated[Searcher, part(Searcher)],
     residency: Annotated[Residency | None, part(Residency)],
     fit: Annotated[LanguageFit, part(LanguageFit)],
+    files: Annotated[PrivateFiles, part(PrivateFiles)],
     response: Response,
 ) -> Readiness:
     """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
@@ -85,12 +86,12 @@ async def get_ready(
         "schema": Check(ok=True, detail=f"version {SCHEMA_VERSION}"),
         "embedder": await _embedder(searcher.vectors),
         "fingerprint": _fingerprint(searcher.vectors),
-        "engine": _engine(searcher, residency, settings.agent),
+        "engine": _engine(searcher, residency, searcher.settings.agent),
     }
     tells_all = caller().agents is None
     index = await asyncio.to_thread(residency.state) if residency and tells_all else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
-    warnings = [fit.warning] if fit.warning else []
+    warnings = [*([fit.warning] if fit.warning else []), *files.warnings]
     status: Literal["ready", "degraded", "unavailable"] = "ready"
     if reasons:
         response.status_code = 503

@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 
 from service.errors import ServiceError
 from service.index.resident.residency import Residency
+from service.store.audit_log import AuditLog
 from service.store.database import Database
 from service.store.queries import load_query
 from service.text.caching import cached_bytes
@@ -43,6 +44,7 @@ class Held:
     bounds: Bounds
     pipeline: Pipeline
     residency: Residency | None
+    audit: AuditLog
     waiting: Mapping[str, int]
 
 
@@ -57,9 +59,10 @@ async def get_metrics(
     pipeline: ThePipeline,
     residency: Annotated[Residency | None, part(Residency)],
     bounds: Annotated[Bounds, part(Bounds)],
+    audit: Annotated[AuditLog, part(AuditLog)],
 ) -> Response:
     """Tell what is counted and held, in the text format of Prometheus, however busy it is."""
-    held = Held(bounds, pipeline, residency, await _waiting(db))
+    held = Held(bounds, pipeline, residency, audit, await _waiting(db))
     lines = await asyncio.to_thread(_lines, held)
     return Response(lines, media_type=CONTENT_TYPE_LATEST)
 
@@ -133,6 +136,10 @@ class _HeldNow(Collector):
         for bound, number in _refusals(self._held):
             refused.add_metric([bound], number)
         yield refused
+        yield CounterMetricFamily(
+            "graph_memory_audit_dropped", "Requests that are in no line of the audit.",
+            value=self._held.audit.dropped,
+        )  # fmt: skip
         if self._held.residency is not None:
             yield CounterMetricFamily(
                 "graph_memory_evicted_agents", "Indexes that left RAM to make room.",

@@ -64,7 +64,7 @@ def _found(text: str, *, is_hidden: bool) -> Iterable[tuple[str, float]]:
 
 
 def _asked(text: str) -> Iterable[Pattern]:
-    """Yield the patterns whose words stand in a text: to look for words is a hundredth of the cost."""
+    """Yield the patterns whose words stand in a text: words cost a hundredth of patterns."""
     known: dict[str, bool] = {}
     for pattern in ENGLISH:
         if all(_has_one_of(group, text, known) for group in pattern.words):

@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 
 class Rule(NamedTuple):
-    """One kind of secret. One of `words` stands in every text that has one, by its letters' case
-    for a service's token, else in lower case in the lower-cased text.
+    """One kind of secret; one of `words` stands in every text that has one.
 
+    Of a service's token words are looked for as they are written, else in the text in lower case.
     The group `secret` of the pattern is masked, all of the match where there is none. `proof` says
-    what else is asked of it: `prefix` that it is no placeholder, `random` that it is also mixed like
-    a random string, `chosen` that it may be a password that somebody chose.
+    what else is asked of it: `prefix` that it is no placeholder, `random` that it is also mixed
+    like a random string, `chosen` that it may be a password, `url` one in an address.
     """
 
     kind: str

@@ -59,8 +59,8 @@ class SearchQuery:
 def turns_of(*, is_resident: bool) -> asyncio.Semaphore:
     """Return the turns of those who have their question's vector.
 
-    Where this process ranks, more at once than there are cores take each other's caches, and of 16
-    clients a sixth fewer are answered; a database has cores of its own.
+    Where this process ranks, more at once than there are cores take each other's caches and make
+    no answer faster; a database has cores of its own.
     """
     return asyncio.Semaphore(max(2, os.cpu_count() or 1) if is_resident else _AT_THE_DATABASE)
 

@@ -61,7 +61,7 @@ class StoreAddress:
         if folder is None:
             return
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             probe = folder / ".writable"
             probe.touch()
             probe.unlink()

@@ -9,6 +9,7 @@ from service.store.address import StoreAddress
 from service.store.allocator import give_back
 from service.store.driver import AsyncSurreal, NotAllowedError, SurrealError
 from service.store.failures import failure_to_connect
+from service.store.private_files import keep_folders_private
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,8 @@ async def _connect(address: StoreAddress) -> Any:
         raise StoreRefused(msg) from error
     except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
         raise failure_to_connect(address.url, folder, error) from error
+    if folder:
+        keep_folders_private(folder)
     return client
 
 

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 from service.errors import (
@@ -39,7 +40,7 @@ from service.store.schema import (
 )
 from service.store.upgrade import upgrade
 from service.store.write_log import LAST_LOGGED, SNAPSHOT, WriteLog
-from service.store.written_records import RecordKey, WrittenRecords
+from service.store.written_records import RecordKey, Row, WrittenRecords
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ _WRITE_ATTEMPTS: Final = 8
 _WRITE_PATIENCE: Final = 10.0  # a document is one transaction, however long
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
-_MOST_ROWS_AT_ONCE: Final = 200  # are encoded in 5 ms
+_MOST_ROWS_AT_ONCE: Final = 200  # are encoded in 5 ms; 4,000 sections take 200
 CHANGES = load_query(__package__, "changes")
 # Tables of commits in one look at the feed: the database itself ends near 1,000.
 _FEED_PAGE: Final = 500
@@ -75,6 +76,7 @@ class Database:
         self.room = Room(address)
         self.memory = EngineMemory()
         self.last_write = time.monotonic()
+        self.is_busy = asyncio.Event()  # with a write: this process has time for other things
         self.written = WrittenRecords()
         self.write_log = WriteLog()
         self.clock_ms: int | None = None  # of the last look at its feed, since 1970
@@ -116,22 +118,24 @@ class Database:
     async def run(self, query: Query, **params: Any) -> Any:
         """Run one named query and return the result of its last statement, as plain values.
 
-        A writing query waits for its turn and is tried again on a conflict. Raises
-        StoreUnavailable (no answer), WriteConflict (lost to another writer again and again),
-        InvalidRequest (a value the schema refuses). A failed transaction leaves nothing behind.
+        A writing query waits for its turn, is tried again on a conflict, and leaves nothing behind
+        when it fails. Raises StoreUnavailable (no answer), WriteConflict (lost to another writer
+        again and again), InvalidRequest (a value the schema refuses).
         """
         check_params(query, params)
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
         async with self._writing:
-            records, params = await self._prepared(params)
+            records, rows, params = await self._prepared(query, params)
             text, params = await self.write_log.logged(query.text, params, records, self._write)
-            tell = self.written.doubt  # given up by a time-out or its caller, it may have happened
+            self.is_busy.set()
+            tell = partial(self.written.doubt, records)  # given up, it may have happened
             try:
                 answers = await self._write(text, params, _WRITE_PATIENCE)
-                tell = self.written.add
+                tell = partial(self.written.add, records, rows)
             finally:
-                tell(records)
+                self.is_busy.clear()
+                tell()
             self.last_write = time.monotonic()
             if self.address.must_flush():
                 await self.flush()
@@ -140,20 +144,16 @@ class Database:
         return plain(answers[-1])
 
     async def _prepared(
-        self, params: dict[str, Any]
-    ) -> tuple[frozenset[RecordKey], dict[str, Any]]:
-        """Return the records that a write names, and its values; many are encoded in a thread.
-
-        Those of 4,000 sections took 200 ms on the event loop.
-        """
-        rows = sum(len(value) for value in params.values() if isinstance(value, list))
-        if rows <= _MOST_ROWS_AT_ONCE:
-            return self.written.records_in(params), params
-        records = await asyncio.to_thread(self.written.records_in, params)
+        self, query: Query, params: dict[str, Any]
+    ) -> tuple[frozenset[RecordKey], Mapping[RecordKey, Row], dict[str, Any]]:
+        """Return what a write names and tells, and its values; many are encoded in a thread."""
+        if sum(len(v) for v in params.values() if isinstance(v, list)) <= _MOST_ROWS_AT_ONCE:
+            return *self.written.told_by(query, params), params
         try:
-            return records, dict(await asyncio.to_thread(encode_each, params))
+            told = await asyncio.to_thread(self.written.told_by, query, params)
+            return *told, dict(await asyncio.to_thread(encode_each, params))
         except ValueError as error:
-            raise QueryFailed(f"The driver cannot send a value: {error}") from error
+            raise QueryFailed("The driver cannot send a value", said=str(error)) from error
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:
@@ -174,7 +174,7 @@ class Database:
         try:
             await self._connected()
         except ServiceError as error:
-            log.warning("the store was flushed but does not open: %s", error.detail)
+            log.warning("the store was flushed but does not open: %s", error.logged)
 
     async def apply(self, statements: str, patience: float = 1) -> None:
         """Run definitions that take no variables; `patience` times the usual wait."""
@@ -275,9 +275,9 @@ class Database:
             raise StoreUnavailable(f"The database gave no answer in {seconds:g} s.") from error
         except (SurrealError, OSError) as error:
             await self._drop(client)
-            raise StoreUnavailable(f"The database connection was lost ({error}).") from error
+            raise StoreUnavailable("The database connection was lost", said=str(error)) from error
         except ValueError as error:
-            raise QueryFailed(f"The driver cannot read the answer: {error}") from error
+            raise QueryFailed("The driver cannot read the answer", said=str(error)) from error
         else:
             return answer
         finally:

@@ -26,6 +26,12 @@ def says_full(text: str) -> bool:
     return bool(_FULL.search(text))
 
 
+def words_of_full(text: str) -> str:
+    """Return the words that tell it, without what stands around them in a failure's text."""
+    found = _FULL.search(text)
+    return found[0] if found else ""
+
+
 def may_be_torn(text: str) -> bool:
     """Return whether a failed write may have left half a record at the end of the log."""
     return says_full(text) or _UNSAID in text

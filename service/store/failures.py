@@ -50,9 +50,9 @@ def named_failure(failures: list[dict[str, Any]]) -> Exception:
         return StaleRead()
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
     if _UNFIT_VALUE.match(causes[0]):
-        return InvalidRequest(f"The store refused a value: {causes[0]}")
+        return InvalidRequest("The store refused a value", said=causes[0])
     hint = "; a commit failed, look at the database's disk" if may_be_torn(causes[0]) else ""
-    return QueryFailed(f"The database refused a query: {causes[0]}{hint}")
+    return QueryFailed("The database refused a query", said=f"{causes[0]}{hint}")
 
 
 def is_anonymous(answer: Mapping[str, Any]) -> bool:

@@ -25,6 +25,7 @@ NOTE_KEYS: Final = load_query(__package__, "note_keys")
 
 # Another service on the same server may have revoked a key: so long at most it is believed here.
 _SHARED_SECONDS: Final = 1.0
+_PATIENCE_SECONDS: Final = 1.0
 # When a key was used last is written so often.
 _NOTED_SECONDS: Final = 30.0
 _MINUTE: Final = 60.0
@@ -87,12 +88,23 @@ class Keyring:
         self._latest = max((self._latest, *used))
 
     async def refresh(self) -> None:
-        """Read again what another service on the same server may have changed."""
-        if self._is_shared and time.monotonic() - self._read_at > _SHARED_SECONDS:
-            await self.read()
+        """Read again what another service on the same server may have changed.
+
+        While the server is away the keys that are known count: nothing else can be read then.
+        """
+        now = time.monotonic()
+        if not self._is_shared or now - self._read_at <= _SHARED_SECONDS:
+            return
+        # Whoever comes meanwhile does not wait for the same.
+        self._read_at = now
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await self.read()
+        except (ServiceError, TimeoutError):
+            log.debug("keys are not read again: the database does not answer")
 
     async def caller_of(self, text: str, address: str | None = None) -> Caller:
-        """Return who asks with this key; raises Unauthorized, TooManyRequests, StoreUnavailable."""
+        """Return who asks with this key; raises Unauthorized, TooManyRequests."""
         await self.refresh()
         secret = Secret.read(text)
         if secret is None:
@@ -176,7 +188,7 @@ class Keyring:
                 await self._db.run(NOTE_KEYS, used=rows)
         except ServiceError as error:
             self._used = used | self._used
-            log.warning("when keys were used last is not written yet: %s", error.detail)
+            log.warning("when keys were used last is not written yet: %s", error.logged)
 
     def _now(self) -> datetime:
         self._latest = max(self._latest, datetime.now(UTC))

@@ -1,7 +1,8 @@
 """Named queries: each .surql file is one query, its header the contract.
 
 The first comment lines say what it is; `-- takes:` lists its bound variables, `-- gives:` the
-fields of a row, and `-- writes` marks one that changes the store. A line
+fields of a row, and `-- writes` marks one that changes the store. `-- whole:` lists those of its
+variables whose rows stand in the store afterwards as they are given. A line
 `-- with: store/filters` stands for the text of service/store/filters.surql: what several queries
 must say in the same words. `-- with: fields/…` stands for what the table of fields says
 (service/metadata.py), as GENERATED has it.
@@ -40,12 +41,16 @@ GENERATED: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query file: its name, its text, the variables it takes and whether it writes."""
+    """One query file: its name, its text, the variables it takes and whether it writes.
+
+    `whole` are variables whose rows need not be read again to know what is stored.
+    """
 
     name: str
     text: str
     takes: frozenset[str]
     writes: bool
+    whole: frozenset[str] = frozenset()
 
 
 def load_query(package: str | None, name: str) -> Query:
@@ -54,7 +59,8 @@ def load_query(package: str | None, name: str) -> Query:
     shared = [_whole(part) for part in _SHARED.findall(own)]
     takes = _VARIABLE.findall(" ".join([_header(own, "takes"), *shared]))
     writes = re.search(r"^-- writes$", own, re.MULTILINE) is not None
-    return Query(name, _with_shared(own), frozenset(takes) - _ENGINES_OWN, writes)
+    whole = frozenset(_VARIABLE.findall(_header(own, "whole")))
+    return Query(name, _with_shared(own), frozenset(takes) - _ENGINES_OWN, writes, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,8 @@ def transaction(name: str, fragments: Sequence[Fragment]) -> tuple[Query, dict[s
                 msg = f"two fragments of {name} give ${variable} different values"
                 raise TypeError(msg)
     text = "\n".join(["BEGIN;", *(fragment.query.text for fragment in fragments), "COMMIT;"])
-    return Query(name, text, frozenset(params), writes=True), params
+    whole = frozenset().union(*(fragment.query.whole for fragment in fragments))
+    return Query(name, text, frozenset(params), writes=True, whole=whole), params
 
 
 def check_params(query: Query, params: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from service.store.disk import (
     may_be_torn,
     reason_not_to_grow,
     says_full,
+    words_of_full,
 )
 
 
@@ -50,7 +51,7 @@ class Room:
         self.is_torn = self.is_torn or may_be_torn(error.detail)
         self.full = await asyncio.to_thread(self._named, error.detail)
         if self.full is None and self._address.folder is None and may_be_torn(error.detail):
-            return StoreUnavailable(f"{error.detail}. Nothing of it was stored: send it again.")
+            return StoreUnavailable(f"{error.logged}. Nothing of it was stored: send it again.")
         return self.full or error
 
     def reopened(self) -> None:
@@ -78,7 +79,7 @@ class Room:
     def _named(self, failure: str) -> StoreFull | None:
         folder = self._address.folder
         if says_full(failure):
-            return full(folder or self._address.url, failure)
+            return full(folder or self._address.url, words_of_full(failure))
         if folder is None or not may_be_torn(failure):
             return None
         reason = reason_not_to_grow(folder, self._address.log_bytes)

@@ -1,6 +1,6 @@
 """The two forms in which vectors lie in the store, and the way from and to numpy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 import numpy as np
@@ -46,6 +46,12 @@ def read_vector(stored: bytes | list[float]) -> NDArray[np.float32]:
         msg = f"a stored vector has {len(stored)} bytes, which is no multiple of {FLOAT_BYTES}"
         raise ValueError(msg)
     return np.frombuffer(stored, "<f2").astype(np.float32)
+
+
+def read_vectors(stored: Iterable[bytes], size: int) -> Matrix:
+    """Return stored vectors of so many bytes each, a row for each."""
+    floats = np.frombuffer(b"".join(stored), "<f2")
+    return floats.astype(np.float32).reshape(-1, size // FLOAT_BYTES)
 
 
 def unit_rows(vectors: Matrix) -> Matrix:

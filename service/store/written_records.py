@@ -1,4 +1,8 @@
-"""Which records this process has written: what whoever keeps a copy of them must read again."""
+"""Which records this process has written: what whoever keeps a copy of them must take in.
+
+Of a row that stands in the store as it was given the writer tells the row itself; others are to be
+read. What was told is forgotten where the same record is written again, and where it waits long.
+"""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -6,11 +10,18 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from service.store.driver import RecordID
+from service.store.queries import Query
 
 # A table, and a key within it that can stand in a set: lists are tuples.
 RecordKey = tuple[str, Any]
 
+# The values of a row as the store would give it.
+Row = Mapping[str, Any]
+
 _MAY_NAME: Final = (RecordID, dict, list)
+_NO_ROWS: Final[Mapping[RecordKey, Row]] = {}
+# Of so many rows are the values kept for a reader that is not there yet: some 20 MB.
+_MOST_ROWS: Final = 10_000
 # After so many seconds a write that was given up is looked at again: it may happen yet, for as
 # long as the database goes on with it.
 _LOOKS_AFTER: Final = (0.25, 1.0, 4.0, 15.0, 60.0, 300.0)
@@ -21,27 +32,31 @@ class Reader:
 
     def __init__(self, written: "WrittenRecords") -> None:
         self._written = written
-        self._waiting: set[RecordKey] = set()
-        self._taken: set[RecordKey] = set()
+        self._waiting: dict[RecordKey, Row | None] = {}
+        self._taken: dict[RecordKey, Row | None] = {}
 
     def awaits(self, key: RecordKey) -> bool:
         """Return whether a record was written that is not read by now."""
         return key in self._waiting or key in self._taken
 
-    def take(self) -> set[RecordKey]:
-        """Return the records that were written, and begin anew; say `done` once they are read."""
+    def take(self) -> dict[RecordKey, Row | None]:
+        """Return the records that were written, and begin anew; say `done` once they are read.
+
+        None for a row that must be read.
+        """
         self._written.look_again()
-        self._taken, self._waiting = self._waiting, set()
+        self._taken, self._waiting = self._waiting, {}
         return self._taken
 
     def done(self, failed: Iterable[RecordKey]) -> None:
         """Forget what was taken, but for what could not be read: that is told again."""
-        self._taken = set()
+        self._taken = {}
         self.add(failed)
 
-    def add(self, keys: Iterable[RecordKey]) -> None:
-        """Have records read once more: they were written, or could not be read."""
-        self._waiting.update(keys)
+    def add(self, keys: Iterable[RecordKey], rows: Mapping[RecordKey, Row] = _NO_ROWS) -> None:
+        """Have records looked at once more: they were written, or could not be read."""
+        told = rows if len(self._waiting) < _MOST_ROWS else _NO_ROWS
+        self._waiting.update((key, told.get(key)) for key in keys)
 
 
 class WrittenRecords:
@@ -65,16 +80,30 @@ class WrittenRecords:
         """Return the records that the values of a writing query name; every write names them."""
         return frozenset(_named(dict(params)))
 
+    def told_by(
+        self, query: Query, params: Mapping[str, Any]
+    ) -> tuple[frozenset[RecordKey], Mapping[RecordKey, Row]]:
+        """Return the records that a writing query names, and the rows of its `whole` variables.
+
+        The row of a record that another variable names as well is left out: it may be changed yet.
+        """
+        if not query.whole or not self._readers:
+            return self.records_in(params), _NO_ROWS
+        named = self.records_in({n: value for n, value in params.items() if n not in query.whole})
+        rows = {_key(row["id"]): row for name in query.whole for row in params[name]}
+        told = {key: row for key, row in rows.items() if key not in named}
+        return named | rows.keys(), told
+
     @property
     def has_doubts(self) -> bool:
         """Whether a write was given up lately that may happen yet."""
         self.look_again()
         return bool(self._doubtful)
 
-    def add(self, keys: frozenset[RecordKey]) -> None:
+    def add(self, keys: Iterable[RecordKey], rows: Mapping[RecordKey, Row] = _NO_ROWS) -> None:
         """Tell the readers of a write."""
         for reader in self._readers:
-            reader.add(keys)
+            reader.add(keys, rows)
 
     def doubt(self, keys: frozenset[RecordKey]) -> None:
         """Tell the readers of a write that was given up, now and again for some minutes."""
@@ -92,11 +121,20 @@ class WrittenRecords:
             self.add(keys)
 
 
+def _key(record: RecordID) -> RecordKey:
+    key = record.id
+    return record.table_name, tuple(key) if isinstance(key, list) else key
+
+
 def _named(value: Any) -> Iterable[RecordKey]:
-    """Yield the records that a value names; strings and numbers, most of a row, are passed by."""
+    """Yield the records that a value names; strings and numbers, most of a row, are passed by.
+
+    A row with an id names that alone: what it refers to is not written by it.
+    """
+    if isinstance(value, dict) and isinstance(value.get("id"), RecordID):
+        value = value["id"]
     if isinstance(value, RecordID):
-        key = value.id
-        yield value.table_name, tuple(key) if isinstance(key, list) else key
+        yield _key(value)
         return
     for part in value.values() if isinstance(value, dict) else value:
         if isinstance(part, _MAY_NAME):

@@ -1,4 +1,4 @@
-"""Caches of what is made of words: bounded in entries and in the length of each, so in bytes."""
+"""Caches of what is made of words and texts: bounded in entries and in length, so in bytes."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
@@ -10,14 +10,30 @@ Made = TypeVar("Made")
 LONGEST_CACHED_CHARACTERS: Final = 40
 
 
+# A longer text is read anew each time.
+LONGEST_CACHED_TEXT: Final = 2_000
+# Texts of so many memories: those of a transaction, and of the next that is read meanwhile.
+_TEXTS: Final = 384
+
 # Between 140 and 630 bytes by tracemalloc, the word included: a name with its parts is the largest.
 _ENTRY_BYTES: Final = 400
+# Of a text of 400 characters, with its tokens; of one of 2,000 five times as much.
+_TEXT_BYTES: Final = 6_000
+# Of each cache how many bytes it holds.
 _CACHES: Final[dict[str, Callable[[], int]]] = {}
 
 
 def cached_bytes() -> int:
     """Return about how much all of these caches hold."""
-    return sum(entries() for entries in _CACHES.values()) * _ENTRY_BYTES
+    return sum(held() for held in _CACHES.values())
+
+
+def cached_by_text(make: Callable[[str], Made]) -> Callable[[str], Made]:
+    """Cache a function of one text, for the time of its way in: it is read again and again.
+
+    What it gives must not be changed.
+    """
+    return _cached(make, _TEXTS, LONGEST_CACHED_TEXT, _TEXT_BYTES)
 
 
 def cached_by_word(entries: int) -> Callable[[Callable[[str], Made]], Callable[[str], Made]]:
@@ -27,13 +43,20 @@ def cached_by_word(entries: int) -> Callable[[Callable[[str], Made]], Callable[[
     """
 
     def cached(make: Callable[[str], Made]) -> Callable[[str], Made]:
-        kept = lru_cache(maxsize=entries)(make)
-        _CACHES[f"{make.__module__}.{make.__name__}"] = lambda: kept.cache_info().currsize
-
-        @wraps(make)
-        def made(word: str) -> Made:
-            return kept(word) if len(word) <= LONGEST_CACHED_CHARACTERS else make(word)
-
-        return made
+        return _cached(make, entries, LONGEST_CACHED_CHARACTERS, _ENTRY_BYTES)
 
     return cached
+
+
+def _cached(
+    make: Callable[[str], Made], entries: int, longest: int, entry_bytes: int
+) -> Callable[[str], Made]:
+    kept = lru_cache(maxsize=entries)(make)
+    name = f"{make.__module__}.{make.__name__}"
+    _CACHES[name] = lambda: kept.cache_info().currsize * entry_bytes
+
+    @wraps(make)
+    def made(text: str) -> Made:
+        return kept(text) if len(text) <= longest else make(text)
+
+    return made

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Final
 
-from service.text.caching import cached_by_word
+from service.text.caching import cached_by_text, cached_by_word
 from service.text.cjk import CJK_INDEXED
 
 _CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
@@ -57,6 +57,7 @@ def fold(text: str) -> str:
     )
 
 
+@cached_by_text
 def index_words(text: str) -> str:
     """Return the words to index for `text`, in its order, separated by blanks."""
     return " ".join(_words(text))
@@ -86,7 +87,15 @@ def quoted_phrases(text: str) -> list[str]:
 
 def _words(text: str) -> Iterator[str]:
     for token in _TOKEN.findall(_POSSESSIVE.sub("", fold(text))):
-        if not token.isascii() and _CJK_LETTER.match(token):
+        # Most words.
+        if (
+            token.islower()
+            and token.isascii()
+            and token.isalpha()
+            and len(token) < _LONGEST_CHARACTERS
+        ):
+            yield token
+        elif not token.isascii() and _CJK_LETTER.match(token):
             yield from _bigrams(token)
         elif token.isalpha() and len(token) <= _LONGEST_CHARACTERS and _is_plain(token):
             yield token.lower()

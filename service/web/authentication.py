@@ -46,12 +46,12 @@ class Authentication:
 
 
 async def _caller_of(request: Request) -> Caller:
-    """Return who asks; raises Unauthorized, TooManyRequests, StoreUnavailable."""
+    """Return who asks; raises Unauthorized, TooManyRequests."""
     keyring: Keyring = request.app.state.parts[Keyring]
     if getattr(request.app.state, "is_private", False):
         return LOCAL
     given = request.headers.getlist("authorization")
-    path = request.url.path
+    path = request.scope["path"]
     is_open = path in _OPEN or path.startswith(_OPEN_BELOW)
     if given:
         try:
@@ -60,6 +60,8 @@ async def _caller_of(request: Request) -> Caller:
             if is_open:
                 return NOBODY
             raise
+    # Another service on the same server may have made the first one.
+    await keyring.refresh()
     # The outermost layer sets it: what came through a proxy or from another machine.
     needs_key = getattr(request.state, "needs_key", False)
     if keyring.is_empty and not needs_key:

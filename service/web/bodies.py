@@ -15,7 +15,9 @@ class JsonRequest(Request):
 
     async def json(self) -> Any:
         """Return the body; raises JSONDecodeError, and UnicodeDecodeError where it is not UTF-8."""
-        return json.loads((await self.body()).decode(), object_pairs_hook=_once)
+        found = json.loads((await self.body()).decode(), object_pairs_hook=_once)
+        self.state.agents_named = _agents_in(found)
+        return found
 
 
 class JsonRoute(APIRoute):
@@ -29,6 +31,15 @@ class JsonRoute(APIRoute):
             return await handle(JsonRequest(request.scope, request.receive))
 
         return handle_json
+
+
+def _agents_in(body: Any) -> list[Any]:
+    """Return what the body, or the memories of a batch, give as agents: the audit tells them."""
+    if not isinstance(body, dict):
+        return []
+    batch = body.get("memories")
+    every = [body, *(batch if isinstance(batch, list) else ())]
+    return [one["agent"] for one in every if isinstance(one, dict) and "agent" in one]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

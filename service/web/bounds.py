@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI
 
 from service.settings import Settings
+from service.web.auditing import Auditing
 from service.web.authentication import Authentication
 from service.web.body_room import Bodies, BodyRoom
 from service.web.connections import Connections
@@ -40,3 +41,5 @@ class Bounds:
         app.add_middleware(Door, settings=settings)
         app.add_middleware(RequestNames)
         app.add_middleware(CountRequests, requests=self.requests)
+        # Outside of all that refuses: denials are told as well.
+        app.add_middleware(Auditing)

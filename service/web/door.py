@@ -7,19 +7,19 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.access.headers import Named, check_headers, check_url, needs_key, read_headers
+from service.access.addresses import UNIX
+from service.access.headers import (
+    Named,
+    check_headers,
+    check_url,
+    needs_key,
+    read_headers,
+    without_keys,
+)
 from service.errors import ServiceError
 from service.settings import Settings
-from service.web.problems import problem
+from service.web.problems import TOLD, problem
 
-# Of every answer: it is no page, and no cache of a browser or a proxy keeps it.
-_TOLD: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-}
 _EXPOSED: Final = ("X-Request-ID", "Retry-After", "Location", "X-Job")
 
 
@@ -32,6 +32,8 @@ class Door:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         origins = settings.allowed_origins
         self.named = Named.of(settings.host, settings.allowed_hosts, origins)
+        # Not told by the request: what names no server's address must not pass for a socket's.
+        self.is_unix = settings.host.startswith(UNIX)
         self.app = app
         if origins:
             self.app = CORSMiddleware(
@@ -49,24 +51,23 @@ class Door:
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _TOLD.items():
+                for name, value in TOLD.items():
                     headers.setdefault(name, value)
             await send(message)
 
         try:
             self._check(scope)
         except ServiceError as error:
-            await problem(Request(scope), error)(scope, receive, told)
+            asked = Request({**scope, "path": without_keys(scope["path"])})
+            await problem(asked, error)(scope, receive, told)
             return
         await self.app(scope, receive, told)
 
     def _check(self, scope: Scope) -> None:
         """Raise what check_headers and check_url do."""
         headers = read_headers(scope["headers"])
-        # uvicorn tells of a Unix socket its path, and no port.
-        is_unix = (scope.get("server") or ("", None))[1] is None
-        check_headers(headers, self.named, is_unix=is_unix)
+        check_headers(headers, self.named, is_unix=self.is_unix)
         check_url(scope["path"], scope["query_string"].decode("latin-1"))
         address = scope["client"][0] if scope.get("client") else None
         state = scope.setdefault("state", {})
-        state["needs_key"] = needs_key(headers, address, is_unix=is_unix)
+        state["needs_key"] = needs_key(headers, address, is_unix=self.is_unix)

@@ -24,6 +24,15 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
+# Of every answer: it is no page, and no cache of a browser or a proxy keeps it.
+TOLD: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
 # Those that HTTP knows, beside any of its own that somebody tries.
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
@@ -66,7 +75,7 @@ def _body(
         "title": title,
         "status": status,
         "detail": detail,
-        "instance": request.url.path,
+        "instance": request.scope["path"],
         "request_id": request_id(request),
     }
 
@@ -83,14 +92,18 @@ def _respond(
         content,
         status_code=status,
         media_type=MEDIA_TYPE,
-        headers={**(headers or {}), "X-Request-ID": str(body["request_id"])},
+        headers={**TOLD, **(headers or {}), "X-Request-ID": str(body["request_id"])},
     )
 
 
 async def _service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)  # noqa: S101 - registered for this class only
     if error.status >= 500:
-        log.warning("%s %s: %s", request.method, request.url.path, error.detail)
+        # Of a path its template: an id in it may be a word of somebody's.
+        route = getattr(request.scope.get("route"), "path", "a path without a route")
+        name = request_id(request)
+        log.warning("request %s, %s %s: %s", name, request.method, route, error.logged)
+        log.debug("request %s: %s", name, error.detail)
     return problem(request, error)
 
 
@@ -112,7 +125,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(_taken(request))
     advised = _HTTP_ADVICE.get(error.status_code)
-    place = {"method": request.method, "path": request.url.path}
+    place = {"method": request.method, "path": request.scope["path"]}
     detail = advised.format(**place) if advised else str(error.detail)
     return _respond(error.status_code, _body(request, error.status_code, title, detail), headers)
 
@@ -122,7 +135,7 @@ def _taken(request: Request) -> list[str]:
 
     A path that is described is no id of another: nothing is read at /memories/batch.
     """
-    if told := request.app.openapi()["paths"].get(request.url.path):
+    if told := request.app.openapi()["paths"].get(request.scope["path"]):
         return [method.upper() for method in told]
     routes = request.app.router.routes
     return [

@@ -123,12 +123,12 @@ async def keep_embedding(pipeline: Pipeline) -> None:
                 await pipeline.has_pending.wait()
                 continue
             except VectorFormMismatch as error:
-                log.error("%s", error.detail)  # noqa: TRY400 - the sentence says all there is
+                log.error("%s", error.logged)  # noqa: TRY400 - the sentence says all there is
                 return
             except (Unavailable, EmbedderRefused, VectorsUnfit) as error:
-                if error.detail != told:
-                    log.warning("vectors wait: %s", error.detail)
-                told = error.detail
+                if error.logged != told:
+                    log.warning("vectors wait: %s", error.logged)
+                told = error.logged
             await asyncio.sleep(rest_seconds)
             rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
     finally:

@@ -39,7 +39,7 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     if failure is None:
         return Embedded(found)
     left = len(waiting) - len(made)
-    log.warning("%d memories wait for their vectors: %s", left, failure.detail)
+    log.warning("%d memories wait for their vectors: %s", left, failure.logged)
     told = f"{left} memories are stored without vectors yet: {failure.detail}"
     return Embedded(found, (told,))
 

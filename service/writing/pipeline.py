@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
-from service.drafts.drafts import Cutting, DocumentText, Draft
+from service.drafts.drafts import Cutting, DocumentText
 from service.drafts.stored_memory import StoredMemory
 from service.errors import StaleRead
 from service.index.engine import Engine
@@ -27,7 +27,7 @@ from service.links.vocabulary import learn_rows, read_dictionary
 from service.records import Vector
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
-from service.writing.diff import DocumentDiff, diff_document, differs, keep_time
+from service.writing.diff import DocumentDiff, diff_document
 from service.writing.embed_now import Embedded, embed_now
 from service.writing.screening import screen_document
 from service.writing.tables.linked_change import LinkedChange
@@ -129,7 +129,7 @@ async def sync_documents(
             if pipeline.written != written or len(current) < len(documents):
                 diffs = await _diffs(pipeline, current)
             change = await asyncio.to_thread(_change_of, diffs)
-            whole = await _commit(pipeline, change, embedded) if diffs else Synced()
+            whole = await commit_embedded(pipeline, change, embedded) if diffs else Synced()
             version.is_written([one.uri for one in current])
     found = {diff.document.uri: _synced(diff) for diff in diffs}
     counts = [found.get(one.uri, Synced(warnings=(_SUPERSEDED,))) for one in documents]
@@ -193,26 +193,6 @@ async def remove_documents(pipeline: Pipeline, agent: str, uris: Sequence[str]) 
     return len(gone)
 
 
-async def store_drafts(pipeline: Pipeline, drafts: Sequence[Draft]) -> Synced:
-    """Store pushed memories of one agent; what is there already, with equal text, stays as it is.
-
-    `actions` says of each draft, in order: created, updated or duplicate.
-    """
-    old = await stored.memories_by_id(pipeline.db, {draft.key for draft in drafts})
-    last = {draft.key: draft for draft in drafts}
-    writes = [d for d in last.values() if d.key not in old or differs(d, old[d.key])]
-    writes = [d if d.key not in old else keep_time(d, old[d.key]) for d in writes]
-    replaced = {d.key: old[d.key] for d in writes if d.key in old}
-    whole = await commit(pipeline, Change(drafts[0].agent, tuple(writes), replaced=replaced))
-    written = {draft.key for draft in writes}
-    actions = []
-    for draft in drafts:
-        action = "updated" if draft.key in whole.replaced else "created"
-        actions.append(action if draft.key in written else "duplicate")
-        written.discard(draft.key)
-    return replace(whole, actions=tuple(actions))
-
-
 async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredMemory]) -> None:
     """Remove memories for good, with their edges and vectors; audited, and no scan's to restore."""
     await ensure_key(pipeline.db)
@@ -221,10 +201,10 @@ async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredM
 
 async def commit(pipeline: Pipeline, change: Change) -> Synced:
     """Embed, link and write one change. Without an embedder it is stored, and embedded later."""
-    return await _commit(pipeline, change, await embed_now(pipeline.vectors, change))
+    return await commit_embedded(pipeline, change, await embed_now(pipeline.vectors, change))
 
 
-async def _commit(pipeline: Pipeline, change: Change, embedded: Embedded) -> Synced:
+async def commit_embedded(pipeline: Pipeline, change: Change, embedded: Embedded) -> Synced:
     """Link and write one change with what was embedded for it before."""
     mine = {draft.key for draft in change.drafts}
     vectors = {key: vector for key, vector in embedded.vectors.items() if key in mine}
@@ -268,8 +248,11 @@ async def _write_once(
     pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector]
 ) -> tuple[Change, Links]:
     db, agent = pipeline.db, change.agent
-    # Until the write has succeeded the dictionary may know too much: read anew if it fails.
-    dictionary = await read_dictionary(db, agent, pipeline.dictionaries.take(agent))
+    # Until the write has succeeded the dictionary may know too much: read anew if it fails. Where
+    # nobody else writes it is the store's; if it were not, the transaction would find that out.
+    dictionary = pipeline.dictionaries.take(agent)
+    if dictionary is None or db.address.folder is None:
+        dictionary = await read_dictionary(db, agent, dictionary)
     change = await bury(db, await _compare(db, change))
     for step in pipeline.steps:
         change = await step(db, change)

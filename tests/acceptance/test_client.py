@@ -139,6 +139,8 @@ def _administer(memory: Noting) -> None:
     grant = memory.give_grant("main/child", "main", scope="days", expires_at="2126-01-01")
     assert grant["id"] in {one["id"] for one in memory.list_grants(limit=1000)["grants"]}
     assert memory.revoke_grant(grant["id"]) is None
+    page = memory.list_audit(since="2026-01-01", outcome="done", limit=10)
+    assert {entry["outcome"] for entry in page["entries"]} <= {"done"}
 
 
 def test_every_method_works_in_both_clients(memory: Noting) -> None:

@@ -19,6 +19,7 @@ from service import settings as service_settings
 ROOT = Path(__file__).resolve().parents[2]
 GPU = ("docker-compose.yml",)
 CPU = ("docker-compose.yml", "docker-compose.cpu.yml")
+TLS = ("docker-compose.tls.yml",)
 DOCKERFILES = ("service/Dockerfile", "embedding_server/Dockerfile")
 SERVICES = {"surrealdb", "embedding_server", "service"}
 SECRETS = {"MEMORY_DATABASE_USER": "operator", "MEMORY_DATABASE_PASSWORD": "s3cret-of-this-test"}
@@ -254,7 +255,7 @@ def test_files_parse_and_hold_no_secret() -> None:
 
 
 def test_every_variable_is_in_the_pattern_of_env() -> None:
-    text = (ROOT / "docker-compose.yml").read_text() + (ROOT / "docker-compose.cpu.yml").read_text()
+    text = "".join((ROOT / name).read_text() for name in (*CPU, *TLS))
     pattern = (ROOT / "docker.env.example").read_text()
 
     used = set(re.findall(r"\$\{(\w+)", text))
@@ -262,6 +263,55 @@ def test_every_variable_is_in_the_pattern_of_env() -> None:
 
     assert used == offered
     assert re.search(r"^MEMORY_DATABASE_PASSWORD=$", pattern, re.MULTILINE)
+
+
+def test_the_embedders_key_is_a_file_of_both_and_no_variable() -> None:
+    document = read_yaml("docker-compose.yml")
+    services = document["services"]
+    assert services["embedding_server"]["secrets"] == ["embedding_api_key"]
+    [asked] = services["service"]["secrets"]
+    assert asked == {"source": "embedding_api_key", "target": "memory_embedding_api_key"}
+    assert list(document["secrets"]["embedding_api_key"]) == ["file"]
+    told = json.dumps([one["environment"] for one in services.values()])
+    assert "API_KEY" not in told
+    assert (
+        services["embedding_server"]["environment"]["EMBEDDING_ALLOWED_HOSTS"]
+        in (services["service"]["environment"]["MEMORY_EMBEDDING_URL"])
+    )
+
+
+def test_secrets_are_read_from_files(tmp_path: Path) -> None:
+    (tmp_path / "memory_embedding_api_key").write_text("of a file\n", encoding="utf-8")
+    (tmp_path / "embedding_api_key").write_text("of a file\n", encoding="utf-8")
+    folder = str(tmp_path)
+    memory = service_settings.Settings(_env_file=None, _secrets_dir=folder)
+    embedding = server_settings.Settings(_env_file=None, _secrets_dir=folder)
+    for key in (memory.embedding_api_key, embedding.api_key):
+        assert key is not None
+        assert key.get_secret_value() == "of a file"
+
+
+def test_the_proxy_is_laid_over_the_service() -> None:
+    services = read_yaml(TLS[0])["services"]
+    assert set(services) == {"proxy", "service"}
+    assert re.fullmatch(r"caddy:\d+\.\d+\.\d+-alpine", services["proxy"]["image"])
+    assert services["proxy"]["cap_drop"] == ["ALL"]
+    assert "ports" not in services["service"]
+
+
+def test_caddy_takes_its_file() -> None:
+    caddy = shutil.which("caddy")
+    if caddy is None:
+        pytest.skip("NOT TRIED: caddy is not installed (apt-get install caddy)")
+    told = subprocess.run(
+        [caddy, "adapt", "--config", str(ROOT / "Caddyfile"), "--validate"],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "MEMORY_PUBLIC_HOST": "memory.example"},
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    [server] = json.loads(told.stdout)["apps"]["http"]["servers"].values()
+    assert '"dial": "service:8080"' in json.dumps(server)
+    assert server["listen"] == [":443"]
 
 
 def test_environment_names_are_settings() -> None:

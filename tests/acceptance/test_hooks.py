@@ -19,6 +19,8 @@ OWN_REPLIES = [
     b'{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/tmp", "source": "startup"}',
     b'{"hook_event_name": "SessionStart", "session_id": "s", "model": "any"}',
 ]
+# Whatever it holds: a page of a browser may send other types unasked.
+AS_JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def _wait(client: httpx.Client, job: str) -> dict[str, object]:
 
 def test_any_body_starts_a_scan(noted: RunningService) -> None:
     for body in BODIES:
-        answer = noted.client.post("/hooks/session-start", content=body)
+        answer = noted.client.post("/hooks/session-start", content=body, headers=AS_JSON)
         assert answer.status_code == 202, body
         job = answer.json()["job"]
         assert answer.headers["location"] == f"/ingest/jobs/{job}"
@@ -53,7 +55,7 @@ def test_any_body_starts_a_scan(noted: RunningService) -> None:
 
 @pytest.mark.parametrize("body", OWN_REPLIES)
 def test_an_agent_with_a_reply_shape_of_its_own_gets_it(noted: RunningService, body: bytes) -> None:
-    answer = noted.client.post("/hooks/session-start", content=body)
+    answer = noted.client.post("/hooks/session-start", content=body, headers=AS_JSON)
     assert answer.status_code in {200, 202}
     assert answer.json() == {}
     assert _wait(noted.client, answer.headers["x-job"])["state"] == "done"

@@ -3,7 +3,7 @@
 import re
 import socket
 import stat
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -95,6 +95,22 @@ def test_a_unix_socket_is_its_users_alone(tmp_path: Path) -> None:
     assert not path.exists()
     with service_process(**own | {"MEMORY_HOST": f"unix:{tmp_path}/{'x' * 120}"}) as third:
         assert "107 bytes" in _one_line(third)
+
+
+def test_a_socket_that_is_too_busy_to_answer_is_not_taken_away(tmp_path: Path) -> None:
+    path = tmp_path / "busy.sock"
+    with socket.socket(socket.AF_UNIX) as busy, ExitStack() as waiting:
+        busy.bind(str(path))
+        busy.listen(0)
+        with suppress(BlockingIOError):
+            for _ in range(20):
+                one = waiting.enter_context(socket.socket(socket.AF_UNIX))
+                one.setblocking(False)
+                one.connect(str(path))
+            raise AssertionError("it takes any number")
+        with service_process(**_environment(tmp_path, MEMORY_HOST=f"unix:{path}")) as refused:
+            assert "Another process listens on" in _one_line(refused)
+        assert path.exists()
 
 
 def _is_live(path: Path) -> bool:

@@ -32,21 +32,21 @@ def ways_in(client: Any, notes: Path) -> list[str]:
     ]
     answers.append(client.post("/memories/batch", json={"memories": session}).text)
     changed = client.post("/memories", json={"text": "Words to be changed."}).json()["id"]
-    for text in texts[:10]:
-        answers.append(client.patch(f"/memories/{changed}", json={"text": text}).text)
+    answers += [
+        client.patch(f"/memories/{changed}", json={"text": text}).text for text in texts[:10]
+    ]
     for n, text in enumerate(texts):
         body = {"source": f"pushed/{n}.md", "text": f"---\ntags: [pump]\n---\n# Log\n\n{text}\n"}
         answers.append(client.post("/ingest", json=body).text)
         (notes / f"{n}.md").write_text(f"# Scanned\n\n{text}\n\n```\n{text}\n```\n", "utf-8")
-    for _ in range(2):
-        answers.append(client.post("/ingest/scan", json={}).text)
+    answers += [client.post("/ingest/scan", json={}).text for _ in range(2)]
     assert json.loads(answers[-1])["updated"] == 0, "a file that is as it was is known again"
     return answers
 
 
 def _alone(more: dict[str, Any]) -> bool:
     """Say whether a secret tells by itself that it is one, so that it may stand alone."""
-    return more["title"].startswith(("AKIA", "ghp_", "sk-", "npm_", "hf_", "glpat-", "xoxb-"))
+    return str(more["title"]).startswith(("AKIA", "ghp_", "sk-", "npm_", "hf_", "glpat-", "xoxb-"))
 
 
 def answers_of(client: Any) -> list[str]:

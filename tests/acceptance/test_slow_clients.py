@@ -9,7 +9,7 @@ from tests.acceptance.test_bounds import AT_ONCE_SECONDS, metrics_of, wait_until
 from tests.conftest import Start
 from tests.servers.raw import raw_client
 
-HEADERS = "POST /memories HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+HEADERS = "POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest.mark.parametrize("sent", ["", "GET /health/live HTTP/1.1\r\nHost: he", HEADERS])
@@ -26,7 +26,7 @@ def test_headers_have_a_time_limit(start: Start, sent: str) -> None:
 def test_headers_of_a_later_request_have_it_too(start: Start) -> None:
     service = start(header_timeout_seconds=0.5)
     with raw_client(service.url) as slow:
-        slow.send("GET /health/live HTTP/1.1\r\nHost: here\r\n\r\n")
+        slow.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b'{"status":"alive"}' in slow.receive()
         # A drop now and then keeps uvicorn's own time limit away.
         slow.send("GET /health/live HTTP/1.1\r\n")
@@ -40,7 +40,7 @@ def test_a_connection_in_use_is_not_closed(start: Start) -> None:
     with raw_client(service.url) as client:
         for _ in range(6):
             time.sleep(0.15)
-            client.send("GET /health/live HTTP/1.1\r\nHost: here\r\n\r\n")
+            client.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b'{"status":"alive"}' in client.receive()
 
 
@@ -101,7 +101,7 @@ def test_many_that_say_nothing_do_not_keep_others_away(start: Start) -> None:
             one.send("GET /search?q=a HT")
         for _ in range(5):
             with raw_client(service.url) as client:
-                client.send("GET /health/live HTTP/1.1\r\nHost: here\r\n\r\n")
+                client.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 assert b'{"status":"alive"}' in client.receive()
         said, seconds = silent[0].until_closed()
     assert said.startswith(b"HTTP/1.1 503 ")
@@ -114,6 +114,6 @@ def test_a_client_that_does_not_read_is_cut_off(start: Start) -> None:
     text = "# Long\n\n```\n" + "0123456789abcdef" * 500_000 + "\n```\n"
     service.client.post("/ingest", json={"source": "long.md", "text": text})
     with raw_client(service.url, buffer_bytes=4096) as lazy:
-        lazy.send("GET /documents?path=long.md HTTP/1.1\r\nHost: here\r\n\r\n")
+        lazy.send("GET /documents?path=long.md HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_until(service, 'refused_total{bound="connection_unread"}', 1)
     wait_until(service, 'requests_running{lane="reads"}', 0)

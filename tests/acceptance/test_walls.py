@@ -123,7 +123,7 @@ def _ways(operation: str, world: World) -> list[Json]:
         ],
         # They name no agent, or nothing of bob's by an id that could be told.
         "list_keys": [], "rotate_key": [], "revoke_key": [], "list_grants": [], "revoke_grant": [],
-        "metrics": [],
+        "metrics": [], "list_audit": [{"params": {"agent": "bob"}}],
     }  # fmt: skip
     return by_name[operation]
 

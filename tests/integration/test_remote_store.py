@@ -109,7 +109,10 @@ async def test_a_server_that_does_not_answer_costs_a_time_out(
     with service_over(database, embedding_url, database_timeout_seconds=0.5) as service:
         service.client.post("/ingest", json={"source": "memory/2026-02-13.md", "text": NOTE})
         await database.send_signal(signal.SIGSTOP)
+        # Longer than keys are believed without a look: to be alive takes no database.
+        await asyncio.sleep(1.2)
         started = time.perf_counter()
+        assert service.client.get("/health/live").status_code == 200
         assert search(service).status_code == 503
         assert time.perf_counter() - started < 5
         await database.send_signal(signal.SIGCONT)
@@ -190,3 +193,31 @@ async def test_no_server_at_the_start_is_told_in_one_line() -> None:
     said = complaint(MEMORY_DATABASE_URL=f"ws://127.0.0.1:{free_port()}/rpc")
     [line] = said.strip().splitlines()
     assert line.startswith("graph-memory: No database answers at ws://127.0.0.1:")
+
+
+async def test_services_on_one_server_know_each_others_keys(
+    database: SurrealProcess, embedding_url: str
+) -> None:
+    def play() -> None:
+        with (
+            service_over(database, embedding_url) as one,
+            service_over(database, embedding_url) as other,
+        ):
+            assert other.client.get("/keys").status_code == 200
+            everything = {"name": "first", "scopes": ["read", "write", "admin"]}
+            made = one.client.post("/keys", json=everything).json()
+            time.sleep(1.2)
+            # Neither is open any more, and both know the key until it ends.
+            assert other.client.get("/memories").status_code == 401
+            admin = {"Authorization": f"Bearer {made['key']}"}
+            assert other.client.get("/memories", headers=admin).status_code == 200
+            told = one.client.post("/keys", json={"name": "short"}, headers=admin).json()
+            time.sleep(1.2)
+            short = {"Authorization": f"Bearer {told['key']}"}
+            assert other.client.get("/memories", headers=short).status_code == 200
+            assert one.client.delete(f"/keys/{told['id']}", headers=admin).status_code == 204
+            assert one.client.get("/memories", headers=short).status_code == 401
+            time.sleep(1.2)
+            assert other.client.get("/memories", headers=short).status_code == 401
+
+    await asyncio.to_thread(play)

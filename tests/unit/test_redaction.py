@@ -7,11 +7,12 @@ from urllib.parse import quote
 
 import pytest
 
-from service.errors import EmbedderRefused
-from service.redaction import SECRETS, Secrets, WithoutSecrets
+from service.errors import EmbedderRefused, QueryFailed
+from service.redaction import SECRETS, Secrets, WithoutSecrets, loggable, redacted
 
 KEY = 'sk-Live/9f8e7d6c5b4a"3210+ü'
 PIECE = 8
+WORD = "marigold"
 
 
 @pytest.fixture
@@ -67,6 +68,56 @@ def test_a_url_without_a_password_keeps_nothing(url: str | None) -> None:
     assert kept == Secrets()
 
 
+def _logged(name: str, message: str, error: BaseException | None = None) -> str:
+    trace = (type(error), error, error.__traceback__) if error else None
+    record = logging.LogRecord(name, 30, "p", 1, message, (), trace)
+    assert WithoutSecrets().filter(record)
+    return logging.Formatter("%(message)s").format(record)
+
+
+def _failed() -> BaseException:
+    try:
+        try:
+            _ = dict[str, str]()[WORD]
+        except KeyError as cause:
+            raise QueryFailed("The database refused a query", said=f"Found {WORD!r}") from cause
+    except QueryFailed as error:
+        return error
+    raise AssertionError
+
+
+def test_a_traceback_tells_no_contents_above_debug(caplog: pytest.LogCaptureFixture) -> None:
+    error = _failed()
+    with caplog.at_level(logging.INFO):
+        told = _logged("service.app", "failed", error)
+    assert WORD not in told
+    assert "service.errors.QueryFailed: The database refused a query" in told
+    assert told.index("builtins.KeyError") < told.index("which led to") < told.index("QueryFailed")
+    with caplog.at_level(logging.DEBUG):
+        assert "Found 'marigold'" in _logged("service.app", "failed", error)
+
+
+def test_what_pythons_own_loggers_repeat_is_left_out() -> None:
+    task = "Task exception was never retrieved\nfuture: <Task exception=ValueError('marigold')>"
+    assert _logged("asyncio", task) == "Task exception was never retrieved"
+    warning = "/app/main.py:12: UserWarning: Expected str: input_value='marigold'\n  dump()\n"
+    assert _logged("py.warnings", warning) == "/app/main.py:12: UserWarning"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(FileNotFoundError(2, "No such file", "letters.md"), "FileNotFoundError: No such file"),
+     (ValueError(WORD), "ValueError"), (QueryFailed("Ours", said=WORD), "Ours")],
+)  # fmt: skip
+def test_what_a_log_may_say_of_an_error(error: Exception, told: str) -> None:
+    assert loggable(error) == told
+
+
+def test_a_key_of_this_service_is_taken_out_of_any_text() -> None:
+    key = "gm_0f3a9c21d7be_dsWKPt9KPafX-vDzuO376qZYRxcV4F0wYgMK4oUWPqs"
+    assert redacted(f"GET /memories/{key}: no") == "GET /memories/gm_0f3a9c21d7be_***: no"
+
+
 def test_errors_and_log_records_tell_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pieces", "short"):
         monkeypatch.setattr(SECRETS, name, set[str]())
@@ -77,4 +128,4 @@ def test_errors_and_log_records_tell_none(monkeypatch: pytest.MonkeyPatch) -> No
     assert WithoutSecrets().filter(record)
     told = logging.Formatter("%(message)s").format(record)
     assert told.startswith("got ***, 3\n")
-    assert told.endswith("ValueError: ***")
+    assert told.endswith("ValueError")

@@ -5,13 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_change import OTHER_MODEL, take_concept, take_edge, take_vector
 from service.index.resident.facts import CorruptRow, Facts, facts_of
 from service.index.resident.graph import EdgeTable, MemoryEdges
-from service.store.vector_forms import FLOAT_BYTES
+from service.store.vector_forms import FLOAT_BYTES, read_vectors
 
 log = logging.getLogger(__name__)
 
@@ -97,9 +95,9 @@ def add_vectors(loading: Loading, page: Iterable[Row]) -> None:
             for key, vector, fingerprint in ours
             if fingerprint == facts.fingerprint and type(vector) is bytes and len(vector) == size
         ]
-        whole = np.frombuffer(b"".join(vector for _, vector in alike), "<f2").astype(np.float32)
         if alike:
-            index.put_matrix([key for key, _ in alike], whole.reshape(len(alike), -1))
+            whole = read_vectors((vector for _, vector in alike), size)
+            index.put_matrix([key for key, _ in alike], whole)
         for key, vector, fingerprint in ours:
             if fingerprint != facts.fingerprint:
                 index.leave_out_vector(key, OTHER_MODEL)
@@ -151,5 +149,6 @@ def add_edges(index: AgentIndex, page: Iterable[Row]) -> None:
 
 
 def _leave_out(index: AgentIndex, table: str, key: Any, error: CorruptRow) -> None:
-    log.warning("index of agent %s: left out %s, a corrupt row of %s", index.agent, error, table)
+    log.warning("index of agent %s: left out a corrupt row of %s", index.agent, table)
+    log.debug("corrupt: %s", error)
     index.leave_out(table, key)

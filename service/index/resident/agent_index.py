@@ -202,6 +202,8 @@ class AgentIndex:
         for position in np.flatnonzero(~passes).tolist():
             self.leave_out_vector(keys[position], NO_DIRECTION)
         fit = np.flatnonzero(passes).tolist()
+        for position in fit:
+            self.unfit.pop(keys[position], None)
         self.vectors.put([self._row_of(keys[position]) for position in fit], vectors[fit])
 
     def leave_out_vector(self, key: str, reason: str) -> None:

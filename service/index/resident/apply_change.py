@@ -3,17 +3,19 @@
 A row that makes no sense raises CorruptRow, whatever a hand has written into it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.facts import CorruptRow, facts_of_row
+from service.index.resident.facts import CorruptRow, Facts, facts_of_row
 from service.index.resident.graph import EDGE_TABLES, EdgeTable
 from service.names.spellings import other_slugs
 from service.records import RowChange
-from service.store.vector_forms import read_vector
+from service.store.vector_forms import FLOAT_BYTES, read_vector, read_vectors
 
 OTHER_MODEL: Final = "a vector of another model"
+# What a row written by hand may raise where a field is missing or of another type.
+MISSHAPEN: Final = (CorruptRow, KeyError, TypeError, ValueError, IndexError, AttributeError)
 
 Row = Mapping[str, Any]
 
@@ -35,6 +37,56 @@ def apply_change(index: AgentIndex, change: RowChange, fingerprint: str | None) 
             take_edge(index, change.table, change.key, change.row)
 
 
+def take_together(
+    index: AgentIndex, table: str, changes: Sequence[RowChange], fingerprint: str | None
+) -> Sequence[RowChange]:
+    """Take in at once what is easily read of the changes of one table; returns the others.
+
+    Taken apart one by one, 1,000 texts and vectors cost 0.15 s more.
+    """
+    keys = {change.key for change in changes if type(change.key) is str}
+    if len(changes) == 1 or len(keys) < len(changes):
+        return changes
+    if table == "memory":
+        return _take_memories(index, changes)
+    return _take_vectors(index, changes, fingerprint) if table == "embedding" else changes
+
+
+def _take_memories(index: AgentIndex, changes: Sequence[RowChange]) -> list[RowChange]:
+    others: list[RowChange] = []
+    facts: list[Facts] = []
+    packs = index.packed is not None
+    for change in changes:
+        try:
+            if change.row is not None and change.row.get("agent") == index.agent:
+                facts.append(facts_of_row(change.key, change.row, packs=packs))
+                continue
+        except MISSHAPEN:
+            pass  # by itself it raises again, and is told of
+        others.append(change)
+    index.put_memories(facts)
+    for one in facts:
+        index.admit("memory", one.key)
+    return others
+
+
+def _take_vectors(
+    index: AgentIndex, changes: Sequence[RowChange], fingerprint: str | None
+) -> list[RowChange]:
+    size = FLOAT_BYTES * index.vectors.dimensions if index.vectors else 0
+    alike, others = dict[str, bytes](), list[RowChange]()
+    for change in changes:
+        row = change.row or {}
+        vector, is_ours = row.get("vector"), row.get("fingerprint") == fingerprint
+        if is_ours and type(vector) is bytes and len(vector) == size and index.holds(change.key):
+            alike[change.key] = vector
+        else:
+            others.append(change)
+    if alike:
+        index.put_matrix(list(alike), read_vectors(alike.values(), size))
+    return others
+
+
 def take_concept(index: AgentIndex, key: Any, values: tuple[Any, Any, Any, Any]) -> None:
     """Take in a concept: its name, its number of memories, its merged spellings, its aliases.
 
@@ -52,7 +104,7 @@ def take_edge(index: AgentIndex, table: EdgeTable, key: Any, row: Row) -> None:
     ends = _ends(index, key, row)
     if ends is None:
         return
-    if _ends_named(index, key) != ends:
+    if "in" in row and _ends_named(index, key) != ends:
         index.strange_edges[table, str(key)] = ends
     weight = row.get("weight")
     is_declared = bool(row.get("is_declared"))

@@ -33,6 +33,11 @@ _NO_CRC: Final = "00000000"
 class Unreadable(Exception):
     """A file that holds no arrays, or not as they were written; the text says why."""
 
+    @property
+    def logged(self) -> str:
+        """The text: it names facts of the file, nobody's words."""
+        return str(self)
+
 
 def write_arrays(path: Path, saved: Saved) -> None:
     """Write a file that is there whole once it has its name; raises OSError.
@@ -80,8 +85,8 @@ def map_arrays(path: Path) -> Saved:
 
 
 def _created(path: Path) -> int:
-    """Return the descriptor of an empty file that nobody else may read."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Return the descriptor of a new file that nobody else may read; no link leads it elsewhere."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

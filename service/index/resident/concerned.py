@@ -39,8 +39,10 @@ def named_in(changes: Iterable[RowChange]) -> Named:
     named = Named()
     for change in changes:
         row = change.row or {}
-        for value in (change.key, row.get("in"), row.get("out")):
-            named.note(value)
+        named.note(change.key)
+        if "in" in row:
+            named.note(row["in"])
+            named.note(row.get("out"))
         if isinstance(agent := row.get("agent"), str):
             named.agents.add(agent)
     return named

@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from service.errors import QueryFailed, ServiceError
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.apply_change import apply_change
+from service.index.resident.apply_change import MISSHAPEN, apply_change, take_together
 from service.index.resident.change_feed import ChangeFeed
 from service.index.resident.concerned import named_in
-from service.index.resident.facts import CorruptRow
 from service.index.resident.feed_position import MARGIN_MS
 from service.index.resident.graph import EDGE_TABLES
 from service.index.resident.own_writes import OwnWrites
-from service.records import Commit
+from service.records import Commit, RowChange
 from service.store.database import Database
 
 log = logging.getLogger(__name__)
@@ -29,8 +30,6 @@ _LONGEST_REST_SECONDS: Final = 5.0
 _ORDER: Final = {name: position for position, name in enumerate(("memory", "concept", "embedding"))}
 # Tables with a change feed that no index holds anything of.
 _WITHOUT_INDEX: Final = frozenset({"derived_from", "supersedes"})
-# What a row written by hand may raise where a field is missing or of another type.
-_MISSHAPEN: Final = (CorruptRow, KeyError, TypeError, ValueError, IndexError, AttributeError)
 _TABLES: Final = frozenset({*_ORDER, *EDGE_TABLES})
 
 
@@ -131,7 +130,7 @@ class Follower:
         try:
             await self.catch_up()
         except ServiceError as error:
-            log.warning("the index lags behind a write: %s", error.detail)
+            log.warning("the index lags behind a write: %s", error.logged)
 
     async def run(self) -> None:
         """Look at the feed again and again; a database that is away is waited for."""
@@ -143,12 +142,12 @@ class Follower:
                 rest = POLL_SECONDS
             except QueryFailed as error:
                 # A row that the driver cannot read, such as a date past the year 9999.
-                log.error("the change feed cannot be read: %s", error.detail)  # noqa: TRY400
+                log.error("the change feed cannot be read: %s", error.logged)  # noqa: TRY400
                 self._feed.lose()
                 self._doubt_all()
                 rest = MARGIN_MS / 1000
             except ServiceError as error:
-                log.warning("the index cannot be kept current: %s", error.detail)
+                log.warning("the index cannot be kept current: %s", error.logged)
                 rest = min(rest * 2, _LONGEST_REST_SECONDS)
             await asyncio.sleep(rest)
 
@@ -249,24 +248,33 @@ def apply_commits(index: AgentIndex, commits: Sequence[Commit], fingerprint: str
     has_immigrants = False
     with index.lock:
         for commit in commits:
-            embedded = [change.key for change in commit.changes if change.table == "embedding"]
+            strangers = _strangers(index, commit.changes)
             # Within a commit: memories first, then what hangs on them.
-            for change in sorted(commit.changes, key=lambda c: _ORDER.get(c.table, len(_ORDER))):
-                is_new = change.table == "memory" and not index.holds(change.key)
-                try:
-                    apply_change(index, change, fingerprint)
-                except _MISSHAPEN as error:
-                    log.warning(
-                        "index of agent %s: left out %s %s, a corrupt row (%r)",
-                        index.agent,
-                        change.table,
-                        change.key,
-                        error,
-                    )
-                    index.leave_out(change.table, change.key)
-                    continue
-                is_alone = is_new and index.holds(change.key) and change.key not in embedded
-                if is_alone and change.row and change.row.get("is_embedded"):
-                    has_immigrants = True
+            ordered = sorted(commit.changes, key=lambda c: _ORDER.get(c.table, len(_ORDER)))
+            for table, changes in groupby(ordered, attrgetter("table")):
+                for change in take_together(index, table, list(changes), fingerprint):
+                    _apply_one(index, change, fingerprint)
+            has_immigrants |= any(map(index.holds, strangers))
     # An index that did not fit as a whole would be loaded again and again.
     return has_immigrants and not index.beyond_budget
+
+
+def _strangers(index: AgentIndex, changes: Iterable[RowChange]) -> set[str]:
+    """Return the memories that are not held yet, have a vector and come without it."""
+    embedded = {one.key for one in changes if one.table == "embedding" and type(one.key) is str}
+    return {
+        one.key
+        for one in changes
+        if one.table == "memory" and one.row and one.row.get("is_embedded")
+        if type(one.key) is str and one.key not in embedded and not index.holds(one.key)
+    }
+
+
+def _apply_one(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
+    """Take in one change; a row that makes no sense is left out, and told of."""
+    try:
+        apply_change(index, change, fingerprint)
+    except MISSHAPEN as error:
+        log.warning("index of agent %s: left out a corrupt row of %s", index.agent, change.table)
+        log.debug("corrupt: %s (%r)", change.key, error)
+        index.leave_out(change.table, change.key)

@@ -1,6 +1,6 @@
 """The feed of a store that this process alone writes to: what it wrote, as it is now."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from itertools import count
 from typing import Any, Final
 from uuid import uuid4
@@ -16,7 +16,7 @@ from service.store.snapshot_log import (
     publish_snapshot,
     valid_snapshot,
 )
-from service.store.written_records import Reader, RecordKey
+from service.store.written_records import Reader, RecordKey, Row
 
 CURRENT_ROWS: Final = load_query(__package__, "current_rows")
 
@@ -27,6 +27,8 @@ _PAGE_RECORDS: Final = 500
 
 class OwnWrites:
     """Tells what this process wrote since it was asked last, in no order: rows as they are now.
+
+    What the writer told of a row is as good as reading it; half of a load's reading was that.
 
     Nothing of it depends on a clock, and nothing can be missed: another program cannot open the
     store of this one.
@@ -52,7 +54,7 @@ class OwnWrites:
             return
         is_taken_in = False
         try:
-            yield [await self._read(list(taken))]
+            yield [await self._read(taken)]
             is_taken_in = True
         finally:
             mark.done(taken if not is_taken_in else ())
@@ -100,18 +102,28 @@ class OwnWrites:
         """Log nothing until there is a snapshot again."""
         await forget_snapshot(self._db)
 
-    async def _read(self, keys: Sequence[RecordKey]) -> Commit:
-        changes: list[RowChange] = []
+    async def _read(self, taken: Mapping[RecordKey, Row | None]) -> Commit:
+        """Return what was written: rows that were told, and the others as they are now."""
+        changes = [
+            RowChange(table, _listed(key), row)
+            for (table, key), row in taken.items()
+            if row is not None
+        ]
+        keys = [(table, key) for (table, key), row in taken.items() if row is None]
+        keys = [one for one in keys if one[0] in _TABLES]
         for start in range(0, len(keys), _PAGE_RECORDS):
             wanted: dict[str, list[Any]] = {table: [] for table in _TABLES}
             for table, key in keys[start : start + _PAGE_RECORDS]:
-                if table in wanted:
-                    wanted[table].append(list(key) if isinstance(key, tuple) else key)
+                wanted[table].append(_listed(key))
             ids = {table: [record(table, key) for key in found] for table, found in wanted.items()}
             rows = await self._db.run(CURRENT_ROWS, **ids)
             for table, found in wanted.items():
                 changes += _changes(table, found, rows)
         return Commit(next(self._looks), tuple(changes))
+
+
+def _listed(key: Any) -> Any:
+    return list(key) if isinstance(key, tuple) else key
 
 
 def _changes(

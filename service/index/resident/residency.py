@@ -5,6 +5,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -186,7 +187,7 @@ class Residency:
                     spent = time.monotonic() - started
                     next_census = time.monotonic() + max(_CENSUS_SECONDS, spent * _CENSUS_SHARE)
             except ServiceError as error:
-                log.warning("the index cannot be checked: %s", error.detail)
+                log.warning("the index cannot be checked: %s", error.logged)
 
     async def _repair_drift(self) -> None:
         for agent in self.residents():
@@ -202,7 +203,7 @@ class Residency:
             try:
                 await self.index_of(agent)
             except ServiceError as error:
-                log.warning("the index of agent %s waits: %s", agent, error.detail)
+                log.warning("the index of agent %s waits: %s", agent, error.logged)
                 await asyncio.sleep(_RETRY_SECONDS)
             else:
                 self._awaited.discard(agent)
@@ -257,8 +258,9 @@ class Residency:
             return
         for agent in [agent for agent, known in self._loaded_as.items() if not known.fingerprint]:
             # It was empty when it was loaded: the first vector said which model there is.
-            _, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
-            self._loaded_as[agent] = expected
+            with suppress(ServiceError):
+                _, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
+                self._loaded_as[agent] = expected
         await self.snapshots.take(
             (index, self._loaded_as[agent])
             for agent, index in self._residents.items()

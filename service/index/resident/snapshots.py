@@ -24,6 +24,7 @@ from service.index.resident.index_file import restore_index, save_index
 from service.index.resident.loading import scanned_of, store_facts
 from service.index.resident.saved import Saved
 from service.index.resident.stamps import StampRefused
+from service.redaction import loggable
 from service.store.database import Database
 from service.text.digests import digest
 from service.version import VERSION
@@ -110,7 +111,9 @@ class Snapshots:
                 if index.bytes > room_bytes:
                     raise Unreadable("it is larger than MEMORY_INDEX_MEMORY_MB leaves room for")
             except _UNFIT as error:
-                log.warning("a snapshot of agent %s is not used: %s", expected.agent, error)
+                log.warning(
+                    "a snapshot of agent %s is not used: %s", expected.agent, loggable(error)
+                )
             else:
                 self._changes = self._changes or self._follower.changes
                 log.info("agent %s is read from a snapshot", expected.agent)
@@ -158,7 +161,7 @@ class Snapshots:
         try:
             await self._take(chosen)
         except (OSError, StampRefused, ServiceError) as error:
-            log.warning("no snapshot was taken: %s", error)
+            log.warning("no snapshot was taken: %s", loggable(error))
             if deleted_at is not None or self._follower.deleted_at is not None:
                 await self._go_without()
             return
@@ -225,7 +228,7 @@ class Snapshots:
             remove_files(self._folder, paths)
         except OSError as error:
             # Without its token in the store no service uses it.
-            log.warning("a snapshot cannot be removed: %s", error)
+            log.warning("a snapshot cannot be removed: %s", loggable(error))
 
 
 def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:

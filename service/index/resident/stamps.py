@@ -3,3 +3,8 @@
 
 class StampRefused(Exception):
     """What was written since a stamp is not known any more; the text says why."""
+
+    @property
+    def logged(self) -> str:
+        """The text: it names facts of the store, nobody's words."""
+        return str(self)

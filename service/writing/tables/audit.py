@@ -1,7 +1,10 @@
 """The log of what was removed for good."""
 
+import secrets
 from typing import Final
 
+from service.access.audit import micros
+from service.access.caller import caller
 from service.store.queries import Fragment, load_query
 from service.writing.tables.linked_change import LinkedChange, fragment
 
@@ -9,13 +12,17 @@ QUERY: Final = load_query(__package__, "audit")
 
 
 def audit(linked: LinkedChange) -> Fragment | None:
-    """Note each memory that goes, where the change says why."""
-    change = linked.change
+    """Note each memory that goes, where the change says why, and in whose name."""
+    change, who = linked.change, caller()
     return fragment(
         QUERY,
         audit=[
-            {"action": change.audit, "agent": change.agent, "subject": one.id, "at": linked.now}
+            {
+                "id": [micros(linked.now), secrets.token_hex(8)], "at": linked.now,
+                "operation": change.audit, "outcome": "done", "key": who.key, "name": who.name,
+                "agent": change.agent, "address": who.address, "ids": [one.id], "count": 1,
+            }
             for one in change.gone
             if change.audit
         ],
-    )
+    )  # fmt: skip

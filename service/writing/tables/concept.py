@@ -14,8 +14,11 @@ QUERY: Final = load_query(__package__, "concept")
 def concept(linked: LinkedChange) -> Fragment | None:
     """Write new and declared concepts, what was merged, and abbreviations."""
     agent, links, change = linked.agent, linked.links, linked.change
-    declared = change.declared.flags
-    learned = [concept_row(agent, n) for n in links.new_concepts if n.slug not in declared]
+    counts = links.references.counts
+    learned = [
+        {**concept_row(agent, name), "memories": counts.get(name.slug, 0)}
+        for name in linked.learned
+    ]
     return fragment(
         QUERY,
         concepts=[*learned, *map(dict, change.declared.concepts)],

@@ -7,6 +7,7 @@ from typing import Any
 
 from service.links.change import Change, Edge
 from service.links.links import Links
+from service.names.names import Name
 from service.records import Vector
 from service.store.database import record
 from service.store.queries import Fragment, Query
@@ -41,6 +42,12 @@ class LinkedChange:
         """By how many memories the agent's store grows."""
         change = self.change
         return sum(d.key not in change.replaced for d in change.drafts) - len(change.gone)
+
+    @property
+    def learned(self) -> list[Name]:
+        """The concepts that it brings, but for declared ones."""
+        declared = self.change.declared.flags
+        return [name for name in self.links.new_concepts if name.slug not in declared]
 
     @property
     def cleared(self) -> list[Any]:

@@ -17,7 +17,8 @@ def memory(linked: LinkedChange) -> Fragment | None:
     return fragment(
         QUERY,
         gone_memories=[record("memory", memory.id) for memory in change.gone],
-        memories=[_row(linked, draft) for draft in change.drafts],
+        memories=[_row(linked, d) for d in change.drafts if d.key not in change.replaced],
+        changed_memories=[_row(linked, d) for d in change.drafts if d.key in change.replaced],
     )
 
 

@@ -1,6 +1,6 @@
 """What memories mention, and how many mention each concept."""
 
-from typing import Final
+from typing import Any, Final
 
 from service.store.database import record
 from service.store.queries import Fragment, load_query
@@ -12,16 +12,21 @@ QUERY: Final = load_query(__package__, "references")
 def references(linked: LinkedChange) -> Fragment | None:
     """Write what each memory mentions from now on, and count each concept's memories."""
     agent, found, change = linked.agent, linked.links.references, linked.change
+    orphans, declared = linked.links.orphans, change.declared
     touched = {key for key, _ in found.added | found.dropped} - {one.id for one in change.gone}
-    rows = {
+    rows: dict[str, dict[str, Any]] = {
         key: {
             "id": record("references", key),
-            "concepts": [[agent, slug] for slug in sorted(linked.links.concepts_of[key])],
+            # Memories that do not count, such as summaries, may mention one that goes.
+            "concepts": [[agent, slug] for slug in sorted(linked.links.concepts_of[key] - orphans)],
         }
         for key in sorted(touched)
     }
     new = {draft.key for draft in change.drafts} - change.replaced.keys()
     kept = [key for key, row in rows.items() if row["concepts"]]
+    learned = {name.slug for name in linked.learned}
+    mentioned = {slug for key in kept for _, slug in rows[key]["concepts"]}.union(*declared.related)
+    mentioned -= learned | declared.flags.keys()
     return fragment(
         QUERY,
         references=[rows[key] for key in kept if key in new],
@@ -30,5 +35,7 @@ def references(linked: LinkedChange) -> Fragment | None:
         counts=[
             {"id": record("concept", [agent, slug]), "by": by}
             for slug, by in sorted(found.counts.items())
+            if slug not in learned
         ],
+        mentioned=sorted([agent, slug] for slug in mentioned if found.counts.get(slug, 0) <= 0),
     )

@@ -67,6 +67,9 @@ def test_what_a_proxy_hands_on_needs_a_key(hashing_url: str, header: str) -> Non
 
 def test_a_host_that_is_named_is_answered() -> None:
     settings = Settings(_env_file=None, model="hashing-256", allowed_hosts="Embeddings, b.example")
+    there = Settings(_env_file=None, host="2001:DB8::5", allowed_hosts="B.example")
+    assert there.host_names == {"2001:db8::5", "[2001:db8::5]", "b.example"}
+    assert Settings(_env_file=None, host=ANYWHERE).host_names == set()
     with serve(create_app(settings)) as url:
         wait_until_ready(url)
         for host, status in (("embeddings:8001", 200), ("b.example", 200), ("c.example", 421)):

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from embedding_server.encoders.hashing import NAME
-from embedding_server.web.log_format import TextFormatter
+from embedding_server.web.log_format import TextFormatter, leave_texts_out
 from tests.embedding_server.running import wait_until_ready
 from tests.embedding_server.test_command import running
 
@@ -72,3 +72,29 @@ def test_the_id_stands_before_the_traceback(request_id: str | None) -> None:
     lines = TextFormatter("%(levelname)s: %(message)s").format(record).splitlines()
     assert lines[0] == ("ERROR: It failed [an-id]" if request_id else "ERROR: It failed")
     assert lines[-1].startswith("ValueError: ")
+
+
+def _failing_on(text: str) -> BaseException:
+    try:
+        try:
+            int(text)
+        except ValueError as cause:
+            raise RuntimeError(f"cannot encode {text}") from cause
+    except RuntimeError as error:
+        return error
+    raise AssertionError
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
+def test_a_traceback_repeats_texts_at_debug_alone(
+    level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = _failing_on("marigold")
+    trace = (type(error), error, error.__traceback__)
+    record = logging.LogRecord("name", logging.ERROR, "", 0, "It failed", (), trace)
+    with caplog.at_level(level):
+        assert leave_texts_out(record)
+    told = TextFormatter("%(message)s").format(record)
+    assert "RuntimeError" in told
+    assert "int(text)" in told
+    assert ("marigold" in told) is (level == logging.DEBUG)

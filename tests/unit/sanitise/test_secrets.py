@@ -1,5 +1,7 @@
 """Secrets are masked by their kinds, placeholders and hashes are not, and lines stay."""
 
+# ruff: noqa: E501 - rows of a table
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

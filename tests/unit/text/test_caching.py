@@ -1,6 +1,12 @@
 """Caches of words are bounded in bytes: long texts never stay."""
 
-from service.text.caching import LONGEST_CACHED_CHARACTERS, cached_by_word, cached_bytes
+from service.text.caching import (
+    LONGEST_CACHED_CHARACTERS,
+    LONGEST_CACHED_TEXT,
+    cached_by_text,
+    cached_by_word,
+    cached_bytes,
+)
 
 
 def test_words_stay_and_long_texts_do_not() -> None:
@@ -19,3 +25,18 @@ def test_words_stay_and_long_texts_do_not() -> None:
     # Two stay at most: the first was let go for the third.
     assert asked == ["one", long, long, "two", "three", "one"]
     assert cached_bytes() - before == 2 * 400
+
+
+def test_texts_stay_for_a_while_and_very_long_ones_do_not() -> None:
+    asked = list[int]()
+
+    @cached_by_text
+    def count(text: str) -> int:
+        asked.append(len(text))
+        return len(text.split())
+
+    before = cached_bytes()
+    long = "word " * (LONGEST_CACHED_TEXT // 5 + 1)
+    assert [count(text) for text in ("a b", long, "a b", long)] == [2, len(long) // 5] * 2
+    assert asked == [3, len(long), len(long)]
+    assert cached_bytes() > before

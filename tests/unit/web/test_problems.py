@@ -103,6 +103,8 @@ def test_every_failure_has_the_same_shape(client: TestClient) -> None:
         assert (answer.status_code, problem["status"]) == (status, status)
         assert (problem["instance"], problem["request_id"]) == (path, "r-1")
         assert answer.headers["x-request-id"] == "r-1"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
 
 
 def test_a_named_error_says_its_own_words(client: TestClient) -> None:

@@ -1,0 +1,1 @@
+"""The audit as it is read: who did what, when and from where."""

@@ -1,0 +1,99 @@
+"""Pushed memories: compared with the store and embedded, then written.
+
+Groups of a batch go through both one behind the other: while one is written the next is embedded.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service.drafts.drafts import Draft
+from service.links import stored
+from service.links.change import Change
+from service.names.dictionary import pieces
+from service.names.proper_nouns import proper_names
+from service.text.words import index_words
+from service.writing.diff import differs, keep_time
+from service.writing.embed_now import Embedded, embed_now
+from service.writing.pipeline import Pipeline, Synced, commit_embedded
+
+# A transaction of 128 memories begins after 0.05 s.
+_LONGEST_REST_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Drafts of one agent, what is to be written of them, and the vectors of that."""
+
+    drafts: Sequence[Draft]
+    change: Change
+    embedded: Embedded
+
+
+async def store_groups(
+    pipeline: Pipeline, groups: Sequence[Sequence[Draft]]
+) -> AsyncGenerator[Synced]:
+    """Store groups of pushed memories, each of one agent and by itself; yields what became of it.
+
+    What is there already, with equal text, stays as it is: `actions` says of each draft, in order,
+    whether it was created, updated or a duplicate.
+    """
+    ahead: asyncio.Task[Prepared] | None = None
+    try:
+        for number, drafts in enumerate(groups):
+            prepared = await (ahead or _prepare(pipeline, drafts))
+            ahead = None
+            following = groups[number + 1] if number + 1 < len(groups) else ()
+            # What stands in both is compared with what this group leaves in the store.
+            if following and _keys(drafts).isdisjoint(_keys(following)):
+                ahead = asyncio.create_task(_prepare_meanwhile(pipeline, following))
+            yield await _store(pipeline, prepared)
+    finally:
+        if ahead is not None:
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
+
+
+def _keys(drafts: Sequence[Draft]) -> set[str]:
+    return {draft.key for draft in drafts}
+
+
+async def _prepare_meanwhile(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
+    """Prepare drafts while the database writes others: before that this process is busy itself."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LONGEST_REST_SECONDS):
+            await pipeline.db.is_busy.wait()
+    prepared = await _prepare(pipeline, drafts)
+    await asyncio.to_thread(_read_ahead, prepared.change.drafts)
+    return prepared
+
+
+async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
+    old = await stored.memories_by_id(pipeline.db, _keys(drafts))
+    last = {draft.key: draft for draft in drafts}
+    writes = [d for d in last.values() if d.key not in old or differs(d, old[d.key])]
+    writes = [d if d.key not in old else keep_time(d, old[d.key]) for d in writes]
+    replaced = {d.key: old[d.key] for d in writes if d.key in old}
+    change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
+    return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
+
+
+def _read_ahead(drafts: Iterable[Draft]) -> None:
+    """Read texts while the database is busy with others: what they hold is kept for their turn."""
+    for draft in drafts:
+        index_words(draft.text)
+        proper_names(draft.content)
+        pieces(draft.text)
+
+
+async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
+    whole = await commit_embedded(pipeline, prepared.change, prepared.embedded)
+    written = _keys(prepared.change.drafts)
+    actions = []
+    for draft in prepared.drafts:
+        action = "updated" if draft.key in whole.replaced else "created"
+        actions.append(action if draft.key in written else "duplicate")
+        written.discard(draft.key)
+    return replace(whole, actions=tuple(actions))

@@ -1,0 +1,189 @@
+"""What a writer tells of its rows is what the store holds: the index is as one that is loaded."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from service.errors import QueryFailed
+from service.index.resident.engine import ResidentEngine
+from service.index.resident.residency import Residency
+from service.memories import storing
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
+from service.store.database import Database, record
+from service.store.queries import Query, load_query
+from service.store.written_records import WrittenRecords
+from tests.stores.open_store import INDEX_BYTES, OpenStore, open_store
+from tests.stores.resident_index import told
+
+pytestmark = pytest.mark.anyio
+
+SEOUL: Final = timezone(timedelta(hours=9))
+AT: Final = datetime(2026, 2, 13, 9, 30, 0, 123456, SEOUL)
+WORDS: Final = ("kettle", "driver", "서울", "rag", "night")
+DRIVERS: Final = '[[concept]]\nname = "Driver"\naliases = ["chauffeur"]\nrelated_to = ["Kettle"]\n'
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
+    async with open_store(tmp_path, form="bytes") as own:
+        yield own
+
+
+def note(number: int, **more: Any) -> Pushed:
+    """Return one of many notes that share names, sessions and tags."""
+    text = (
+        f"Kettle {number % 7} stands beside Driver {number % 3} in 서울 at night. "
+        f"Retrieval Augmented Generation (RAG) of note{number} is told by Mara Lind."
+    )
+    return Pushed(
+        text, title=f"Kettle {number % 5}", tags=("Steam", f"tag{number % 4}"),
+        session=f"s{number // 9}", occurred_at=AT + timedelta(seconds=number),
+        source_ref=f"note-{number}", importance=0.25, **more,
+    )  # fmt: skip
+
+
+async def followed(opened: OpenStore) -> dict[str, Any]:
+    """Return all that the index holds which follows what is written."""
+    assert isinstance(opened.engine, ResidentEngine)
+    return told(await opened.engine.residency.index_of("main"), *WORDS)
+
+
+async def loaded(opened: OpenStore) -> dict[str, Any]:
+    """Return all that an index holds which is loaded at this moment."""
+    return told(await Residency(opened.db, INDEX_BYTES, None).index_of("main"), *WORDS)
+
+
+async def test_the_index_holds_what_one_that_is_loaded_would(opened: OpenStore) -> None:
+    await followed(opened)  # from the beginning on
+    until = AT + timedelta(days=9)
+    notes = [
+        note(n, valid_from=AT, valid_until=until) if n % 8 == 0 else note(n) for n in range(40)
+    ]
+    notes += [note(n, trust_tier="quarantined") for n in range(40, 44)]
+    ids, _ = await store(opened.pipeline, notes)
+    assert await followed(opened) == await loaded(opened)
+    await opened.declare(DRIVERS)
+    await store(opened.pipeline, [note(n, kind="decision", pinned=True) for n in range(30, 50)])
+    assert await followed(opened) == await loaded(opened)
+    await change_memory(opened.pipeline, await find(opened.db, ["main"], ids[3]), {"text": "Gone."})
+    await change_memory(
+        opened.pipeline, await find(opened.db, ["main"], ids[4]), {"archived": True}
+    )
+    for key in ids[5:12]:
+        await remove(opened.pipeline, "main", key)
+    await opened.read(
+        "logs/night.md", "# Night\n\nThe Kettle boils.\n\n## Driver\n\nWaits in 서울.\n"
+    )
+    await opened.read("logs/night.md", "# Night\n\nThe Driver left.\n")
+    assert await followed(opened) == await loaded(opened)
+    assert await opened.complaints() == []
+
+
+async def test_new_rows_are_not_read_again(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await followed(opened)
+    asked = list[dict[str, Any]]()
+    run = Database.run
+
+    async def watched(self: Database, query: Query, **params: Any) -> Any:
+        if query.name == "current_rows":
+            asked.append(params)
+        return await run(self, query, **params)
+
+    monkeypatch.setattr(Database, "run", watched)
+    await store(opened.pipeline, [note(number) for number in range(12)])
+    for table in ("memory", "embedding", "references", "follows", "related_to"):
+        assert [params[table] for params in asked if params[table]] == []
+    assert await followed(opened) == await loaded(opened)
+
+
+async def test_one_that_is_mentioned_and_was_removed_by_hand_is_made_anew(
+    opened: OpenStore,
+) -> None:
+    await store(opened.pipeline, [note(1), note(2)])
+    for slug in ("mara_lind", "steam"):
+        await opened.ask("DELETE type::record('concept', ['main', $slug])", slug=slug)
+    ids, _ = await store(opened.pipeline, [note(3), note(4)])
+    assert set(ids) <= set(await opened.memories_of("steam"))
+    again = await opened.ask("SELECT VALUE record::id(id)[1] FROM concept")
+    assert isinstance(again, list)
+    assert "steam" in again
+
+
+async def test_a_batch_of_several_groups_tells_what_became_of_each(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "_TRANSACTION_MEMORIES", 5)
+    notes = [note(number) for number in range(17)]
+    # Of another group: the same once more, and another text under the same name.
+    notes[8] = notes[2]
+    notes[14] = note(3, kind="decision")
+    ids, synced = await store(opened.pipeline, notes)
+    expected = ["created"] * 17
+    expected[8], expected[14] = "duplicate", "updated"
+    assert list(synced.actions) == expected
+    assert sorted(set(ids)) == await opened.ids()
+    assert await opened.complaints() == []
+
+
+async def test_a_group_that_fails_leaves_those_before_it(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "_TRANSACTION_MEMORIES", 4)
+    run = Database.run
+
+    async def failing(self: Database, query: Query, **params: Any) -> Any:
+        texts = [row["content"] for row in params.get("memories", ())]
+        if any("note9 " in text for text in texts):
+            raise QueryFailed("the disk is not well")
+        return await run(self, query, **params)
+
+    monkeypatch.setattr(Database, "run", failing)
+    notes, tasks = [note(number) for number in range(20)], asyncio.all_tasks()
+    with pytest.raises(QueryFailed):
+        await store(opened.pipeline, notes)
+    assert asyncio.all_tasks() <= tasks  # nobody goes on with the next group
+    assert len(await opened.ids()) == 8
+    monkeypatch.undo()
+    _, synced = await store(opened.pipeline, notes)
+    assert [synced.actions.count(one) for one in ("duplicate", "created")] == [8, 12]
+    assert await opened.complaints() == []
+
+
+def test_what_else_a_write_names_is_read() -> None:
+    written = WrittenRecords()
+    news = written.reader()
+    query = Query("own", "", frozenset({"rows", "counts"}), writes=True, whole=frozenset({"rows"}))
+    rows = [{"id": record("concept", ["main", slug]), "name": slug} for slug in ("one", "two")]
+    counts = [{"id": record("concept", ["main", "two"]), "by": 1, "of": record("memory", "m")}]
+    written.add(*written.told_by(query, {"rows": rows, "counts": counts}))
+    # What a row refers to is not written by it.
+    assert news.take() == {
+        ("concept", ("main", "one")): rows[0],
+        ("concept", ("main", "two")): None,
+    }
+    written.add(*written.told_by(query, {"rows": rows, "counts": []}))
+    written.add(frozenset({("concept", ("main", "one"))}))
+    assert news.take()["concept", ("main", "one")] is None
+    # Nobody listens, nobody is told.
+    del news
+    assert written.told_by(query, {"rows": rows, "counts": []})[1] == {}
+
+
+def test_whole_variables_are_taken_ones() -> None:
+    for table in ("memory", "embedding", "references", "related_to", "follows"):
+        query = load_query("service.writing.tables", table)
+        assert query.whole
+        assert query.whole <= query.takes
+
+
+def test_moments_are_told_in_utc() -> None:
+    row = storing.draft_of(note(1, valid_from=AT)).row()
+    assert row["occurred_at"].tzinfo is UTC
+    assert row["valid_from"] == AT.astimezone(UTC)
