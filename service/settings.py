@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.limits import Limits
 from service.records import KINDS
 from service.redaction import SECRETS
-from service.sanitise.sanitiser import DEFAULT_INSTRUCTIONS, Instructions, Origin, Secrets
+from service.sanitise.sanitiser import Instructions, Origin, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
@@ -189,9 +189,10 @@ class _Choices(BaseSettings):
         "`reject` refuses the text, `off` stores it.",
     )
     instructions: Annotated[Mapping[Origin, Instructions], NoDecode] = Field(
-        DEFAULT_INSTRUCTIONS,
+        {},
         description="What is done with instructions to agents, by origin (owner, agent, "
-        "untrusted): off, warn, filter, quarantine or reject; owner=warn,untrusted=reject.",
+        "untrusted): off, warn, filter, quarantine or reject. Unset: owner=warn,agent=warn,"
+        "untrusted=quarantine.",
     )
 
     @field_validator("instructions", mode="before")
@@ -202,7 +203,7 @@ class _Choices(BaseSettings):
             value = {name.strip(): policy.strip() for name, _, policy in parts}
         elif isinstance(value, str):
             value = json.loads(value)
-        return {**DEFAULT_INSTRUCTIONS, **value} if isinstance(value, Mapping) else value
+        return value
 
     @field_validator("sources", mode="before")
     @classmethod

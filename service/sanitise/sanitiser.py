@@ -87,7 +87,7 @@ class Sanitiser:
         Raises TextRefused, which names fields and patterns and repeats no text.
         """
         masked, warnings = self._masked(texts)
-        policy = self.instructions.get(origin, "warn")
+        policy = self.instructions.get(origin, DEFAULT_INSTRUCTIONS[origin])
         if policy == "off":
             return Screened(masked, warnings)
         # All fields at once: what is in none of them is not looked for in each.

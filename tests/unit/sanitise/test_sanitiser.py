@@ -52,7 +52,7 @@ def test_orders_that_are_cut_over_fields_count_as_those_of_the_text() -> None:
 
 
 def test_settings_are_read_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = {"owner": "warn", "agent": "filter", "untrusted": "reject"}
+    expected = {"agent": "filter", "untrusted": "reject"}
     for written in ("agent=filter, untrusted=reject", '{"agent": "filter", "untrusted": "reject"}'):
         monkeypatch.setenv("MEMORY_INSTRUCTIONS", written)
         assert Settings(_env_file=None).instructions == expected
