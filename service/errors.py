@@ -15,7 +15,8 @@ ServiceError
 │   └── AgentUnknown
 ├── Refused                  422   (well-formed JSON, but not something we can do)
 │   ├── InvalidRequest
-│   └── NotText
+│   ├── NotText
+│   └── TextRefused
 ├── NotAsThingsStand         409   (well-formed, and another service or memory would do it)
 │   ├── NoSources
 │   ├── NoResidentIndex
@@ -139,6 +140,10 @@ class InvalidRequest(Refused):
 
 class NotText(Refused):
     """The file is not a text file in UTF-8."""
+
+
+class TextRefused(Refused):
+    """The text holds a secret or instructions, which the settings refuse."""
 
 
 class NotAsThingsStand(ServiceError):

@@ -27,6 +27,7 @@ from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
 from service.redaction import loggable
+from service.sanitise.sanitiser import Sanitiser
 from service.search.ranking import Searcher, turns_of
 from service.settings import Settings
 from service.store.address import StoreAddress
@@ -106,6 +107,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
         pipeline.max_sections = settings.max_document_sections
+        pipeline.sanitiser = Sanitiser(settings.secrets, settings.instructions)
         work = {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
         jobs = JobRunner(db, keyring, work)
         turns = turns_of(is_resident=residency is not None)

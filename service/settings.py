@@ -1,6 +1,8 @@
 """Every knob of the service, with its default, its unit and one line of why."""
 
+import json
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.limits import Limits
 from service.records import KINDS
 from service.redaction import SECRETS
+from service.sanitise.sanitiser import Instructions, Origin, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
@@ -179,6 +182,28 @@ class _Choices(BaseSettings):
         description="Most sections of one document that become memories; past it a warning names "
         "the line. All are one transaction, whose time grows with the square of their number.",
     )
+
+    secrets: Secrets = Field(
+        "mask",
+        description="What is done with secrets in texts: `mask` stores [SECRET:kind] instead, "
+        "`reject` refuses the text, `off` stores it.",
+    )
+    instructions: Annotated[Mapping[Origin, Instructions], NoDecode] = Field(
+        {},
+        description="What is done with instructions to agents, by origin (owner, agent, "
+        "untrusted): off, warn, filter, quarantine or reject. Unset: owner=warn,agent=warn,"
+        "untrusted=quarantine.",
+    )
+
+    @field_validator("instructions", mode="before")
+    @classmethod
+    def _by_origin(cls, value: object) -> object:
+        if isinstance(value, str) and not value.lstrip().startswith("{"):
+            parts = (part.partition("=") for part in value.split(",") if part.strip())
+            value = {name.strip(): policy.strip() for name, _, policy in parts}
+        elif isinstance(value, str):
+            value = json.loads(value)
+        return value
 
     @field_validator("sources", mode="before")
     @classmethod

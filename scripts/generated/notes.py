@@ -13,7 +13,8 @@ from itertools import accumulate
 from typing import Final
 
 from service.drafts.drafts import Draft
-from service.memories.storing import Pushed, draft_of
+from service.memories.screening import Pushed
+from service.memories.storing import draft_of
 from service.names.proper_nouns import proper_names
 from service.text.words import STOP_WORDS
 

@@ -38,7 +38,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         access*
         field_types*
         metadata*
-        records* limits
+        records* limits sanitise*
         settings
         text*
         names*

@@ -17,6 +17,7 @@ from service.text.titles import text_of
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
 RECIPE: Final = "2"
+_TRUSTED: Final = "trusted"
 _MOST_TITLE_CHARACTERS: Final = 200
 _SEPARATOR: Final = "\x1f"
 _HEADING_SEPARATOR: Final = "\x1e"
@@ -109,6 +110,10 @@ class DocumentText:
     occurred_at: datetime | None = None
     modified_at: datetime | None = None
     folder: str | None = None
+    # What screening found, before anything else was done with the text.
+    is_screened: bool = False
+    is_quarantined: bool = False
+    warnings: tuple[str, ...] = ()
 
     def text_hash(self, cutting: Cutting) -> str:
         """Return the hash that tells whether reading this document again could change anything."""
@@ -163,6 +168,7 @@ def document_drafts(
                 source_kind=DOCUMENT,
                 chain=_chain_of(document.uri, kind),
                 position=position,
+                trust_tier=QUARANTINED if document.is_quarantined else _TRUSTED,
             )
         )
     return drafts

@@ -166,16 +166,15 @@ async def post_ingest(
         msg = f"{size:,} bytes; the largest text taken is {most:,} (MEMORY_MAX_SOURCE_BYTES)."
         raise SourceTooLarge(msg)
     started = time.perf_counter()
+    source = pipeline.sanitiser.mask(request.source)
     document = DocumentText(
-        request.source, request.text, request.agent, request.scope, request.kind,
+        source, request.text, request.agent, request.scope, request.kind,
         request.occurred_at, CLOCK.now(),
     )  # fmt: skip
     [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
     took_ms = round((time.perf_counter() - started) * 1000, 1)
-    return Ingested(
-        **counts | {"warnings": list(synced.warnings)}, source=request.source, took_ms=took_ms
-    )
+    return Ingested(**counts | {"warnings": list(synced.warnings)}, source=source, took_ms=took_ms)
 
 
 @router.post(

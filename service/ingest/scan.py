@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
 from service.writing.pipeline import Pipeline, Synced, remove_documents, sync_documents
+from service.writing.screening import screen_document
 from service.writing.tombstones import store_key, stored_hashes
 
 # One transaction for this much: a commit costs 5–10 ms, but its time grows with the square of its
@@ -110,13 +111,14 @@ async def scan(
     missing = [folder for folder in request.folders if not folder.path.is_dir()]
     counts.failed += [Failure(str(f.path), "the folder does not exist.") for f in missing]
     found = await asyncio.to_thread(lambda: list(files_in(present, request.paths)))
+    found = [replace(file, uri=pipeline.sanitiser.mask(file.uri)) for file in found]
     counts.files = len(found)
     known = await stored.documents(pipeline.db, request.agent)
     key = await store_key(pipeline.db)
     on_progress(counts)
     changed = _Group()
     for file in found:
-        document = await asyncio.to_thread(_read, file, settings, request.agent, counts)
+        document = await asyncio.to_thread(_read, pipeline, file, settings, request.agent, counts)
         if document is None:
             counts.done += 1
         elif (old := known.get(file.uri)) and old.text_hash in stored_hashes(
@@ -169,17 +171,24 @@ class _Group:
                 await _Group([document]).sync(pipeline, counts)
 
 
-def _read(file: Found, settings: Settings, agent: str, counts: ScanCounts) -> DocumentText | None:
-    """Read one file; a failure is noted in `counts` and gives None."""
+def _read(
+    pipeline: Pipeline, file: Found, settings: Settings, agent: str, counts: ScanCounts
+) -> DocumentText | None:
+    """Read and screen one file; a failure is noted in `counts` and gives None.
+
+    The hash by which an unchanged file is known is that of the screened text: the store holds no
+    trace of a secret, and a detector that learned something is asked about every file again.
+    """
     if file.problem:
         counts.failed.append(Failure(file.uri, file.problem))
         return None
     rules = ReadingRules(settings.max_source_bytes, settings.read_hard_links)
     try:
         read = read_file(Path(file.folder), file.path, rules)
-        return DocumentText(
+        document = DocumentText(
             file.uri, read.text, agent, folder=file.folder, modified_at=read.modified_at
         )
+        return screen_document(pipeline.sanitiser, document, is_scan=True)
     except ServiceError as error:
         counts.failed.append(Failure(file.uri, error.detail))
     except OSError as error:

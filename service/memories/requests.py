@@ -16,8 +16,8 @@ from service.field_types import (
     Title,
     Type,
 )
+from service.memories.screening import Pushed
 from service.memories.source_kinds import SourceKind
-from service.memories.storing import Pushed
 from service.web.cursors import CursorForm
 from service.web.fields import (
     IN_A_QUERY,

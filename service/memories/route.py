@@ -25,6 +25,7 @@ from service.memories.requests import (
     ListParameters,
     StoreRequest,
 )
+from service.memories.screening import Pushed
 from service.memories.shapes import (
     BatchError,
     BatchStored,
@@ -34,7 +35,14 @@ from service.memories.shapes import (
     MemoryPage,
     Stored,
 )
-from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.memories.storing import (
+    REFUSED,
+    change_memory,
+    find,
+    remove,
+    store,
+    store_one,
+)
 from service.metadata import CLEARABLE
 from service.records import Filters, Memory
 from service.store.agents import readable_agents, refuse_unknown
@@ -69,8 +77,8 @@ _BY_ID: Final = {"id": "/id"}
 )  # fmt: skip
 async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
-    [key], synced = await store(pipeline, [request.pushed()])
-    warnings = [*title_warnings(request.title), *synced.warnings]
+    key, synced = await store_one(pipeline, request.pushed())
+    warnings = [*title_warnings(request.title), *synced.told[0], *synced.warnings]
     return Stored(key, synced.actions[0], sorted(synced.concepts), warnings)  # type: ignore[arg-type]
 
 
@@ -89,8 +97,12 @@ async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStore
     if not good:
         return BatchStored(0, 0, 0, ids, errors, [])
     keys, synced = await store(pipeline, list(good.values()))
-    for index, key in zip(good, keys, strict=True):
+    for index, key, action, told in zip(good, keys, synced.actions, synced.told, strict=True):
+        if action == REFUSED:
+            errors.append(BatchError(index, *told))
+            continue
         ids[index] = key
+        warnings += [f"memories/{index}/{one}" for one in told]
     count, warnings = synced.actions.count, [*warnings, *synced.warnings]
     return BatchStored(
         count("created"), count("updated"), count("duplicate"), ids, errors, warnings
@@ -202,9 +214,9 @@ async def patch_memory(
         for name, value in sent.items()
         if value is not None or name == "title" or name in CLEARABLE
     }
-    await change_memory(pipeline, memory, changes)
+    told = await change_memory(pipeline, memory, changes)
     detail = await get_memory(db, id, agent, _TRUST, read_from=_NOBODY_ELSE)
-    return replace(detail, warnings=title_warnings(request.title))
+    return replace(detail, warnings=[*title_warnings(request.title), *told])
 
 
 @router.delete(

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, fields, replace
-from datetime import datetime
-from itertools import count
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory
-from service.errors import MemoryNotFound, ToldElsewhere
+from service.errors import MemoryNotFound, TextRefused, ToldElsewhere
 from service.links.change import Change
 from service.links.stored import memories_by_id
-from service.metadata import Metadata, metadata_of
+from service.memories.screening import Pushed, screen_changes, screen_each
+from service.metadata import metadata_of
 from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
@@ -26,24 +25,11 @@ from service.writing.pushes import store_groups
 # Who writes meanwhile waits for one of these, 0.1 s; twice as many save 3 % of CPU (decision 0009).
 _TRANSACTION_MEMORIES: Final = 128
 
+# What became of a memory whose texts the settings refuse.
+REFUSED: Final = "refused"
+
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
-
-
-@dataclass(frozen=True, slots=True)
-class Pushed(Metadata):
-    """A memory as a caller pushes it; None is "not said"."""
-
-    text: str
-    agent: str = "main"
-    title: str | None = None
-    kind: str = "note"
-    type: str | None = None
-    tags: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
-    occurred_at: datetime | None = None
-    source_ref: str | None = None
-    source_kind: str = "push"
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
@@ -72,13 +58,31 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
     """Store memories; returns their ids and what became of them, both in the order of `pushed`.
 
     Written in transactions of 128, each agent's by itself: should one fail, those before it are
-    stored, and sending all of them again is free.
+    stored, and sending all of them again is free. Texts are screened first; what is refused has no
+    id, REFUSED as its action, and the reason in `told`.
     """
     characters = sum(len(one.text) for one in pushed)
-    drafts = await read_texts(characters, lambda: list(map(draft_of, pushed, count())))
+    screened = await read_texts(characters, screen_each, pipeline.sanitiser, pushed)
+    return await _store(pipeline, screened, characters)
+
+
+async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
+    """Store one memory; raises TextRefused."""
+    characters = len(pushed.text)
+    [screened] = await read_texts(characters, screen_each, pipeline.sanitiser, [pushed])
+    if isinstance(screened, TextRefused):
+        raise screened
+    [key], synced = await _store(pipeline, [screened], characters)
+    return key, synced
+
+
+async def _store(
+    pipeline: Pipeline, screened: Sequence[Pushed | TextRefused], characters: int
+) -> tuple[list[str], Synced]:
+    drafts, told = await read_texts(characters, _drafts_of, screened)
     places = _groups(drafts)
-    actions = [""] * len(drafts)
-    total = Synced()
+    actions = [REFUSED] * len(screened)
+    total = Synced(told=told)
     stored = store_groups(pipeline, [[drafts[i] for i in group] for group in places])
     async with aclosing(stored) as written:
         waiting = iter(places)
@@ -90,25 +94,39 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
                 warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
                 embedded=total.embedded + synced.embedded,
             )  # fmt: skip
-    return [draft.key for draft in drafts], replace(total, actions=tuple(actions))
+    ids = [drafts[i].key if i in drafts else "" for i in range(len(screened))]
+    return ids, replace(total, actions=tuple(actions))
 
 
-def _groups(drafts: Sequence[Draft]) -> list[list[int]]:
+def _drafts_of(
+    screened: Sequence[Pushed | TextRefused],
+) -> tuple[dict[int, Draft], tuple[tuple[str, ...], ...]]:
+    """Return drafts by their places, without those refused, and what is told of each place."""
+    drafts = {i: draft_of(one, i) for i, one in enumerate(screened) if isinstance(one, Pushed)}
+    told = tuple(one.warnings if isinstance(one, Pushed) else (one.detail,) for one in screened)
+    return drafts, told
+
+
+def _groups(drafts: Mapping[int, Draft]) -> list[list[int]]:
     """Return the places of drafts that are written together, each agent's by themselves."""
     groups: list[list[int]] = []
-    for agent in sorted({draft.agent for draft in drafts}):
-        every = [i for i, draft in enumerate(drafts) if draft.agent == agent]
+    for agent in sorted({draft.agent for draft in drafts.values()}):
+        every = [i for i, draft in drafts.items() if draft.agent == agent]
         starts = range(0, len(every), _TRANSACTION_MEMORIES)
         groups += [every[start : start + _TRANSACTION_MEMORIES] for start in starts]
     return groups
 
 
-async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]) -> None:
+async def change_memory(
+    pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]
+) -> tuple[str, ...]:
     """Change some fields of a stored memory; `text` of a document's section is refused.
 
-    A title that is too long goes into the text, as in a push; so of a document it is refused.
+    Returns what screening tells; raises TextRefused. A title that is too long goes into the text,
+    as in a push; so of a document it is refused.
     """
     fields = dict(changes)
+    warnings: tuple[str, ...] = ()
     _refuse_what_others_tell(memory, fields)
     archived = fields.pop("archived", None)
     one = frozenset({memory.id})
@@ -119,10 +137,12 @@ async def change_memory(pipeline: Pipeline, memory: Memory, changes: Mapping[str
     )
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
+        fields, warnings = screen_changes(pipeline.sanitiser, old, fields)
         draft = replace(draft_of_stored(old), **_values(fields, old.content))
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):
         await commit(pipeline, change)
+    return warnings
 
 
 def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:

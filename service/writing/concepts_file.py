@@ -91,7 +91,7 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
     Memories that mention a changed concept, by its old or its new spellings, are linked anew.
     Raises InvalidRequest for a file that cannot be read or holds a mistake.
     """
-    file = parse_concepts(await asyncio.to_thread(_read, path) if path else "")
+    file = parse_concepts(await asyncio.to_thread(_read, path, pipeline) if path else "")
     spellings = sorted(_spellings(file))
     now = await pipeline.db.run(DECLARED, agent=agent, slugs=spellings)
     rows = {row["id"][1]: row for row in now["concepts"]}
@@ -113,9 +113,10 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
     await commit(pipeline, Change(agent, relink=frozenset(relink), declared=declared))
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, pipeline: Pipeline) -> str:
     try:
-        return path.expanduser().read_text(encoding="utf-8")
+        text = path.expanduser().read_text(encoding="utf-8")
+        return pipeline.sanitiser.mask(text)
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -8,6 +8,7 @@ from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
 from service.drafts.stored_memory import StoredMemory
 from service.links import stored
 from service.metadata import KEPT, MAKE_VERSION
+from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
 
@@ -36,7 +37,7 @@ class DocumentDiff:
         """What a caller should know of it."""
         stays = f"{self.document.uri}: {self.deleted} of its sections were deleted for good"
         told = [f"{stays}, so they are left out."] if self.deleted else []
-        return (*self.parsed.warnings, *told)
+        return (*self.document.warnings, *self.parsed.warnings, *told)
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Take sections out of what is to be written: they were deleted for good."""
@@ -90,8 +91,10 @@ def _compare(
 
 def _keep(draft: Draft, old: StoredMemory) -> Draft:
     """Keep what a document does not say of its sections and somebody may have set since."""
-    draft = replace(draft, **{name: getattr(old, name) for name in KEPT})
-    return keep_time(draft, old)
+    kept = {name: getattr(old, name) for name in KEPT}
+    if draft.trust_tier == QUARANTINED and draft.content_hash != old.content_hash:
+        kept["trust_tier"] = QUARANTINED  # released were other words
+    return keep_time(replace(draft, **kept), old)
 
 
 def keep_time(draft: Draft, old: StoredMemory) -> Draft:

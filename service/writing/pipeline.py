@@ -25,9 +25,11 @@ from service.links.links import Links, find_follows, find_links
 from service.links.merges import NOTHING_REGROUPED, Regrouped, regroup
 from service.links.vocabulary import learn_rows, read_dictionary
 from service.records import Vector
+from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document
 from service.writing.embed_now import Embedded, embed_now
+from service.writing.screening import screen_document
 from service.writing.tables.linked_change import LinkedChange
 from service.writing.together import Together
 from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
@@ -71,6 +73,7 @@ class Pipeline:
     has_unfinished: asyncio.Event = field(default_factory=asyncio.Event)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000
+    sanitiser: Sanitiser = field(default_factory=Sanitiser)
 
     @property
     def cutting(self) -> Cutting:
@@ -83,7 +86,7 @@ class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
     `replaced` names the memories that were there before, `actions` what became of each draft,
-    `regrouped` which concepts were merged or parted.
+    `told` what screening says of each, `regrouped` which concepts were merged or parted.
     """
 
     created: int = 0
@@ -96,6 +99,7 @@ class Synced:
     concepts: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
     actions: tuple[str, ...] = ()
+    told: tuple[tuple[str, ...], ...] = ()
     regrouped: Regrouped = NOTHING_REGROUPED
 
 
@@ -110,7 +114,11 @@ async def sync_documents(
     document the one that came last stays, whichever is embedded first. `is_scan`: nobody waits, so
     that the time for vectors is each request's, not the whole call's.
     """
-    agent = documents[0].agent
+    sanitiser, agent = pipeline.sanitiser, documents[0].agent
+    documents = [
+        one if one.is_screened else await asyncio.to_thread(screen_document, sanitiser, one)
+        for one in documents
+    ]
     with pipeline.versions.under_way(agent, [document.uri for document in documents]) as version:
         written = pipeline.written
         diffs = await _diffs(pipeline, documents)

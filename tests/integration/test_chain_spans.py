@@ -7,7 +7,8 @@ import pytest
 
 from service.drafts.chains import Link
 from service.links.stored import chain_spans
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from tests.stores.open_store import START, open_store
 
 pytestmark = pytest.mark.anyio

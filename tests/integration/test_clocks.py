@@ -15,7 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.store.address import StoreAddress
 from service.store.database import Database
 from tests.servers.clock_shim import ClockShim, build_clock_shim, why_no_clock_shim

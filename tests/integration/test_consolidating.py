@@ -11,7 +11,8 @@ from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import MemoryNotFound, StaleRead
-from service.memories.storing import Pushed, change_memory, find, store
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from tests.stores.open_store import NO_DIGEST, START, OpenStore, open_store

@@ -13,7 +13,8 @@ from service.consolidate.jobs import CONSOLIDATION, Consolidations, Wish, consol
 from service.consolidate.shapes import ConsolidationStatus
 from service.consolidate.undoing import undo_run
 from service.jobs.jobs import JobRunner
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.store.keyring import Keyring
 from service.store.queries import Query
 from tests.stores.open_store import START, OpenStore, open_store

@@ -6,7 +6,8 @@ import pytest
 
 from service.errors import InvalidRequest
 from service.links import stored
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.writing.concepts_file import declare_concepts, parse_concepts
 from tests.stores.open_store import OpenStore, open_store
 

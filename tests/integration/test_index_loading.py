@@ -15,7 +15,8 @@ from service.index.resident.agent_index import BEYOND_BUDGET, CORRUPT
 from service.index.resident.apply_change import OTHER_MODEL
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.records import Filters
 from service.store.address import StoreAddress
 from service.store.database import Database, record

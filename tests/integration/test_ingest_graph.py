@@ -22,7 +22,8 @@ from service.consolidate.undoing import undo_run
 from service.drafts.drafts import DocumentText, document_drafts
 from service.errors import RunNotFound
 from service.links import stored
-from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
 from service.records import CONSOLIDATION
 from service.store.vector_forms import VectorForm
 from service.text.markdown import parse_markdown

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from service.drafts.drafts import DocumentText
-from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
 from service.store.queries import Query
 from service.writing.pipeline import Pipeline, read_ahead, remove_documents, sync_documents
 from tests.stores.open_store import START, OpenStore, open_store

@@ -12,7 +12,8 @@ from service.errors import EmbedderUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
-from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
 from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored, Vector
 from service.search.hybrid import SearchResult, hybrid_search

@@ -9,7 +9,8 @@ import pytest
 
 from service.errors import QueryFailed
 from service.links.change import Change
-from service.memories.storing import Pushed, draft_of
+from service.memories.screening import Pushed
+from service.memories.storing import draft_of
 from service.writing.pipeline import Pipeline
 from service.writing.together import Together, Written
 from tests.stores.open_store import OpenStore, open_store

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from service.index.database.engine import DatabaseEngine
 from service.index.resident.engine import ResidentEngine
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.search.fusion.rrf import Fused
 from service.search.ranking import Searcher, SearchQuery, rank
 from service.settings import Settings

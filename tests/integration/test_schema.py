@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from service.errors import InvalidRequest, QueryFailed
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.store.address import StoreAddress
 from service.store.schema import SCHEMA_VERSION
 from service.text.words import query_words

@@ -28,7 +28,8 @@ from service.index.resident.residency import Residency
 from service.index.resident.saved import Saved
 from service.index.resident.snapshots import Expected
 from service.index.resident.vectors import VectorIndex
-from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
 from service.opening import open_parts
 from service.settings import Settings
 from service.store import write_log

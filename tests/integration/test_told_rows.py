@@ -12,7 +12,8 @@ from service.errors import QueryFailed
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.memories import storing
-from service.memories.storing import Pushed, change_memory, find, remove, store
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
 from service.store.written_records import WrittenRecords

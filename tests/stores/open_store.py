@@ -16,7 +16,8 @@ from service.inference.fitting import Fitting
 from service.inference.model import EmbedderAddress
 from service.inference.vectors import Vectors
 from service.links.dictionaries import Dictionaries
-from service.memories.storing import Pushed, store
+from service.memories.screening import Pushed
+from service.memories.storing import store
 from service.opening import open_pipeline
 from service.store.address import StoreAddress
 from service.store.database import Database

@@ -18,6 +18,7 @@ import pytest
 import service.consolidate.summary
 import service.drafts
 import service.names
+import service.sanitise
 import service.search
 import service.text
 from service.consolidate.summary.extraction import extract
@@ -37,6 +38,7 @@ LENGTH: Final = 8000 if IS_SOAK else 2000
 NOW: Final = datetime(2026, 2, 13, 9, tzinfo=UTC)
 ROOMS: Final = (
     service.text, service.names, service.search, service.consolidate.summary, service.drafts,
+    service.sanitise,
 )  # fmt: skip
 # What a function needs besides its text.
 GIVEN: Final[dict[str, dict[str, Any]]] = {

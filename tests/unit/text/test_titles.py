@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from service.memories.storing import Pushed, draft_of
+from service.memories.screening import Pushed
+from service.memories.storing import draft_of
 from service.text.titles import cut_title, fit_title, is_too_long, title_of, title_warnings
 from service.text.words import index_words
 

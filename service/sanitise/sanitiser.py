@@ -1,0 +1,143 @@
+"""What is done with secrets and instructions: by the settings, and by where a text comes from."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from service.errors import FieldError, TextRefused
+from service.sanitise.instructions import Score, score_instructions, without_instructions
+from service.sanitise.secrets import mask_secrets
+
+Secrets = Literal["mask", "reject", "off"]
+Instructions = Literal["off", "warn", "filter", "quarantine", "reject"]
+Origin = Literal["owner", "agent", "untrusted"]
+
+DEFAULT_INSTRUCTIONS: Final[Mapping[Origin, Instructions]] = {
+    "owner": "warn", "agent": "warn", "untrusted": "quarantine",
+}  # fmt: skip
+# What writers call texts that somebody else wrote: a page, a mail, what a tool gave back.
+_OTHERS_KINDS: Final = frozenset(
+    [
+        "web",
+        "webpage",
+        "web-page",
+        "web_page",
+        "page",
+        "html",
+        "url",
+        "fetch",
+        "fetched",
+        "browser",
+        "search",
+        "tool",
+        "tool-output",
+        "tool_output",
+        "tool-result",
+        "tool_result",
+        "mcp",
+        "email",
+        "mail",
+        "feed",
+        "rss",
+        "issue",
+        "download",
+        "untrusted",
+    ]
+)
+
+
+def origin_of(source_kind: str, trust_tier: str = "trusted", *, is_scan: bool = False) -> Origin:
+    """Return whose words a memory has: of a scanned folder its owner's, of a push the agent's.
+
+    What is called somebody else's, by its kind or its tier, is untrusted.
+    """
+    if source_kind in _OTHERS_KINDS or trust_tier != "trusted":
+        return "untrusted"
+    return "owner" if is_scan else "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """Texts as they may be stored, and what a caller should know of it."""
+
+    texts: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    is_quarantined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitiser:
+    """The policy: what is done with secrets, and with instructions of each origin."""
+
+    secrets: Secrets = "mask"
+    instructions: Mapping[Origin, Instructions] = field(
+        default_factory=lambda: DEFAULT_INSTRUCTIONS
+    )
+
+    def screen(
+        self,
+        texts: Mapping[str, str],
+        origin: Origin,
+        *,
+        prose: frozenset[str] = frozenset({"text"}),
+    ) -> Screened:
+        """Screen the texts of a memory by the names of their fields; only `prose` is filtered.
+
+        Raises TextRefused, which names fields and patterns and repeats no text.
+        """
+        masked, warnings = self._masked(texts)
+        policy = self.instructions.get(origin, DEFAULT_INSTRUCTIONS[origin])
+        if policy == "off":
+            return Screened(masked, warnings)
+        # All fields at once: what is in none of them is not looked for in each.
+        whole = score_instructions("\n".join(masked.values()))
+        if not whole.is_high:
+            return Screened(masked, warnings)
+        scores = {name: score_instructions(text) for name, text in masked.items()}
+        high = {name: score for name, score in scores.items() if score.is_high} or {"text": whole}
+        if policy == "reject":
+            raise _refusal({name: _orders_in(score) for name, score in high.items()})
+        what = {"warn": "stored as it is", "filter": "left out", "quarantine": "quarantined"}[
+            policy
+        ]
+        if policy == "filter":
+            for name in high:
+                masked[name] = without_instructions(masked[name]) if name in prose else ""
+            if "text" in masked and not masked["text"].strip():
+                raise _refusal({name: _orders_in(score) for name, score in high.items()})
+        told = tuple(f"{name}: {_orders_in(score)}: {what}" for name, score in high.items())
+        return Screened(masked, (*warnings, *told), policy == "quarantine")
+
+    def mask(self, text: str) -> str:
+        """Return a text without its secrets, of a way in that has nobody to tell."""
+        return text if self.secrets == "off" else mask_secrets(text).text
+
+    def _masked(self, texts: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+        if self.secrets == "off":
+            return dict(texts), ()
+        if not mask_secrets("\n".join(texts.values())).kinds:
+            return dict(texts), ()
+        found = {name: mask_secrets(text) for name, text in texts.items()}
+        told = {name: _secrets_in(one.kinds) for name, one in found.items() if one.kinds}
+        if told and self.secrets == "reject":
+            raise _refusal(told)
+        warnings = tuple(f"{name}: {what} masked" for name, what in told.items())
+        return {name: one.text for name, one in found.items()}, warnings
+
+
+def _secrets_in(kinds: tuple[str, ...]) -> str:
+    counted = Counter(kinds)
+    count = len(kinds)
+    return f"{count} secret{'s' * (count > 1)} ({', '.join(sorted(counted))})"
+
+
+def _orders_in(score: Score) -> str:
+    return f"reads like instructions to an agent ({', '.join(score.patterns)}; {score.score:.2f})"
+
+
+def _refusal(told: Mapping[str, str]) -> TextRefused:
+    errors = tuple(FieldError(f"/{name}", what) for name, what in told.items())
+    return TextRefused(
+        "; ".join(f"{one.pointer[1:]}: {one.detail}" for one in errors) + ".", errors
+    )

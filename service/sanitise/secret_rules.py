@@ -1,0 +1,196 @@
+"""What secrets look like: a table of kinds, each with words without which it can't be there."""
+
+# ruff: noqa: E501 - rows of a table
+
+import re
+from typing import Final, NamedTuple
+
+
+class Rule(NamedTuple):
+    """One kind of secret; one of `words` stands in every text that has one.
+
+    Of a service's token words are looked for as they are written, else in the text in lower case.
+    The group `secret` of the pattern is masked, all of the match where there is none. `proof` says
+    what else is asked of it: `prefix` that it is no placeholder, `random` that it is also mixed
+    like a random string, `chosen` that it may be a password, `url` one in an address.
+    """
+
+    kind: str
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+    proof: str = "prefix"
+
+
+# Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter.
+_BEGINS: Final = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
+_ENDS: Final = r"(?![A-Za-z0-9])"
+
+
+def _tokens(table: str) -> tuple[Rule, ...]:
+    """Read lines of `kind words pattern`; words are separated by bars."""
+    rows = (line.split(maxsplit=2) for line in table.strip().splitlines())
+    return tuple(
+        Rule(kind, tuple(words.split("|")), re.compile(f"{_BEGINS}(?:{pattern}){_ENDS}"))
+        for kind, words, pattern in rows
+    )
+
+
+# Tokens that tell by themselves whose they are, from the services' own descriptions.
+_SERVICES: Final = _tokens(r"""
+    graph-memory-key gm_ gm_[A-Za-z0-9]{4,40}_[A-Za-z0-9_-]{40,60}
+    aws-key AKIA|ASIA|ABIA|ACCA (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}
+    gcp-key AIza AIza[A-Za-z0-9_-]{35}
+    google-oauth-secret GOCSPX- GOCSPX-[A-Za-z0-9_-]{28}
+    google-oauth-token ya29. ya29\.[A-Za-z0-9_-]{20,}
+    azure-storage-key AccountKey= (?<=AccountKey=)[A-Za-z0-9+/]{86}==
+    azure-client-secret 8Q~ [A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{34}
+    github-token ghp_|gho_|ghu_|ghs_|ghr_ gh[pousr]_[A-Za-z0-9]{36,255}
+    github-token github_pat_ github_pat_[A-Za-z0-9_]{60,255}
+    gitlab-token glpat-|gldt-|glrt-|glptt-|glcbt- gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}
+    slack-token xox|xapp- xox[abeprs]-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,}
+    slack-webhook hooks.slack.com hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{20,}
+    discord-webhook api/webhooks/ discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}
+    discord-token discord [MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}
+    telegram-token :AA (?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}
+    stripe-key k_live_|k_test_ [sr]k_(?:live|test)_[A-Za-z0-9]{16,255}
+    webhook-secret whsec_ whsec_[A-Za-z0-9+/=]{24,}
+    anthropic-key sk-ant- sk-ant-[A-Za-z0-9_-]{32,}
+    openrouter-key sk-or- sk-or-(?:v1-)?[A-Za-z0-9]{32,}
+    openai-key sk- sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{32,}|[A-Za-z0-9]{32,})
+    huggingface-token hf_ hf_[A-Za-z0-9]{30,}
+    replicate-token r8_ r8_[A-Za-z0-9]{36,}
+    groq-key gsk_ gsk_[A-Za-z0-9]{40,}
+    perplexity-key pplx- pplx-[A-Za-z0-9]{40,}
+    xai-key xai- xai-[A-Za-z0-9]{60,}
+    nvidia-key nvapi- nvapi-[A-Za-z0-9_-]{60,}
+    langsmith-key lsv2_ lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}
+    pinecone-key pcsk_ pcsk_[A-Za-z0-9]{5,8}_[A-Za-z0-9]{50,}
+    npm-token npm_ npm_[A-Za-z0-9]{36}
+    pypi-token pypi-AgE pypi-AgE[A-Za-z0-9_-]{50,}
+    rubygems-key rubygems_ rubygems_[a-f0-9]{48}
+    crates-token crates|cargo cio[A-Za-z0-9]{32}
+    docker-token dckr_ dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,}
+    sendgrid-key SG. SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}
+    mailgun-key key- key-[a-f0-9]{32}
+    mailchimp-key -us [a-f0-9]{32}-us[0-9]{1,2}
+    twilio-key SK SK[a-f0-9]{32}
+    brevo-key xkeysib- xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}
+    resend-key re_ re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}
+    digitalocean-token _v1_ do[opr]_v1_[a-f0-9]{64}
+    heroku-key HRKU- HRKU-[A-Za-z0-9_-]{36,}
+    fly-token fo1_|FlyV1 fo1_[A-Za-z0-9_-]{40,}|FlyV1[ ][A-Za-z0-9+/=_,]{60,}
+    netlify-token nfp_ nfp_[A-Za-z0-9]{36,}
+    terraform-token .atlasv1. [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}
+    vault-token hvs.|hvb.|hvr. hv[sbr]\.[A-Za-z0-9_-]{24,}
+    databricks-token dapi dapi[a-f0-9]{32}(?:-[0-9])?
+    planetscale-token pscale_ pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,}
+    supabase-key sbp_|sb_secret_ sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{22,}
+    grafana-token glc_|glsa_ glc_[A-Za-z0-9+/=]{32,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}
+    newrelic-key NRAK- NRAK-[A-Z0-9]{27}
+    sentry-token sntry sntry[su]_[A-Za-z0-9+/=_-]{40,}
+    linear-key lin_ lin_(?:api|oauth)_[A-Za-z0-9]{32,}
+    notion-token ntn_|secret_ ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}
+    airtable-token airtable|Airtable pat[A-Za-z0-9]{14}\.[a-f0-9]{64}
+    figma-token figd_ figd_[A-Za-z0-9_-]{36,}
+    atlassian-token ATATT3|ATBB ATATT3[A-Za-z0-9_=-]{60,}|ATBB[A-Za-z0-9]{24,}
+    dropbox-token sl. sl\.(?:u\.)?[A-Za-z0-9_-]{100,}
+    doppler-token dp. dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,}
+    shopify-token shp shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}
+    square-token sq0 sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}
+    facebook-token EAA EAA[A-Za-z0-9]{80,}
+    twitter-token AAAAAAAAAAAAAAAA A{16,24}[A-Za-z0-9%]{60,}
+    age-key AGE-SECRET-KEY- AGE-SECRET-KEY-1[A-Z0-9]{58}
+    postman-key PMAK- PMAK-[a-f0-9]{24}-[a-f0-9]{34}
+    tailscale-key tskey- tskey-[a-z]+-[A-Za-z0-9]{8,}-[A-Za-z0-9]{16,}
+    sourcegraph-token sgp_ sgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}
+    onepassword-token ops_ey ops_eyJ[A-Za-z0-9_-]{100,}
+    cloudflare-key v1.0- v1\.0-[a-f0-9]{24}-[a-f0-9]{146}
+""")
+
+# Hidden words behind a name that says what they are. A value in quotes may hold blanks.
+_SEPARATED: Final = r"""["'`\]]{0,2}[ \t]{0,8}(?::=|=>|==?|[:\uff1a>])[ \t]{0,8}"""
+_VALUE: Final = (
+    r"""(?:"(?P<secret>[^"\n]{6,500})"|'(?P<secret2>[^'\n]{6,500})'|`(?P<secret3>[^`\n]{6,500})`"""
+    r"""|["'`]?(?P<secret4>[^\s"'`,;<>(){}|]{6,500}))"""
+)
+_KEY_NAMES: Final = (
+    r"(?:api|access|private|auth|encryption|signing|account|master|shared|subscription)[_-]?key"
+    r"|secret|token|credentials?"
+)
+_PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
+_PASSWORD_NAMES: Final = "|".join(_PASSWORDS)
+
+_NAMED: Final = (
+    Rule(
+        "aws-secret-key", ("aws",), re.compile(
+            r"(?i:aws[_-]?(?:\w{0,12}secret|secret)[_-]?(?:access[_-]?)?key)" + _SEPARATED
+            + r"""["'`]?(?P<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"""
+        ),
+        "random",
+    ),
+    Rule(
+        "jwt", ("eyj",),
+        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ),
+    Rule(
+        "authorization", ("bearer", "basic ", "authorization"), re.compile(
+            r"(?i:\b(?:bearer|authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:basic|token|bearer|apikey)))"
+            r"[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{12,2000})"
+        ),
+        "random",
+    ),
+    Rule(
+        "url-password", ("://",), re.compile(
+            r"""://(?P<user>[^\s:/@"'<>\[\]]{0,100}):(?P<secret>[^\s/"'<>]{3,200})@(?=[A-Za-z0-9\[.-])"""
+        ),
+        "url",
+    ),
+    Rule(
+        "signature", ("sig=", "signature="),
+        re.compile(r"(?i:[?&](?:sig|x-amz-signature|x-goog-signature)=)(?P<secret>[A-Za-z0-9%+/=_-]{32,600})"),
+        "random",
+    ),
+    Rule(
+        "wireguard-key", ("privatekey", "presharedkey"),
+        re.compile(r"(?:PrivateKey|PresharedKey)[ \t]{0,8}=[ \t]{0,8}(?P<secret>[A-Za-z0-9+/]{43}=)"),
+    ),
+    Rule(
+        "password", ("machine ",), re.compile(
+            r"\bmachine[ \t]{1,8}\S{1,200}[ \t\n]{1,8}login[ \t]{1,8}\S{1,200}[ \t\n]{1,8}password[ \t]{1,8}"
+            r"(?P<secret>\S{6,200})"
+        ),
+    ),
+    Rule(
+        "password", ("mysql", "mariadb", "sshpass"),
+        re.compile(r"\b(?:mysql\w{0,10}|mariadb|sshpass)[ \t][^\n]{0,200}?-p[\"']?(?P<secret>[^\s\"']{6,200})"),
+        "chosen",
+    ),
+    Rule(
+        "password", (*_PASSWORDS, "identified by"), re.compile(
+            rf"(?i:(?:{_PASSWORD_NAMES})(?:_?(?:hash|value|string))?"
+            rf"(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?<=--password)[ \t]{{1,4}})"
+            rf"|identified by[ \t]{{1,4}}){_VALUE}"
+        ),
+        "chosen",
+    ),
+    Rule(
+        "password", ("비밀번호", "패스워드", "암호", "密码", "密碼", "口令"), re.compile(
+            r"(?:비밀번호|패스워드|암호|密码|密碼|口令)[ \t]{0,4}(?:[은는]|[:\uff1a=]|是|为|為)?[ \t]{0,4}[\"'`]?"
+            r"(?P<secret>[!-~]{6,200})"
+        ),
+        "chosen",
+    ),
+    Rule(
+        "secret", ("key", "secret", "token", "credential"), re.compile(
+            rf"(?i:(?:{_KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}"
+            rf"(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
+            rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}})){_VALUE}"
+        ),
+        "random",
+    ),
+)  # fmt: skip
+
+SERVICES: Final[tuple[Rule, ...]] = _SERVICES
+NAMED: Final[tuple[Rule, ...]] = _NAMED
+SERVICE_WORDS: Final = tuple(dict.fromkeys(word for rule in SERVICES for word in rule.words))
+NAMED_WORDS: Final = tuple(dict.fromkeys(word for rule in NAMED for word in rule.words))

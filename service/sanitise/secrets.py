@@ -1,0 +1,233 @@
+"""Masking secrets: whoever reads what is stored learns that there was one, and of which kind."""
+
+# ruff: noqa: E501 - rows of a table
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from math import log2
+from typing import Final, NamedTuple
+
+from service.sanitise.secret_rules import NAMED, NAMED_WORDS, SERVICE_WORDS, SERVICES, Rule
+
+PRIVATE_KEY: Final = "private-key"
+_MASK: Final = "[SECRET:{}]"
+_MASK_BEGINS: Final = "[SECRET:"
+_MOST_MASK: Final = 40
+# A mask may bring what stands behind it to light: then once more, until nothing is found.
+_MOST_ROUNDS: Final = 4
+
+_BEGIN: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+# A key that was cut off: lines of it, quoted, indented or with the line ends of JSON.
+_KEY_LINES: Final = re.compile(
+    r"(?:[\s>|#\"',+]|\\[nr]){0,24}(?:[A-Za-z0-9+/=]{16,}(?:[\s>|#\"',+]|\\[nr]){0,24})*"
+)
+_LETTERS_OF_KEY: Final = re.compile(r"[A-Za-z0-9+/]{16,}")
+_MOST_KEY_CHARACTERS: Final = 20_000
+_LEAST_KEY_CHARACTERS: Final = 48
+_NO_LINE_END: Final = re.compile(r"[^\r\n]+")
+
+_PLACEHOLDERS: Final = (
+    "example", "placeholder", "changeme", "change-me", "change_me", "your", "xxxx", "****", "redacted",
+    "dummy", "sample", "insert", "replace", "${", "{{", "$(", "...", "\u2026", "[secret:", "abcdef",
+    "123456789", "<", "\u2022\u2022",
+)  # fmt: skip
+# Names of what passwords are made with, and passwords that say that they are one.
+_NO_PASSWORDS: Final = frozenset(
+    [
+        "argon2",
+        "argon2id",
+        "argon2i",
+        "base64",
+        "bcrypt2",
+        "md5",
+        "oauth2",
+        "pbkdf2",
+        "sha1",
+        "sha256",
+        "sha512",
+        "utf8",
+        "utf-8",
+        "p4ssw0rd",
+        "password1",
+        "password123",
+        "passw0rd",
+        "secret123",
+        "test123",
+        "test1234",
+        "user1",
+        "foo123",
+        "abc123",
+    ]
+)
+_URL_WORDS: Final = frozenset(
+    [
+        "admin",
+        "pass",
+        "passwd",
+        "password",
+        "postgres",
+        "pw",
+        "pwd",
+        "root",
+        "secret",
+        "test",
+        "token",
+        "user",
+        "username",
+    ]
+)
+# `settings.token2`, `os.environ[...]`, `get_token(`, a path, an address: no value but its name.
+_CODE: Final = re.compile(
+    r"[A-Za-z_$]+(?:\.|->|::|\?\.)[A-Za-z_]+(?![A-Za-z0-9_]).*|[$%@/~.*&].*|https?:.*|[a-z_]+[0-9]?"
+    r"|[A-Z]+_[A-Z0-9_]+|.*\(.*",
+    re.DOTALL,
+)
+_FORTY: Final = re.compile(r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
+
+
+class Masked(NamedTuple):
+    """A text without its secrets, and the kinds of those that it had, one for each."""
+
+    text: str
+    kinds: tuple[str, ...] = ()
+
+
+def mask_secrets(text: str) -> Masked:
+    """Mask the secrets of a text as `[SECRET:kind]`; lines stay where they are.
+
+    Of a private key's lines the line ends stay. To mask once more changes nothing.
+    """
+    kinds: list[str] = []
+    for _ in range(_MOST_ROUNDS):
+        masked = _mask(text)
+        if not masked.kinds:
+            break
+        text = masked.text
+        kinds += masked.kinds
+    return Masked(text, tuple(kinds))
+
+
+def _mask(text: str) -> Masked:
+    lowered = text.lower()
+    kinds: list[str] = []
+    if "private key" in lowered and "-----BEGIN " in text:
+        text = _without_private_keys(text, kinds)
+    named = {word for word in NAMED_WORDS if word in lowered}
+    own = {word for word in SERVICE_WORDS if word in text}
+    for rules, present in ((SERVICES, own), (NAMED, named)):
+        for rule in rules if present else ():
+            if not present.isdisjoint(rule.words):
+                text = _masked_by(rule, text, kinds)
+    if "aws-key" in kinds:
+        text = _FORTY.sub(lambda found: _mask_of_pair(found, kinds), text)
+    return Masked(text, tuple(kinds))
+
+
+def _masked_by(rule: Rule, text: str, kinds: list[str]) -> str:
+    parts, end = [], 0
+    for found in rule.pattern.finditer(text):
+        group = _group_of(found)
+        if _is_secret(rule, found, found[group]) and not _is_in_mask(found):
+            parts += [text[end : found.start(group)], _MASK.format(rule.kind)]
+            end = found.end(group)
+            kinds.append(rule.kind)
+    return "".join([*parts, text[end:]]) if parts else text
+
+
+def _is_in_mask(found: re.Match[str]) -> bool:
+    """Say whether a match begins with the words of a mask."""
+    start = found.start()
+    before = found.string[max(0, start - _MOST_MASK) : start + len(_MASK_BEGINS) - 1]
+    opened = before.rfind(_MASK_BEGINS)
+    return opened >= 0 and "]" not in before[opened:]
+
+
+def _group_of(found: re.Match[str]) -> int:
+    """Return the number of the group that holds the secret."""
+    groups = [n for name, n in found.re.groupindex.items() if name.startswith("secret")]
+    return next((n for n in groups if found[n] is not None), 0)
+
+
+def _is_secret(rule: Rule, found: re.Match[str], value: str) -> bool:
+    if _is_placeholder(value):
+        return False
+    if rule.proof == "random":
+        return _is_random(value)
+    if rule.proof == "chosen":
+        return _is_chosen(value)
+    if rule.proof == "url":
+        return value != found["user"] and value.lower() not in _URL_WORDS
+    return len(set(value)) >= 8
+
+
+def _is_placeholder(value: str) -> bool:
+    lowered = value.lower()
+    return any(word in lowered for word in _PLACEHOLDERS)
+
+
+def _is_random(value: str) -> bool:
+    """Say whether a value is as mixed as a key: of English words few have digits in them."""
+    return (
+        len(value) >= 16
+        and " " not in value
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and _CODE.fullmatch(value) is None
+        and _entropy(value) >= 3.0
+    )
+
+
+def _is_chosen(value: str) -> bool:
+    """Say whether a value may be a password: letters and digits, and no name in a program."""
+    bare = value.rstrip(".,;:!?")
+    return (
+        len(bare) >= 6
+        and any(map(str.isdigit, bare))
+        and any(map(str.isalpha, bare))
+        and bare.lower() not in _NO_PASSWORDS
+        and "://" not in bare
+        and (_CODE.fullmatch(bare) is None or (bare[0] in "$%@&*" and len(set(bare)) > 7))
+    )
+
+
+def _entropy(value: str) -> float:
+    """Return Shannon's entropy in bits a character."""
+    size = len(value)
+    return -sum(n / size * log2(n / size) for n in Counter(value).values())
+
+
+def _mask_of_pair(found: re.Match[str], kinds: list[str]) -> str:
+    """Mask the other half of an AWS key, which looks like nothing when it stands alone."""
+    value = found[0]
+    if (
+        value.isupper()
+        or value.islower()
+        or not any(map(str.isdigit, value))
+        or _entropy(value) < 4
+    ):
+        return value
+    kinds.append("aws-secret-key")
+    return _MASK.format("aws-secret-key")
+
+
+def _without_private_keys(text: str, kinds: list[str]) -> str:
+    ends = [found.end() for found in _END.finditer(text)]
+    parts, done = [], 0
+    for begin in _BEGIN.finditer(text):
+        if begin.start() < done:
+            continue
+        at = bisect_left(ends, begin.end())
+        end = ends[at] if at < len(ends) else len(text) + _MOST_KEY_CHARACTERS
+        if end - begin.start() > _MOST_KEY_CHARACTERS or _BEGIN.search(text, begin.end(), end):
+            lines = _KEY_LINES.match(text, begin.end())
+            end = lines.end() if lines else begin.end()
+        letters = sum(map(len, _LETTERS_OF_KEY.findall(text, begin.end(), end)))
+        if letters < _LEAST_KEY_CHARACTERS:
+            continue
+        lines_kept = _NO_LINE_END.sub("", text[begin.start() : end])
+        parts += [text[done : begin.start()], _MASK.format(PRIVATE_KEY), lines_kept]
+        done = end
+        kinds.append(PRIVATE_KEY)
+    return "".join([*parts, text[done:]])

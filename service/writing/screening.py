@@ -1,0 +1,32 @@
+"""Screening a document before anything is done with its text: cutting, hashing, learning names."""
+
+from dataclasses import replace
+
+from service.drafts.drafts import DocumentText
+from service.records import DOCUMENT
+from service.sanitise.sanitiser import Sanitiser, origin_of
+from service.text.clean import clean_text
+
+
+def screen_document(
+    sanitiser: Sanitiser, document: DocumentText, *, is_scan: bool = False
+) -> DocumentText:
+    """Return a document as it may be stored, with what is told of it; raises TextRefused.
+
+    Its lines stay where they are. Reading takes control characters out: where a secret would come
+    together by that, the text without them is what is screened.
+    """
+    text, cleaned = document.text, clean_text(document.text).text
+    if cleaned != text and sanitiser.mask(cleaned) != cleaned:
+        text = cleaned
+    screened = sanitiser.screen(
+        {"text": text, "source": document.uri, "scope": document.scope or ""},
+        origin_of(DOCUMENT, is_scan=is_scan),
+    )
+    texts = screened.texts
+    return replace(
+        document, text=texts["text"], uri=texts["source"] or document.uri,
+        scope=texts["scope"] or document.scope, is_screened=True,
+        is_quarantined=screened.is_quarantined,
+        warnings=tuple(f"{texts['source']}: {one}" for one in screened.warnings),
+    )  # fmt: skip

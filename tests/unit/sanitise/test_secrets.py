@@ -1,0 +1,65 @@
+"""Secrets are masked by their kinds, placeholders and hashes are not, and lines stay."""
+
+# ruff: noqa: E501 - rows of a table
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.sanitiser.planted import Planted, planted
+from service.sanitise.secrets import mask_secrets
+
+PIECES = [one.text for seed in range(3) for one in planted(seed)]
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(PIECES), st.text(max_size=40),
+        st.sampled_from(["[SECRET:aws-key]", "password: ", "token=", '"', "\r\n", "://u:", "@h", "-----BEGIN "]),
+    ),
+    max_size=12,
+).map("".join)  # fmt: skip
+
+
+@pytest.mark.parametrize("one", planted(7), ids=lambda one: one.kind)
+def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
+    masked = mask_secrets(f"The pump.\n{one.text}\nIt runs.")
+    assert one.secret not in masked.text
+    assert f"[SECRET:{masked.kinds[0]}]" in masked.text
+    assert masked == mask_secrets(f"The pump.\n{one.text}\nIt runs.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "api_key: <your-key>", "token = get_token(request2)",
+        "AKIAIOSFODNN7EXAMPLE", "password: ${DB_PASSWORD_1}", "password = os.environ['PW1']",
+        "commit 3f2a9c1b7d8e4f5a6b7c8d9e0f1a2b3c4d5e6f70", "550e8400-e29b-41d4-a716-446655440000",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "postgres://user:password@localhost/db", "postgres://pump:pump@localhost/db",
+        "the password is hashed with argon2id", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        "A public key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPump",
+    ],
+)  # fmt: skip
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert mask_secrets(text) == (text, ())
+
+
+@given(TEXTS)
+def test_masking_twice_changes_nothing_more_and_lines_stay(text: str) -> None:
+    once = mask_secrets(text)
+    assert mask_secrets(once.text).text == once.text
+    assert [once.text.count(end) for end in "\r\n"] == [text.count(end) for end in "\r\n"]
+    # A mask is at most 29 characters, and the shortest secret has 3.
+    assert len(once.text) <= len(text) + 27 * len(once.kinds)
+
+
+def test_a_private_key_that_was_cut_off_is_masked() -> None:
+    key = next(one for one in planted(1) if one.kind.startswith("private-key RSA"))
+    for cut in (key.text.rpartition("\n")[0], key.text.replace("\n", "\\n"), f"> {key.text}"):
+        assert key.secret not in mask_secrets(f"{cut}\n\nThe pump runs.").text
+        assert "The pump runs." in mask_secrets(f"{cut}\n\nThe pump runs.").text
+
+
+def test_the_other_half_of_an_aws_key_goes_with_it() -> None:
+    by_kind = {one.kind: one.secret for one in planted(2)}
+    text = f"{by_kind['aws-key']}\n{by_kind['aws-secret-key']}"
+    assert mask_secrets(text).text == "[SECRET:aws-key]\n[SECRET:aws-secret-key]"
