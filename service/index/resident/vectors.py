@@ -65,6 +65,8 @@ class VectorIndex:
         self._is_present = np.zeros(0, np.bool_)
         # The longest of what rounding to int8 cut away from a row.
         self._most_cut = 0.0
+        # The last question's vector, and what it is at length 1.
+        self._asked: tuple[Floats, Floats] | None = None
 
     @property
     def count(self) -> int:
@@ -152,13 +154,13 @@ class VectorIndex:
         count = int(np.count_nonzero(wanted))
         if count <= max(limit, _CANDIDATES):
             return np.flatnonzero(wanted)
-        return self._scan(_unit(vector[None])[0], wanted, count, limit)
+        return self._scan(self._unit_of(vector), wanted, count, limit)
 
     def compare(self, rows: Rows, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
         """Return those of the rows that `search` would return."""
         rows = rows[mask[rows] & self._is_present[rows]]
         # Row by row: a matrix product gives equal rows sums that differ in the last bit.
-        cosines = np.vecdot(self._fine[rows].astype(np.float32), _unit(vector[None])[0])
+        cosines = np.vecdot(self._fine[rows].astype(np.float32), self._unit_of(vector))
         if len(rows) > limit:
             kth = np.partition(cosines, len(rows) - limit)[len(rows) - limit]
             kept = cosines >= kth
@@ -171,8 +173,15 @@ class VectorIndex:
         known = np.flatnonzero(rows < len(self._is_present))
         known = known[self._is_present[rows[known]]]
         stored = self._fine[rows[known]].astype(np.float32)
-        cosines[known] = np.vecdot(stored, _unit(vector[None])[0])
+        cosines[known] = np.vecdot(stored, self._unit_of(vector))
         return cosines
+
+    def _unit_of(self, vector: Floats) -> Floats:
+        """Return a question's vector at length 1: one search asks five times for the same."""
+        asked = self._asked
+        if asked is None or asked[0] is not vector:
+            asked = self._asked = (vector, _unit(vector[None])[0])
+        return asked[1]
 
     def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
         query, scale, cut = _quantise(unit[None, : self.scanned])
