@@ -26,17 +26,9 @@ _BEGINS: Final = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
 _ENDS: Final = r"(?![A-Za-z0-9])"
 
 
-def _tokens(table: str) -> tuple[Rule, ...]:
-    """Read lines of `kind words pattern`; words are separated by bars."""
-    rows = (line.split(maxsplit=2) for line in table.strip().splitlines())
-    return tuple(
-        Rule(kind, tuple(words.split("|")), re.compile(f"{_BEGINS}(?:{pattern}){_ENDS}"))
-        for kind, words, pattern in rows
-    )
-
-
 # Tokens that tell by themselves whose they are, from the services' own descriptions.
-_SERVICES: Final = _tokens(r"""
+# Lines of `kind words pattern`; words are separated by bars.
+_TABLE: Final = r"""
     graph-memory-key gm_ gm_[A-Za-z0-9]{4,40}_[A-Za-z0-9_-]{40,60}
     aws-key AKIA|ASIA|ABIA|ACCA (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}
     gcp-key AIza AIza[A-Za-z0-9_-]{35}
@@ -105,7 +97,11 @@ _SERVICES: Final = _tokens(r"""
     sourcegraph-token sgp_ sgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}
     onepassword-token ops_ey ops_eyJ[A-Za-z0-9_-]{100,}
     cloudflare-key v1.0- v1\.0-[a-f0-9]{24}-[a-f0-9]{146}
-""")
+"""
+_SERVICES: Final = tuple(
+    Rule(kind, tuple(words.split("|")), re.compile(f"{_BEGINS}(?:{pattern}){_ENDS}"))
+    for kind, words, pattern in (line.split(maxsplit=2) for line in _TABLE.strip().splitlines())
+)
 
 # Hidden words behind a name that says what they are. A value in quotes may hold blanks.
 _SEPARATED: Final = r"""["'`\]]{0,2}[ \t]{0,8}(?::=|=>|==?|[:\uff1a>])[ \t]{0,8}"""

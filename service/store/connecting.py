@@ -45,6 +45,7 @@ async def _connect(address: StoreAddress) -> Any:
     folder = address.folder
     # An embedded store that was killed reads its log again: no reason to give up.
     patience = OPENING_PATIENCE if folder else 1.0
+    client: Any = None
     try:
         async with asyncio.timeout(address.timeout_seconds * patience):
             client = AsyncSurreal(address.url)
@@ -59,6 +60,9 @@ async def _connect(address: StoreAddress) -> Any:
         )
         raise StoreRefused(msg) from error
     except (SurrealError, OSError, TimeoutError, RuntimeError) as error:
+        # What is half open holds the store's lock.
+        if client is not None:
+            await disconnect(client)
         raise failure_to_connect(address.url, folder, error) from error
     if folder:
         keep_folders_private(folder)

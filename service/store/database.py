@@ -23,7 +23,8 @@ from service.errors import (
 )
 from service.records import Commit
 from service.store.address import StoreAddress
-from service.store.connecting import OPENING_PATIENCE, connect, disconnect
+from service.store.connecting import OPENING_PATIENCE
+from service.store.connection import Connection
 from service.store.driver import RecordID, SurrealError, encode_each
 from service.store.engine_memory import EngineMemory
 from service.store.failures import is_anonymous, named_failure
@@ -67,14 +68,10 @@ class Database:
 
     def __init__(self, address: StoreAddress) -> None:
         self.address = address
-        self._client: Any = None
-        self._connecting = asyncio.Lock()
         self._writing = asyncio.Lock()
-        self._running = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
         self.room = Room(address)
         self.memory = EngineMemory()
+        self._connection = Connection(address, self.memory)
         self.last_write = time.monotonic()
         self.is_busy = asyncio.Event()  # with a write: this process has time for other things
         self.written = WrittenRecords()
@@ -89,7 +86,7 @@ class Database:
         A server that is away raises StoreUnavailable. Of a store that notes these definitions,
         what somebody removed by hand comes back with their next change.
         """
-        await self._connected()
+        await self._connection.client()
         stored = await self._schema_facts()
         refuse_newer(stored)
         await upgrade(self, stored)
@@ -111,9 +108,7 @@ class Database:
     async def close(self) -> None:
         """Close the connection; the embedded engine flushes and gives up its lock."""
         async with self._writing:
-            client, self._client = self._client, None
-            if client is not None:
-                await disconnect(client)
+            await self._connection.close()
 
     async def run(self, query: Query, **params: Any) -> Any:
         """Run one named query and return the result of its last statement, as plain values.
@@ -166,13 +161,8 @@ class Database:
 
         Who asks meanwhile waits, for 30 ms or, with a long log, a few seconds (decision 0012).
         """
-        async with self._connecting:
-            client, self._client = self._client, None
-            await self._idle.wait()
-            if client is not None:
-                await disconnect(client)
         try:
-            await self._connected()
+            await self._connection.renew()
         except ServiceError as error:
             log.warning("the store was flushed but does not open: %s", error.logged)
 
@@ -230,7 +220,7 @@ class Database:
         """Raise StoreFull before the engine sees a write without room; reopen a torn store."""
         if self.room.must_reopen():
             await self.flush()
-            await self._connected()
+            await self._connection.client()
             self.room.reopened()
 
     async def _execute_again(
@@ -254,7 +244,7 @@ class Database:
         seconds = self.address.timeout_seconds * patience
         # The driver may have reopened a cut socket by itself, without signing in: nothing ran.
         if is_anonymous(answer := await self._ask(text, params, seconds)):
-            await self._drop(self._client)
+            await self._connection.drop(await self._connection.client())
             answer = await self._ask(text, params, seconds)
         if answer.get("error"):
             raise named_failure([answer["error"]])
@@ -265,36 +255,17 @@ class Database:
         return [s["result"] for s in statements]
 
     async def _ask(self, text: str, params: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        client = await self._connected()
-        self._running += 1
-        self._idle.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                answer: dict[str, Any] = await client.query_raw(text, dict(params))
-        except TimeoutError as error:
-            raise StoreUnavailable(f"The database gave no answer in {seconds:g} s.") from error
-        except (SurrealError, OSError) as error:
-            await self._drop(client)
-            raise StoreUnavailable("The database connection was lost", said=str(error)) from error
-        except ValueError as error:
-            raise QueryFailed("The driver cannot read the answer", said=str(error)) from error
-        else:
+        async with self._connection.used() as client:
+            try:
+                async with asyncio.timeout(seconds):
+                    answer: dict[str, Any] = await client.query_raw(text, dict(params))
+            except TimeoutError as error:
+                msg = f"The database gave no answer in {seconds:g} s."
+                raise StoreUnavailable(msg) from error
+            except (SurrealError, OSError) as error:
+                await self._connection.drop(client)
+                msg = "The database connection was lost"
+                raise StoreUnavailable(msg, said=str(error)) from error
+            except ValueError as error:
+                raise QueryFailed("The driver cannot read the answer", said=str(error)) from error
             return answer
-        finally:
-            self._running -= 1
-            if not self._running:
-                self._idle.set()
-
-    async def _connected(self) -> Any:
-        if self._client is None:
-            async with self._connecting:
-                if self._client is None:
-                    self._client = await connect(self.address)
-                    self.memory.opened()
-        return self._client
-
-    async def _drop(self, client: Any) -> None:
-        """Forget a broken connection, so that the next query opens a new one."""
-        if self._client is client:
-            self._client = None
-            await disconnect(client)

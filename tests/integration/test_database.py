@@ -20,6 +20,7 @@ from service.errors import (
     StoreRefused,
     StoreUnavailable,
 )
+from service.store import connecting, connection
 from service.store.address import StoreAddress
 from service.store.database import Database, record
 from service.store.plain import plain
@@ -104,7 +105,7 @@ async def test_two_writers_of_one_record_both_succeed(tmp_path: Path) -> None:
 async def test_a_database_that_takes_too_long_is_unavailable(tmp_path: Path) -> None:
     async with opened(address(tmp_path)) as db:
         quick = Database(address(tmp_path, timeout_seconds=0.1))
-        quick._client = db._client
+        quick._connection = db._connection
         with pytest.raises(StoreUnavailable, match=r"no answer in 0\.1 s"):
             await quick.run(reading("SLEEP 1s"))
         assert await db.run(reading("RETURN 1")) == 1
@@ -255,3 +256,38 @@ async def test_a_write_from_a_stale_reading_is_not_tried_again(tmp_path: Path) -
 
 def test_a_record_is_named_by_table_and_key() -> None:
     assert record("edge", ["a", "b"]) == RecordID("edge", ["a", "b"])
+
+
+async def test_an_opening_that_nobody_waits_for_any_more_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broken off halfway it held the store's lock, and no query was answered ever again."""
+    opened_so_far = 0
+
+    async def slow(where: StoreAddress) -> Any:
+        nonlocal opened_so_far
+        client = await connecting.connect(where)
+        opened_so_far += 1
+        await asyncio.sleep(0.3)
+        return client
+
+    async with opened(address(tmp_path)) as db:
+        monkeypatch.setattr(connection, "connect", slow)
+        looks = [asyncio.create_task(db.flush())]
+        await asyncio.sleep(0.01)
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await db.ping()
+        looks[0].cancel()
+        await asyncio.gather(*looks, return_exceptions=True)
+        await db.ping()
+        assert opened_so_far == 1
+        # An end in the midst of an opening waits for it: the next process finds no lock.
+        renewing = asyncio.create_task(db.flush())
+        await asyncio.sleep(0.05)
+    await asyncio.gather(renewing, return_exceptions=True)
+    await db.close()
+    monkeypatch.undo()
+    async with opened(address(tmp_path)) as again:
+        await again.ping()

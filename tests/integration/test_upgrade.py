@@ -117,7 +117,7 @@ async def refused_by_older(store: Path) -> None:
     """Assert that the program of version 3 opens a store only as long as nothing is moved."""
     db = Database(StoreAddress(f"surrealkv://{store}"))
     try:
-        await db._connected()
+        await db._connection.client()
         stored = await db.meta("schema")
         moved = await db.run(Query("own", "SELECT * FROM references:..[]", frozenset(), False))
     finally:
