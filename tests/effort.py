@@ -83,6 +83,10 @@ AMOUNTS: Final = {
 # Processes that start again and again, and libraries that take seconds to load. By the beginning
 # of a test's name, below tests/.
 SOAK_ONLY: Final = (
+    "acceptance/test_audit.py::test_the_command_shows_the_lines_of_a_store_at_rest",
+    "acceptance/test_key_commands.py::test_an_address_for_other_machines_needs_a_key_first",
+    "integration/test_audit_log.py::test_a_killed_service_keeps_what_is_a_second_old_and_every_deletion",
+    "integration/test_private_files.py::test_every_file_stays_private_through_writes_a_kill_and_a_restart",
     "acceptance/test_command.py::test_a_consolidation_from_a_shell_goes_through",
     "acceptance/test_command.py::test_a_consolidation_from_a_shell_shows_its_plan",
     "acceptance/test_command.py::test_a_scan_from_a_shell_goes_through",
