@@ -1,0 +1,45 @@
+"""What a search shows is as it is stored now, also before the index has read it."""
+
+from pathlib import Path
+
+import pytest
+
+from service.index.resident.engine import ResidentEngine
+from service.index.resident.residency import Residency
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, find, remove, store
+from service.records import Filters
+from tests.stores.open_store import open_store
+from tests.stores.resident_index import PLENTY_BYTES
+
+pytestmark = pytest.mark.anyio
+
+FILTERS = Filters()
+
+
+async def test_what_is_written_and_not_read_yet_is_asked_of_the_store(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        [changed, removed, kept], _ = await store(
+            opened.pipeline,
+            [Pushed("A kettle."), Pushed("A harbour crane."), Pushed("A lighthouse.")],
+        )
+        keys = [changed, removed, kept]
+        # Nobody tells the index of writes: it stays as it was loaded.
+        opened.db.after_write = None
+        engine = ResidentEngine(Residency(opened.db, PLENTY_BYTES, None), threads=1)
+        index = await engine.residency.index_of("main")
+        before = await engine.fetch(keys, FILTERS)
+        assert {before[key].content for key in keys} == {
+            "A kettle.", "A harbour crane.", "A lighthouse.",
+        }  # fmt: skip
+        assert engine.residency.follower.feed.unread(keys) == set()
+        memory = await find(opened.db, ["main"], changed)
+        await change_memory(opened.pipeline, memory, {"text": "A kettle of copper."})
+        await remove(opened.pipeline, "main", removed)
+        assert index.holds(removed)
+        assert engine.residency.follower.feed.unread(keys) == {changed, removed}
+        after = await engine.fetch(keys, FILTERS)
+        assert {key: one.content for key, one in after.items()} == {
+            changed: "A kettle of copper.", kept: "A lighthouse.",
+        }  # fmt: skip
+        engine.close()
