@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
+from service.access.origins import Origin
 from service.field_types import EndMoment, Kind, Label, Moment, Share, TrustTier, Type
 
 
@@ -37,17 +38,26 @@ class LabelFilter:
 class FieldRow:
     """One row of the table, beside name, type and default, which the dataclass has.
 
-    `request` is the type of a value in requests. A field can be pushed, and changed afterwards
-    unless not `changes`; it is shown in every answer. A re-scan of its document leaves one that is
-    `kept` as it was set; one that `makes_version` counts as an update when it differs.
+    `request` is the type of a value in requests, `unset` what they hold where they say nothing. A
+    field can be pushed, unless it is `given` by the way in, and changed afterwards unless not
+    `changes`; it is shown in every answer unless not `shown`. A re-scan of its document leaves one
+    that is `kept` as it was set; one that `makes_version` counts as an update when it differs.
     """
 
     request: Any
     description: str | None
+    unset: Any
+    given: bool
+    shown: bool
     kept: bool
     changes: bool
     makes_version: bool
     filter: LabelFilter | None
+
+
+_STANDARD: Final = {
+    "given": False, "shown": True, "kept": False, "changes": True, "makes_version": False,
+}  # fmt: skip
 
 
 def row(
@@ -56,11 +66,12 @@ def row(
     description: str | None = None,
     *,
     label_filter: LabelFilter | None = None,
-    **flags: bool,
+    **values: Any,
 ) -> Any:
-    """Return the default of a field with its row; `flags` are kept, changes, makes_version."""
-    standard = {"kept": False, "changes": True, "makes_version": False}
-    told = FieldRow(request, description, filter=label_filter, **{**standard, **flags})
+    """Return the default of a field with its row; `values` are the others of FieldRow."""
+    told = FieldRow(
+        request, description, filter=label_filter, **{"unset": default, **_STANDARD, **values}
+    )
     return field(default=default, metadata={"row": told})
 
 
@@ -78,9 +89,17 @@ class Metadata:
             "session", "Only memories of this session.", variable="in_session"
         ),
     )  # fmt: skip
+    # Whose words it has, and who sent them: see access/origins.py. No text and no request says so.
+    origin: Origin = row(
+        "agent", Origin, given=True, changes=False,
+        label_filter=LabelFilter("origins", "Only memories of these origins.", many=True),
+    )  # fmt: skip
+    client: str | None = row(None, Label | None, given=True, changes=False)
+    key: str | None = row(None, Label | None, given=True, changes=False, shown=False)
     importance: float = row(0.5, Share, kept=True)
     trust_tier: str = row(
-        "trusted", TrustTier, kept=True,
+        "trusted", TrustTier, "Unset: what follows from where the words come from.", unset=None,
+        kept=True,
         label_filter=LabelFilter(
             "trust", "Only memories of these trust tiers.", many=True,
             default=("trusted", "untrusted"),
@@ -95,6 +114,7 @@ class Metadata:
 FIELDS: Final[Mapping[str, FieldRow]] = {f.name: f.metadata["row"] for f in fields(Metadata)}
 DEFAULTS: Final[Mapping[str, Any]] = {f.name: f.default for f in fields(Metadata)}
 KEPT: Final = tuple(name for name, row in FIELDS.items() if row.kept)
+SHOWN: Final = tuple(name for name, row in FIELDS.items() if row.shown)
 MAKE_VERSION: Final = tuple(name for name, row in FIELDS.items() if row.makes_version)
 # Cleared by null: those that may be without a value.
 CLEARABLE: Final = frozenset(name for name, value in DEFAULTS.items() if value is None)

@@ -111,6 +111,7 @@ class Filters:
     until: datetime | None = None
     as_of: datetime | None = None
     session: str | None = None
+    origins: tuple[str, ...] | None = None
     include_archived: bool = False
     with_sources: bool = False
     trust: tuple[str, ...] = ("trusted", "untrusted")

@@ -52,7 +52,9 @@ VAGUE = re.compile(
 MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS, MOST_LEVELS = 300, 60, 6, 2
 # A module that FastAPI finds routes in; only the app may know it.
 DOOR = re.compile(r"(service\.(\w+\.route|operate\.\w+)|embedding_server\.routes\.\w+)")
-WRITES = re.compile(r"^\s*(CREATE|DELETE|INSERT|RELATE|REMOVE|UPDATE|UPSERT)\b", re.MULTILINE)
+WRITES = re.compile(
+    r"^\s*(CREATE|DEFINE|DELETE|INSERT|RELATE|REMOVE|UPDATE|UPSERT)\b", re.MULTILINE
+)
 VARIABLE = re.compile(r"\$(\w+)")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

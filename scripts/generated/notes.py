@@ -7,11 +7,12 @@ sessions of 20, all kinds, a year of time, a few archived, expired or from doubt
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Final
 
+from service.access.origins import origin_of
 from service.drafts.drafts import Draft
 from service.memories.screening import Pushed
 from service.memories.storing import draft_of
@@ -94,6 +95,8 @@ class Notes:
             trust_tier=chooser.choices(["trusted", "untrusted", "quarantined"], [97, 2, 1])[0],
             valid_until=at + timedelta(days=30) if is_expired else None,
         )
+        origin = origin_of("agent", pushed.source_kind, pushed.trust_tier)
+        pushed = replace(pushed, origin=origin, client="generated")
         archived_at = at + timedelta(days=60) if chooser.random() < 0.01 else None
         draft = draft_of(pushed, number % SESSION_NOTES)
         return Note(pushed, draft, archived_at, self._question(text, names, chooser))

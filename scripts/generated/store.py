@@ -190,7 +190,7 @@ def _rows_from(
         "embedding": [_embedding_row(note, vectors, form) for note in batch],
         "references": [
             {
-                "id": record("references", note.draft.key),
+                "id": record("references", note.draft.id),
                 "concepts": [[AGENT, slug] for slug in sorted(links.slugs_of[number])],
             }
             for number, note in zip(numbers, batch, strict=True)
@@ -200,7 +200,7 @@ def _rows_from(
         "candidate": [
             {
                 "id": record("candidate", [AGENT, slug]), "name": name,
-                "memory": record("memory", note.draft.key),
+                "memory": record("memory", note.draft.id),
             }
             for number, note in zip(numbers, batch, strict=True)
             for slug, name in links.candidates.get(number, ())
@@ -211,7 +211,7 @@ def _rows_from(
 def _memory_row(note: Note, now: datetime, form: VectorForm) -> dict[str, Any]:
     words = index_words(note.draft.text) if form == "array" else None
     return {
-        **note.draft.row(), "id": note.draft.key, "words": words, "is_embedded": True,
+        **note.draft.row(), "id": note.draft.id, "words": words, "is_embedded": True,
         "created_at": now, "updated_at": now, "archived_at": note.archived_at,
     }  # fmt: skip
 
@@ -229,7 +229,7 @@ def _follows_rows(steps: Iterable[tuple[str, str]]) -> Rows:
 
 def _embedding_row(note: Note, vectors: WordVectors, form: VectorForm) -> dict[str, Any]:
     vector = stored_vector(vectors.embed(note.draft.text), form)
-    return {"id": note.draft.key, "vector": vector, "fingerprint": vectors.model.fingerprint}
+    return {"id": note.draft.id, "vector": vector, "fingerprint": vectors.model.fingerprint}
 
 
 def _steps(batch: Sequence[Note]) -> Iterator[tuple[str, str]]:
@@ -237,7 +237,7 @@ def _steps(batch: Sequence[Note]) -> Iterator[tuple[str, str]]:
     drafts = [note.draft for note in batch]
     for start in range(0, len(drafts), SESSION_NOTES):
         session = drafts[start : start + SESSION_NOTES]
-        yield from expected_edges(Link(d.occurred_at, "", d.position, d.key) for d in session)
+        yield from expected_edges(Link(d.occurred_at, "", d.position, d.id) for d in session)
 
 
 def _inserting(table: str) -> Query:

@@ -92,7 +92,7 @@ def _batches(notes: Notes, vectors: WordVectors) -> Iterator[pa.RecordBatch]:
         drafts = [notes.note(number).draft for number in numbers]
         matrix = np.concatenate([vectors.embed(draft.text) for draft in drafts])
         columns = [
-            pa.array([draft.key for draft in drafts]),
+            pa.array([draft.id for draft in drafts]),
             pa.array([draft.text for draft in drafts]),
             pa.array([draft.scope for draft in drafts]),
             pa.FixedSizeListArray.from_arrays(pa.array(matrix), vectors.dimensions),

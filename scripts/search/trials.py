@@ -120,7 +120,7 @@ class OverHttp:
         answers.without_embedding.append(milliseconds - stages.get("embed", 0.0))
         answers.stages.append(stages)
         hits = told["results"]
-        answers.found += note.draft.key in [*(h["id"] for h in hits), *told.get("seeds", [])]
+        answers.found += note.draft.id in [*(h["id"] for h in hits), *told.get("seeds", [])]
         is_right = all(self.request.is_right(note, hit) for hit in hits)
         answers.wrong += not is_right or bool(told["receipt"]["missing_signals"])
 
@@ -145,7 +145,7 @@ class InProcess:
         milliseconds = (time.perf_counter() - started) * 1000
         answers.whole.append(milliseconds)
         answers.without_embedding.append(milliseconds)
-        answers.found += note.draft.key in ids
+        answers.found += note.draft.id in ids
 
 
 def take_turns(contenders: Mapping[str, Contender], notes: Sequence[Note]) -> dict[str, Answers]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from service.access.errors import Forbidden
+from service.access.origins import Origin, Provenance, is_raised
 
 # What a key is good for; as in OAuth, and no matter of a memory's `scope`.
 Scope = Literal["read", "write", "admin"]
@@ -20,7 +21,8 @@ class Caller:
     `key` is the id of their key, None for a program of this machine in a service without keys, and
     for the service itself; `scopes` is what it is good for. `agents` are those whose memories they
     may use, the first of them where a request names none; None for every agent, `main` first.
-    `address` is where they ask from.
+    `address` is where they ask from, `origin` whose words they send, `client` what they are called
+    in what they store.
     """
 
     key: str | None = None
@@ -28,6 +30,13 @@ class Caller:
     scopes: frozenset[Scope] = frozenset(SCOPES)
     agents: tuple[str, ...] | None = None
     address: str | None = None
+    origin: Origin = "agent"
+    client: str | None = None
+
+    @property
+    def provenance(self) -> Provenance:
+        """What is stored of them with the texts that they send."""
+        return Provenance(self.origin, self.client, self.key)
 
     @property
     def agent(self) -> str:
@@ -49,6 +58,21 @@ class Caller:
             msg = f"The key {self.name!r} is not for agent {agent!r}, but for: {self._own()}."
             raise Forbidden(msg)
         return agent
+
+    def check_tier(self, trust_tier: str | None, follows: str) -> str:
+        """Return the trust tier that they say, or else what follows from where the words are from.
+
+        Raises Forbidden if they say a higher one and are no admin.
+        """
+        if trust_tier is None:
+            return follows
+        if is_raised(trust_tier, follows) and "admin" not in self.scopes:
+            msg = (
+                f"The key {self.name!r} is not good for admin, so it cannot raise trust_tier from "
+                f"{follows} to {trust_tier}: leave it out, or ask an admin for POST /trust/release."
+            )
+            raise Forbidden(msg)
+        return trust_tier
 
     def only_own(self, agents: Iterable[str]) -> list[str]:
         """Return those of the agents that the caller may use, in their order."""

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Final, Self
 
 from service.access.caller import SCOPES, Caller, Scope
+from service.access.origins import Origin
 
 _SECRET_BYTES: Final = 32
 _KEY: Final = re.compile(r"gm_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -51,7 +52,8 @@ class Secret:
 class Key:
     """A key as it is stored; `agents` is None where it is good for every agent.
 
-    `rate` is how many requests a minute it allows, None for any number.
+    `rate` is how many requests a minute it allows, None for any number; `origin` is whose words
+    are sent with it.
     """
 
     id: str
@@ -64,6 +66,7 @@ class Key:
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
     rate: int | None = None
+    origin: Origin = "agent"
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
@@ -71,6 +74,8 @@ class Key:
         values: dict[str, Any] = {name: row.get(name) for name in cls.__dataclass_fields__}
         values["scopes"] = tuple(scope for scope in SCOPES if scope in row["scopes"])
         values["agents"] = None if row.get("agents") is None else tuple(row["agents"])
+        # Rows of older versions have none.
+        values["origin"] = row.get("origin") or "agent"
         return cls(**values)
 
     def is_good(self, now: datetime) -> bool:
@@ -83,4 +88,6 @@ class Key:
 
     def caller(self, address: str | None = None) -> Caller:
         """Return who asks with this key."""
-        return Caller(self.id, self.name, frozenset(self.scopes), self.agents, address)
+        return Caller(
+            self.id, self.name, frozenset(self.scopes), self.agents, address, self.origin, self.name
+        )  # fmt: skip

@@ -15,6 +15,7 @@ class Key(TypedDict):
     last_used_at: str | None
     revoked_at: str | None
     rate: int | None
+    origin: str
 
 
 class NewKey(TypedDict):

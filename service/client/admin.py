@@ -29,16 +29,17 @@ class AdminEndpoints:
         agents: Sequence[str] | None = None,
         expires_at: Moment | None = None,
         rate: int | None = None,
+        origin: str = "agent",
     ) -> Request[access.NewKey]:
-        """Make a key for these agents, or for all; `rate` is requests a minute.
+        """Make a key for these agents, or for all; the answer shows it this once.
 
-        The answer shows it this once.
+        `rate` is requests a minute, `origin` whose words are sent with it.
         """
         return Request(
             "POST", "/keys",
             {
                 "name": name, "scopes": list(scopes), "expires_at": expires_at, "rate": rate,
-                "agents": None if agents is None else list(agents),
+                "agents": None if agents is None else list(agents), "origin": origin,
             },
         )  # fmt: skip
 

@@ -29,6 +29,8 @@ class Memory(TypedDict):
     occurred_at: str
     created_at: str
     updated_at: str
+    origin: str
+    client: str | None
     importance: float
     trust_tier: str
     sensitivity: str

@@ -26,6 +26,7 @@ class Filters(TypedDict, total=False):
     session: str | None
     include_archived: bool
     trust: Sequence[str]
+    origins: Sequence[str] | None
 
 
 class Weights(TypedDict, total=False):
@@ -76,7 +77,7 @@ class Metadata(TypedDict, total=False):
 
     scope: str | None
     importance: float
-    trust_tier: str
+    trust_tier: str | None
     sensitivity: str
     pinned: bool
     valid_from: Moment | None

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
@@ -36,22 +37,32 @@ def create(
     scopes: Annotated[str, typer.Option(help="What it is good for.")] = "read,write",
     expires: Annotated[str | None, typer.Option(help="Ends after: 12h, 90d, 8w.")] = None,
     rate: Annotated[int | None, typer.Option(help="Requests a minute it allows.")] = None,
+    origin: Annotated[
+        str, typer.Option(help="Whose words are sent with it: owner, agent or untrusted.")
+    ] = "agent",
 ) -> None:
     """Make a key and print it alone: it is shown this once."""
     settings = begin()
     wanted = [scope.strip() for scope in scopes.split(",")]
-    made = asyncio.run(_create(settings, name, wanted, agent, _end(expires), rate))
-    _show(made)
+    rights = KeyRights(wanted, agent, _end(expires), rate, origin)
+    _show(asyncio.run(_create(settings, name, rights)))
 
 
-async def _create(
-    settings: Settings, name: str, scopes: Sequence[str], agents: Sequence[str] | None,
-    expires_at: datetime | None, rate: int | None,
-) -> NewKey:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class KeyRights:
+    """What a new key is good for, as the client's create_key calls it."""
+
+    scopes: Sequence[str]
+    agents: Sequence[str] | None
+    expires_at: datetime | None
+    rate: int | None
+    origin: str
+
+
+async def _create(settings: Settings, name: str, rights: KeyRights) -> NewKey:
+    given = {one.name: getattr(rights, one.name) for one in fields(rights)}
     async with connect(settings) as memory:
-        return await memory.create_key(
-            name, scopes=scopes, agents=agents, expires_at=expires_at, rate=rate
-        )
+        return await memory.create_key(name, **given)
 
 
 @commands.command("list")

@@ -127,7 +127,7 @@ async def planned(pipeline: Pipeline, target: Target, key: str | None) -> Consol
 def _shown(group: SummarisedGroup, summary: Summary) -> SummaryOfGroup:
     draft = summary.draft
     return SummaryOfGroup(
-        id=draft.key,
+        id=draft.id,
         action="create" if group.is_new else "revise",
         ref=group.group.ref,
         title=draft.title,

@@ -65,7 +65,7 @@ async def revise(db: Database, change: Change, budget_tokens: int) -> Change:
         leaving.pop(key, None)
     if not leaving and not summaries:
         return change
-    changed = {draft.key: original_of_draft(draft) for draft in change.drafts}
+    changed = {draft.id: original_of_draft(draft) for draft in change.drafts}
     revision = await without(db, leaving, budget_tokens, changed)
     orphaned = [key for keys in (await sources_of(db, summaries)).values() for key in keys]
     deleted = {memory.id for memory in change.gone}
@@ -82,7 +82,7 @@ def _leaving(change: Change) -> tuple[defaultdict[str, set[str]], list[str]]:
         if memory.consolidated_into:
             leaving[memory.consolidated_into].add(memory.id)
     for draft in change.drafts:
-        old = change.replaced.get(draft.key)
+        old = change.replaced.get(draft.id)
         if old is None or not old.consolidated_into:
             continue
         if _wall(draft) != _wall(old):
@@ -133,7 +133,7 @@ def edges_of(
     """Return the edges from a summary to its sources; `runs` names the run that joined each."""
     return [
         Derived(
-            summary.draft.key, one.id, summary.lines.get(one.id, ()), one.content_hash, runs[one.id]
+            summary.draft.id, one.id, summary.lines.get(one.id, ()), one.content_hash, runs[one.id]
         )
         for one in originals
     ]

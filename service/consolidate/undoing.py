@@ -80,5 +80,5 @@ async def _take_back(
             await write_change(pipeline, revision.added_to(Change(agent), pin=pin), {})
         undone.restored += revision.released
         undone.removed += [memory.id for memory in revision.gone]
-        undone.revised += [draft.key for draft in revision.drafts]
+        undone.revised += [draft.id for draft in revision.drafts]
     return undone

@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
+from service.access.origins import UNKNOWN, Provenance, tier_of
 from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 from service.metadata import Metadata
 from service.names.names import Name, declared_name, heading_name
@@ -17,7 +18,6 @@ from service.text.titles import text_of
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
 RECIPE: Final = "2"
-_TRUSTED: Final = "trusted"
 _MOST_TITLE_CHARACTERS: Final = 200
 _SEPARATOR: Final = "\x1f"
 _HEADING_SEPARATOR: Final = "\x1e"
@@ -27,7 +27,7 @@ _HEADING_SEPARATOR: Final = "\x1e"
 class Draft(Metadata):
     """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing."""
 
-    key: str
+    id: str
     agent: str
     content: str
     title: str
@@ -85,9 +85,7 @@ class Draft(Metadata):
 
 _MOMENTS: Final = ("occurred_at", "valid_from", "valid_until")
 _SOURCE: Final = tuple(f.name for f in fields(Source))
-_COLUMNS: Final = tuple(
-    f.name for f in fields(Draft) if f.name not in {"key", "is_dated", "source"}
-)
+_COLUMNS: Final = tuple(f.name for f in fields(Draft) if f.name not in {"id", "is_dated", "source"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +108,7 @@ class DocumentText:
     occurred_at: datetime | None = None
     modified_at: datetime | None = None
     folder: str | None = None
+    sender: Provenance = UNKNOWN
     # What screening found, before anything else was done with the text.
     is_screened: bool = False
     is_quarantined: bool = False
@@ -117,7 +116,7 @@ class DocumentText:
 
     def text_hash(self, cutting: Cutting) -> str:
         """Return the hash that tells whether reading this document again could change anything."""
-        given = (self.scope, self.kind, self.occurred_at)
+        given = (self.scope, self.kind, self.occurred_at, self.sender.origin)
         bounds = (cutting.section_tokens, cutting.max_sections)
         return digest(RECIPE, *map(str, (*bounds, *given)), self.text)
 
@@ -145,6 +144,7 @@ def document_drafts(
     `places` (pattern → kind) are tried before the built-in table.
     """
     said = parsed.kind if parsed.kind in KINDS else None
+    origin = document.sender.origin
     kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
     drafts = []
     for position, section in enumerate(parsed.sections):
@@ -152,7 +152,7 @@ def document_drafts(
         at = occurred_at(dated, document.uri, section.clock, document.modified_at)
         drafts.append(
             Draft(
-                key=_section_key(document, section),
+                id=_section_key(document, section),
                 agent=document.agent,
                 content=section.content,
                 title=(section.title or parsed.title or document.uri)[:_MOST_TITLE_CHARACTERS],
@@ -168,7 +168,8 @@ def document_drafts(
                 source_kind=DOCUMENT,
                 chain=_chain_of(document.uri, kind),
                 position=position,
-                trust_tier=QUARANTINED if document.is_quarantined else _TRUSTED,
+                **asdict(document.sender),
+                trust_tier=QUARANTINED if document.is_quarantined else tier_of(origin),
             )
         )
     return drafts

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
+from service.access.caller import caller
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
 from service.errors import (
@@ -169,7 +170,7 @@ async def post_ingest(
     source = pipeline.sanitiser.mask(request.source)
     document = DocumentText(
         source, request.text, request.agent, request.scope, request.kind,
-        request.occurred_at, CLOCK.now(),
+        request.occurred_at, CLOCK.now(), sender=caller().provenance,
     )  # fmt: skip
     [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}

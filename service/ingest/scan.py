@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from service.access.origins import SCANNED
 from service.drafts.drafts import DocumentText
 from service.errors import AgentNotReadable, InvalidRequest, NoSources, ServiceError, Unavailable
 from service.ingest.folders import (
@@ -186,9 +187,14 @@ def _read(
     try:
         read = read_file(Path(file.folder), file.path, rules)
         document = DocumentText(
-            file.uri, read.text, agent, folder=file.folder, modified_at=read.modified_at
+            file.uri,
+            read.text,
+            agent,
+            folder=file.folder,
+            modified_at=read.modified_at,
+            sender=SCANNED,
         )
-        return screen_document(pipeline.sanitiser, document, is_scan=True)
+        return screen_document(pipeline.sanitiser, document)
     except ServiceError as error:
         counts.failed.append(Failure(file.uri, error.detail))
     except OSError as error:

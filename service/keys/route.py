@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -47,6 +47,11 @@ class KeyRequest(Strict):
     rate: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = Field(
         None, description="Requests a minute it allows; unset: any number."
     )
+    origin: Literal["owner", "agent", "untrusted"] = Field(
+        "agent",
+        description="Whose words are sent with it: the owner's own, an agent's, or somebody "
+        "else's, such as pages that a program fetches.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class KeyFields:
     last_used_at: datetime | None
     revoked_at: datetime | None
     rate: int | None
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) 
         msg = "A key cannot be good for more than the one that it is made with."
         raise Forbidden(msg)
     made = await keyring.create(
-        request.name, scopes, request.agents, request.expires_at, request.rate
+        request.name, scopes, request.agents, request.expires_at, request.rate, request.origin
     )
     return _new(*made)
 
@@ -156,7 +162,7 @@ def _check(keyring: Keyring, caller: TheCaller, key: str) -> None:
 def _fields(key: Key) -> KeyFields:
     return KeyFields(
         key.id, key.name, list(key.scopes), _agents(key), key.created_at, key.expires_at,
-        key.last_used_at, key.revoked_at, key.rate,
+        key.last_used_at, key.revoked_at, key.rate, key.origin,
     )  # fmt: skip
 
 

@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
+from service.access.origins import UNKNOWN, Provenance, lowest
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
+from service.records import CONSOLIDATION, DOCUMENT
 from service.store.queries import Fragment
 from service.text.lines import LineRange
 
 Edge = tuple[str, str]
+# What follows from a text and from other memories is compared with these alone.
+_DERIVED: Final = (DOCUMENT, CONSOLIDATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class DocumentRow:
     text_hash: str
     sections: int
     folder: str | None = None
+    sender: Provenance = UNKNOWN
     drafts: tuple[Draft, ...] = ()
     withheld: tuple[LineRange, ...] = ()
 
@@ -88,8 +93,9 @@ class Change:
         """Return the change against what is stored `now`, by id: what is gone need not go."""
         return replace(
             self,
+            drafts=tuple(_not_raised(draft, now.get(draft.id)) for draft in self.drafts),
             gone=tuple(now[memory.id] for memory in self.gone if memory.id in now),
-            replaced={draft.key: now[draft.key] for draft in self.drafts if draft.key in now},
+            replaced={draft.id: now[draft.id] for draft in self.drafts if draft.id in now},
         )
 
     def with_fragment(self, fragment: Fragment) -> Self:
@@ -100,3 +106,14 @@ class Change:
                 params = {name: [*one.params[name], *fragment.params[name]] for name in one.params}
                 fragment = Fragment(fragment.query, params)
         return replace(self, fragments=(*others, fragment))
+
+
+def _not_raised(draft: Draft, old: StoredMemory | None) -> Draft:
+    """Return a draft with no higher origin than what it takes the place of.
+
+    Of a document its diff says so: one that is read from the owner's folder is the owner's.
+    """
+    if old is None or draft.source_kind in _DERIVED:
+        return draft
+    origin = lowest((draft.origin, old.origin))
+    return draft if origin == draft.origin else replace(draft, origin=origin)

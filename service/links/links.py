@@ -47,8 +47,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     stands when it is written.
     """
     again = change.relink | change.regrouped.relink
-    relinked = await stored.memories_by_id(db, again - {d.key for d in change.drafts})
-    texts: dict[str, Written] = {**relinked, **{d.key: d for d in change.drafts}}
+    relinked = await stored.memories_by_id(db, again - {d.id for d in change.drafts})
+    texts: dict[str, Written] = {**relinked, **{d.id: d for d in change.drafts}}
     stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
     reopened = change.regrouped.shorts
     expansions = await learn_expansions(
@@ -104,7 +104,7 @@ async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edg
     for draft in change.drafts:
         if draft.chain:
             coming[draft.chain].add(
-                Link(draft.occurred_at, draft.source.uri or "", draft.position, draft.key)
+                Link(draft.occurred_at, draft.source.uri or "", draft.position, draft.id)
             )
     changed = {chain for chain in leaving.keys() | coming.keys() if leaving[chain] != coming[chain]}
     fresh = {chain for chain in changed & change.fresh if not leaving[chain]}
@@ -130,7 +130,7 @@ def _moments(chains: Mapping[str, set[Link]]) -> dict[str, tuple[datetime, datet
 
 
 def _brand_new(change: Change) -> set[str]:
-    return {d.key for d in change.drafts if d.key not in change.replaced}
+    return {d.id for d in change.drafts if d.id not in change.replaced}
 
 
 def _silent(change: Change, texts: Mapping[str, Written]) -> tuple[set[str], set[str]]:

@@ -1,10 +1,13 @@
 """What requests of /memories hold."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from service.access.caller import caller
+from service.access.origins import origin_of, tier_of
 from service.field_types import (
     WHOLE,
     Kind,
@@ -55,9 +58,16 @@ class StoreRequest(Strict):
     source_kind: SourceKind = "push"
 
     def pushed(self) -> Pushed:
-        """Return the memory this request describes."""
+        """Return the memory this request describes, as its caller's.
+
+        Raises Forbidden for a trust tier that only an admin gives.
+        """
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
-        return Pushed(**values)
+        sender = caller()
+        origin = origin_of(sender.origin, self.source_kind, values["trust_tier"])
+        values["trust_tier"] = sender.check_tier(values["trust_tier"], tier_of(origin))
+        given = {**asdict(sender.provenance), "origin": origin}
+        return Pushed(**values, **given)
 
 
 class BatchRequest(Strict):

@@ -6,6 +6,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
+from service.access.caller import caller
+from service.access.errors import Forbidden
 from service.errors import (
     AgentNotReadable,
     AgentUnknown,
@@ -91,6 +93,8 @@ async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStore
         try:
             pushed = good[index] = StoreRequest.model_validate(item).pushed()
             warnings += [f"memories/{index}/{one}" for one in title_warnings(pushed.title)]
+        except Forbidden as error:
+            errors.append(BatchError(index, error.detail))
         except ValidationError as error:
             errors.append(BatchError(index, _first_error(error)))
     ids: list[str | None] = [None] * len(request.memories)
@@ -214,7 +218,7 @@ async def patch_memory(
         for name, value in sent.items()
         if value is not None or name == "title" or name in CLEARABLE
     }
-    told = await change_memory(pipeline, memory, changes)
+    told = await change_memory(pipeline, memory, changes, caller())
     detail = await get_memory(db, id, agent, _TRUST, read_from=_NOBODY_ELSE)
     return replace(detail, warnings=[*title_warnings(request.title), *told])
 

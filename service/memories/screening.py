@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from service.drafts.stored_memory import StoredMemory
+from service.access.origins import Origin
 from service.errors import TextRefused
 from service.metadata import Metadata
 from service.records import QUARANTINED
-from service.sanitise.sanitiser import Sanitiser, origin_of
+from service.sanitise.sanitiser import Sanitiser
 
 _SCREENED: Final = (
     "text", "title", "tags", "concepts", "source_ref", "session", "scope", "sensitivity",
@@ -46,7 +46,7 @@ def screen_each(sanitiser: Sanitiser, pushed: Sequence[Pushed]) -> list[Pushed |
 
 def _screened(sanitiser: Sanitiser, pushed: Pushed) -> Pushed:
     sent = {name: getattr(pushed, name) for name in _SCREENED}
-    found = sanitiser.screen(_texts(sent), origin_of(pushed.source_kind, pushed.trust_tier))
+    found = sanitiser.screen(_texts(sent), pushed.origin)
     changed = _changed(sent, found.texts)
     if found.is_quarantined:
         changed["trust_tier"] = QUARANTINED
@@ -56,14 +56,15 @@ def _screened(sanitiser: Sanitiser, pushed: Pushed) -> Pushed:
 
 
 def screen_changes(
-    sanitiser: Sanitiser, old: StoredMemory, fields: Mapping[str, Any]
+    sanitiser: Sanitiser, origin: Origin, fields: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return changes as they may be stored, and what is told of them; raises TextRefused.
 
-    What is not changed is not looked at: a memory that was released stays so.
+    `origin` is that of the memory with these changes. What is not changed is not looked at: a
+    memory that was released stays so.
     """
     sent = {name: fields[name] for name in _SCREENED if name in fields}
-    found = sanitiser.screen(_texts(sent), origin_of(old.source_kind, old.trust_tier))
+    found = sanitiser.screen(_texts(sent), origin)
     changes = {**fields, **_changed(sent, found.texts)}
     if found.is_quarantined:
         changes["trust_tier"] = QUARANTINED

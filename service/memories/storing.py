@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
+from service.access.caller import LOCAL, Caller
+from service.access.origins import lowest
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
@@ -19,6 +21,7 @@ from service.store.database import Database
 from service.store.fetching import fetch
 from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
 from service.threads import read_texts
+from service.writing.diff import tier_after
 from service.writing.pipeline import Pipeline, Synced, commit, remove_memories
 from service.writing.pushes import store_groups
 
@@ -28,6 +31,8 @@ _TRANSACTION_MEMORIES: Final = 128
 # What became of a memory whose texts the settings refuse.
 REFUSED: Final = "refused"
 
+# Who changes these says something.
+_WORDS: Final = frozenset({"text", "title", "tags", "concepts"})
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
 
@@ -36,7 +41,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
     """Turn a pushed memory into a draft; its key is its `source_ref`, or else its own words."""
     title, content = fit_title(pushed.title or "", pushed.text.strip())
     return Draft(
-        key=_key(pushed),
+        id=_key(pushed),
         agent=pushed.agent,
         content=content,
         title=title,
@@ -94,7 +99,7 @@ async def _store(
                 warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
                 embedded=total.embedded + synced.embedded,
             )  # fmt: skip
-    ids = [drafts[i].key if i in drafts else "" for i in range(len(screened))]
+    ids = [drafts[i].id if i in drafts else "" for i in range(len(screened))]
     return ids, replace(total, actions=tuple(actions))
 
 
@@ -118,12 +123,13 @@ def _groups(drafts: Mapping[int, Draft]) -> list[list[int]]:
 
 
 async def change_memory(
-    pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any]
+    pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any], sender: Caller = LOCAL
 ) -> tuple[str, ...]:
     """Change some fields of a stored memory; `text` of a document's section is refused.
 
-    Returns what screening tells; raises TextRefused. A title that is too long goes into the text,
-    as in a push; so of a document it is refused.
+    Words are the sender's from then on, but of no higher origin than they were. Returns what
+    screening tells; raises TextRefused, and Forbidden for trust that only an admin gives. A title
+    that is too long goes into the text, as in a push; so of a document it is refused.
     """
     fields = dict(changes)
     warnings: tuple[str, ...] = ()
@@ -137,12 +143,26 @@ async def change_memory(
     )
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
-        fields, warnings = screen_changes(pipeline.sanitiser, old, fields)
-        draft = replace(draft_of_stored(old), **_values(fields, old.content))
+        given = _provenance(old, fields, sender)
+        fields, warnings = screen_changes(
+            pipeline.sanitiser, given.get("origin", old.origin), fields
+        )
+        draft = replace(draft_of_stored(old), **{**given, **_values(fields, old.content)})
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):
         await commit(pipeline, change)
     return warnings
+
+
+def _provenance(old: StoredMemory, changes: Mapping[str, Any], sender: Caller) -> dict[str, Any]:
+    """Return whose words a memory has once they are changed; raises Forbidden."""
+    if "trust_tier" in changes:
+        sender.check_tier(changes["trust_tier"], old.trust_tier)
+    if _WORDS.isdisjoint(changes):
+        return {}
+    origin = lowest((old.origin, sender.origin))
+    follows = {} if "trust_tier" in changes else {"trust_tier": tier_after(old, origin)}
+    return {**asdict(sender.provenance), "origin": origin, **follows}
 
 
 def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
@@ -213,4 +233,4 @@ def _key(pushed: Pushed) -> str:
 def draft_of_stored(old: StoredMemory) -> Draft:
     """Return a stored memory as a draft that changes nothing."""
     same = {f.name for f in fields(Draft)} & {f.name for f in fields(StoredMemory)}
-    return Draft(key=old.id, **{name: getattr(old, name) for name in same})
+    return Draft(**{name: getattr(old, name) for name in same})

@@ -5,56 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from service.access.origins import Origin
 from service.errors import FieldError, TextRefused
 from service.sanitise.instructions import Score, score_instructions, without_instructions
 from service.sanitise.secrets import mask_secrets
 
 Secrets = Literal["mask", "reject", "off"]
 Instructions = Literal["off", "warn", "filter", "quarantine", "reject"]
-Origin = Literal["owner", "agent", "untrusted"]
 
 DEFAULT_INSTRUCTIONS: Final[Mapping[Origin, Instructions]] = {
-    "owner": "warn", "agent": "warn", "untrusted": "quarantine",
+    "owner": "warn", "agent": "warn", "untrusted": "quarantine", "system": "off",
 }  # fmt: skip
-# What writers call texts that somebody else wrote: a page, a mail, what a tool gave back.
-_OTHERS_KINDS: Final = frozenset(
-    [
-        "web",
-        "webpage",
-        "web-page",
-        "web_page",
-        "page",
-        "html",
-        "url",
-        "fetch",
-        "fetched",
-        "browser",
-        "search",
-        "tool",
-        "tool-output",
-        "tool_output",
-        "tool-result",
-        "tool_result",
-        "mcp",
-        "email",
-        "mail",
-        "feed",
-        "rss",
-        "issue",
-        "download",
-        "untrusted",
-    ]
-)
-
-
-def origin_of(source_kind: str, trust_tier: str = "trusted", *, is_scan: bool = False) -> Origin:
-    """Return whose words a memory has: of a scanned folder its owner's, of a push the agent's.
-
-    What is called somebody else's, by its kind or its tier, is untrusted.
-    """
-    if source_kind in _OTHERS_KINDS or trust_tier != "trusted":
-        return "untrusted"
-    return "owner" if is_scan else "agent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Final
 from service.access.caller import Caller, Scope
 from service.access.errors import KeyNotFound, TooManyRequests, Unauthorized
 from service.access.keys import Key, Secret
+from service.access.origins import Origin
 from service.errors import ServiceError
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -136,19 +137,19 @@ class Keyring:
 
     async def create(
         self, name: str, scopes: Sequence[Scope], agents: Sequence[str] | None,
-        expires_at: datetime | None = None, rate: int | None = None,
+        expires_at: datetime | None = None, rate: int | None = None, origin: Origin = "agent",
     ) -> tuple[Key, Secret]:  # fmt: skip
         """Make a key and return it with its secret, which nobody can ask for again."""
         secret = Secret.new()
         told = None if agents is None else tuple(dict.fromkeys(agents))
         key = Key(
             secret.id, name, secret.hash, tuple(scopes), told, datetime.now(UTC), expires_at,
-            rate=rate,
+            rate=rate, origin=origin,
         )  # fmt: skip
         await self._db.run(
             PUT_KEY, id=record("key", key.id), name=name, hash=key.hash, scopes=list(scopes),
             agents=None if told is None else list(told), created_at=key.created_at,
-            expires_at=expires_at, rate=rate,
+            expires_at=expires_at, rate=rate, origin=origin,
         )  # fmt: skip
         self._keys[key.id] = key
         return key, secret

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from service.errors import StoreRefused
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 IndexOf = Literal["words", "vectors"]
 # Where the parts begin that only some stores need: a server's, then the database engine's.
 _FEED_MARK: Final = "-- feed:"

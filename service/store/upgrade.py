@@ -13,6 +13,7 @@ import numpy as np
 from service.store.driver import RecordID
 from service.store.queries import Query, load_query
 from service.store.upgrade_edges import upgrade_edges
+from service.store.upgrade_origins import upgrade_origins
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +22,9 @@ WRITE_VECTORS: Final = load_query(__package__, "write_vectors")
 FORGET_VALID_SNAPSHOT: Final = load_query(__package__, "forget_valid_snapshot")
 
 # Since this version vectors as bytes are of float16, and most edges plain rows.
-VERSION: Final = 4
+_PLAIN_EDGES: Final = 4
+# Since this one every memory has an origin.
+_ORIGINS: Final = 5
 _FLOAT32_BYTES: Final = 4
 _PAGE_VECTORS: Final = 1000
 
@@ -44,14 +47,18 @@ async def upgrade(db: Store, stored: Mapping[str, Any]) -> None:
 
     From the first step on no older program opens it. Raises what `run` raises.
     """
-    if not stored or (stored.get("version", 0) >= VERSION and not stored.get("is_upgrading")):
+    if not stored or (stored.get("version", 0) >= _ORIGINS and not stored.get("is_upgrading")):
         return
-    log.info("the store is brought over to version %d", VERSION)
-    await db.set_meta("schema", {"version": VERSION, "is_upgrading": True})
+    # Where an earlier start broke off: of a store that version 4 was bringing over, before that.
+    before = stored.get("before", 0 if stored.get("is_upgrading") else stored.get("version", 0))
+    log.info("the store is brought over to version %d", _ORIGINS)
+    await db.set_meta("schema", {"version": _ORIGINS, "is_upgrading": True, "before": before})
     # What was logged since it names edges by the ids that they had.
     await db.run(FORGET_VALID_SNAPSHOT, id=RecordID("meta", "snapshot"))
-    await _halve_vectors(db)
-    await upgrade_edges(db)
+    if before < _PLAIN_EDGES:
+        await _halve_vectors(db)
+        await upgrade_edges(db)
+    await upgrade_origins(db)
 
 
 async def _halve_vectors(db: Store) -> None:

@@ -4,6 +4,8 @@ Without any key in the store a program of this machine may do everything; with o
 without a key does more than look whether the service is there.
 """
 
+import re
+from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -20,6 +22,7 @@ from service.web.problems import problem
 _OPEN: Final = ("/health/live", "/health/ready", "/openapi.json", "/docs", "/redoc")
 _OPEN_BELOW: Final = "/docs/"
 _BEARER: Final = "bearer "
+_PRODUCT: Final = re.compile(r"[A-Za-z0-9._-]{1,50}+(?=$|[/ ])")
 
 
 class Authentication:
@@ -49,7 +52,7 @@ async def _caller_of(request: Request) -> Caller:
     """Return who asks; raises Unauthorized, TooManyRequests."""
     keyring: Keyring = request.app.state.parts[Keyring]
     if getattr(request.app.state, "is_private", False):
-        return LOCAL
+        return _local(request)
     given = request.headers.getlist("authorization")
     path = request.scope["path"]
     is_open = path in _OPEN or path.startswith(_OPEN_BELOW)
@@ -65,11 +68,17 @@ async def _caller_of(request: Request) -> Caller:
     # The outermost layer sets it: what came through a proxy or from another machine.
     needs_key = getattr(request.state, "needs_key", False)
     if keyring.is_empty and not needs_key:
-        return LOCAL
+        return _local(request)
     if is_open:
         return NOBODY
     made = " Make one with: graph-memory keys create --name NAME" if keyring.is_empty else ""
     raise Unauthorized(f"Send a key: Authorization: Bearer gm_….{made}")
+
+
+def _local(request: Request) -> Caller:
+    """Return a program of this machine, by the name that it gives itself (RFC 9110, 10.1.5)."""
+    name = _PRODUCT.match(request.headers.get("user-agent", ""))
+    return replace(LOCAL, client=name[0].lower() if name else None)
 
 
 def _key_in(given: list[str]) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from service.access.caller import caller
 from service.field_types import AgentName, EndMoment, Flag, Moment, OwnAgent, Tags
-from service.metadata import DEFAULTS, FIELDS, LABEL_FILTERS, LabelFilter, Metadata, filter_type
+from service.metadata import FIELDS, LABEL_FILTERS, SHOWN, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
 from service.store.agents import readable_agents
 from service.store.database import Database
@@ -66,11 +66,15 @@ def with_fields(*, of_change: bool = False) -> Callable[[type[Model]], type[Mode
     if of_change:
         chosen = {n: row.request | None for n, row in FIELDS.items() if row.changes}
     else:
-        chosen = {name: row.request for name, row in FIELDS.items()}
+        chosen = {
+            name: row.request | None if row.unset is None else row.request
+            for name, row in FIELDS.items()
+            if not row.given
+        }
     added: dict[str, Any] = {
         name: (
             request,
-            Field(None if of_change else DEFAULTS[name], description=FIELDS[name].description),
+            Field(None if of_change else FIELDS[name].unset, description=FIELDS[name].description),
         )
         for name, request in chosen.items()
     }
@@ -100,7 +104,7 @@ def showing_fields(shape: type[Shape]) -> type[Shape]:
     """Add the table of fields to the shape of an answer; every one is always there."""
     hints = get_type_hints(Metadata)
     made: type[Shape] = make_dataclass(
-        shape.__name__, [(name, hints[name]) for name in FIELDS], bases=(shape,),
+        shape.__name__, [(name, hints[name]) for name in SHOWN], bases=(shape,),
         namespace={"__doc__": shape.__doc__}, frozen=True, slots=True,
     )  # fmt: skip
     made.__module__ = shape.__module__
@@ -196,5 +200,5 @@ def memory_fields(memory: Memory, *, with_content: bool = True) -> dict[str, Any
 
 _SAME = (
     "id", "kind", "type", "agent", "occurred_at", "created_at", "updated_at", "archived_at",
-    "consolidated_into", *FIELDS,
+    "consolidated_into", *SHOWN,
 )  # fmt: skip

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
 from service.drafts.stored_memory import StoredMemory
 from service.links import stored
@@ -41,9 +42,9 @@ class DocumentDiff:
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Take sections out of what is to be written: they were deleted for good."""
-        left = [draft.key for draft in self.writes if draft.key in keys]
+        left = [draft.id for draft in self.writes if draft.id in keys]
         self.deleted += len(left)
-        self.writes = [draft for draft in self.writes if draft.key not in keys]
+        self.writes = [draft for draft in self.writes if draft.id not in keys]
         self.changed -= set(left)
         self.gone += [self.old[key] for key in left if key in self.old]
 
@@ -79,22 +80,41 @@ def _compare(
     places: Mapping[str, str],
 ) -> DocumentDiff:
     drafts = [
-        _keep(draft, old[draft.key]) if draft.key in old else draft
+        _kept(draft, old[draft.id], document.sender) if draft.id in old else draft
         for draft in document_drafts(document, parsed, places)
     ]
-    changed = {d.key for d in drafts if d.key not in old or differs(d, old[d.key])}
-    writes = [d for d in drafts if d.key in changed or _moved(d, old[d.key])]
-    keys = {draft.key for draft in drafts}
+    changed = {d.id for d in drafts if d.id not in old or differs(d, old[d.id])}
+    writes = [
+        d for d in drafts if d.id in changed or _moved(d, old[d.id]) or d.origin != old[d.id].origin
+    ]
+    keys = {draft.id for draft in drafts}
     gone = [memory for key, memory in old.items() if key not in keys]
     return DocumentDiff(document, parsed, writes, changed, old, gone, drafts, text_hash)
 
 
-def _keep(draft: Draft, old: StoredMemory) -> Draft:
-    """Keep what a document does not say of its sections and somebody may have set since."""
+def _kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:
+    """Keep what a document does not say of its sections and somebody may have set since.
+
+    Words that are the same stay whose they were; those that are sent anew raise no others. The
+    owner's file is read whole: all that stands in it is the owner's.
+    """
+    if sender != SCANNED:
+        is_same = not differs(draft, old)
+        draft = (
+            replace(draft, origin=old.origin, client=old.client, key=old.key)
+            if is_same
+            else replace(draft, origin=lowest((old.origin, draft.origin)))
+        )
     kept = {name: getattr(old, name) for name in KEPT}
+    kept["trust_tier"] = tier_after(old, draft.origin)
     if draft.trust_tier == QUARANTINED and draft.content_hash != old.content_hash:
         kept["trust_tier"] = QUARANTINED  # released were other words
     return keep_time(replace(draft, **kept), old)
+
+
+def tier_after(old: StoredMemory, origin: Origin) -> str:
+    """Return the trust tier of a memory that has another origin now: what was set stays."""
+    return tier_of(origin) if old.trust_tier == tier_of(old.origin) else old.trust_tier
 
 
 def keep_time(draft: Draft, old: StoredMemory) -> Draft:

@@ -35,7 +35,7 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     patience = Patience(seconds, inf if is_scan else seconds)
     texts = [draft.text for draft in waiting]
     made, failure = await vectors.embed_some(texts, patience)
-    found = {draft.key: vector for draft, vector in zip(waiting, made, strict=False)}
+    found = {draft.id: vector for draft, vector in zip(waiting, made, strict=False)}
     if failure is None:
         return Embedded(found)
     left = len(waiting) - len(made)
@@ -48,9 +48,9 @@ def _not_embedded(change: Change) -> list[Draft]:
     waiting = [
         draft
         for draft in change.drafts
-        if draft.key not in change.replaced
-        or not change.replaced[draft.key].is_embedded
-        or change.replaced[draft.key].content_hash != draft.content_hash
+        if draft.id not in change.replaced
+        or not change.replaced[draft.id].is_embedded
+        or change.replaced[draft.id].content_hash != draft.content_hash
     ]
     # Texts of like length share a batch: padding is wasted work.
-    return sorted(waiting, key=lambda draft: (len(draft.text), draft.key))
+    return sorted(waiting, key=lambda draft: (len(draft.text), draft.id))

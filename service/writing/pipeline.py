@@ -155,7 +155,7 @@ def _change_of(diffs: Sequence[DocumentDiff]) -> Change:
         agent=diffs[0].document.agent if diffs else "",
         drafts=tuple(draft for diff in diffs for draft in diff.writes),
         gone=tuple(memory for diff in diffs for memory in diff.gone),
-        replaced={d.key: one.old[d.key] for one in diffs for d in one.writes if d.key in one.old},
+        replaced={d.id: one.old[d.id] for one in diffs for d in one.writes if d.id in one.old},
         fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
         documents=tuple(map(_document_row, diffs)),
     )
@@ -165,7 +165,7 @@ def _document_row(diff: DocumentDiff) -> DocumentRow:
     document = diff.document
     return DocumentRow(
         document.uri, document.text, diff.text_hash, diff.sections, document.folder,
-        tuple(diff.drafts),
+        document.sender, tuple(diff.drafts),
     )  # fmt: skip
 
 
@@ -206,10 +206,10 @@ async def commit(pipeline: Pipeline, change: Change) -> Synced:
 
 async def commit_embedded(pipeline: Pipeline, change: Change, embedded: Embedded) -> Synced:
     """Link and write one change with what was embedded for it before."""
-    mine = {draft.key for draft in change.drafts}
+    mine = {draft.id for draft in change.drafts}
     vectors = {key: vector for key, vector in embedded.vectors.items() if key in mine}
     written, links = await write_change(pipeline, change, vectors)
-    mine = {draft.key for draft in written.drafts}
+    mine = {draft.id for draft in written.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
         embedded=len(vectors),
@@ -230,7 +230,7 @@ async def write_change(
     """
     turn, write_now = pipeline.writing.of(change.agent), partial(_write_current, pipeline)
     written, links = await pipeline.together.write(turn, change, vectors, write_now)
-    if any(draft.key not in vectors for draft in written.drafts):
+    if any(draft.id not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
     return written, links
 
@@ -287,5 +287,5 @@ async def read_ahead(pipeline: Pipeline, agents: Iterable[str]) -> None:
 
 async def _compare(db: Database, change: Change) -> Change:
     """Compare a change with the store as it is now: others wrote while this one was embedded."""
-    keys = {draft.key for draft in change.drafts} | {memory.id for memory in change.gone}
+    keys = {draft.id for draft in change.drafts} | {memory.id for memory in change.gone}
     return change.compared(await stored.memories_by_id(db, keys))

@@ -9,7 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from service.access.origins import lower_tier
 from service.drafts.drafts import Draft
+from service.drafts.stored_memory import StoredMemory
 from service.links import stored
 from service.links.change import Change
 from service.names.dictionary import pieces
@@ -57,7 +59,7 @@ async def store_groups(
 
 
 def _keys(drafts: Sequence[Draft]) -> set[str]:
-    return {draft.key for draft in drafts}
+    return {draft.id for draft in drafts}
 
 
 async def _prepare_meanwhile(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
@@ -72,12 +74,21 @@ async def _prepare_meanwhile(pipeline: Pipeline, drafts: Sequence[Draft]) -> Pre
 
 async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     old = await stored.memories_by_id(pipeline.db, _keys(drafts))
-    last = {draft.key: draft for draft in drafts}
-    writes = [d for d in last.values() if d.key not in old or differs(d, old[d.key])]
-    writes = [d if d.key not in old else keep_time(d, old[d.key]) for d in writes]
-    replaced = {d.key: old[d.key] for d in writes if d.key in old}
+    last = {draft.id: draft for draft in drafts}
+    writes = [d for d in last.values() if d.id not in old or differs(d, old[d.id])]
+    writes = [_kept(d, old[d.id]) if d.id in old else d for d in writes]
+    replaced = {d.id: old[d.id] for d in writes if d.id in old}
     change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
     return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
+
+
+def _kept(draft: Draft, old: StoredMemory) -> Draft:
+    """Keep the time of a memory that tells none; what is sent again is trusted no more than it was.
+
+    An admin releases it, or says so in a change.
+    """
+    tier = lower_tier(draft.trust_tier, old.trust_tier)
+    return keep_time(replace(draft, trust_tier=tier), old)
 
 
 def _read_ahead(drafts: Iterable[Draft]) -> None:
@@ -93,7 +104,7 @@ async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
     written = _keys(prepared.change.drafts)
     actions = []
     for draft in prepared.drafts:
-        action = "updated" if draft.key in whole.replaced else "created"
-        actions.append(action if draft.key in written else "duplicate")
-        written.discard(draft.key)
+        action = "updated" if draft.id in whole.replaced else "created"
+        actions.append(action if draft.id in written else "duplicate")
+        written.discard(draft.id)
     return replace(whole, actions=tuple(actions))

@@ -3,14 +3,11 @@
 from dataclasses import replace
 
 from service.drafts.drafts import DocumentText
-from service.records import DOCUMENT
-from service.sanitise.sanitiser import Sanitiser, origin_of
+from service.sanitise.sanitiser import Sanitiser
 from service.text.clean import clean_text
 
 
-def screen_document(
-    sanitiser: Sanitiser, document: DocumentText, *, is_scan: bool = False
-) -> DocumentText:
+def screen_document(sanitiser: Sanitiser, document: DocumentText) -> DocumentText:
     """Return a document as it may be stored, with what is told of it; raises TextRefused.
 
     Its lines stay where they are. Reading takes control characters out: where a secret would come
@@ -21,7 +18,7 @@ def screen_document(
         text = cleaned
     screened = sanitiser.screen(
         {"text": text, "source": document.uri, "scope": document.scope or ""},
-        origin_of(DOCUMENT, is_scan=is_scan),
+        document.sender.origin,
     )
     texts = screened.texts
     return replace(

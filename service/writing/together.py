@@ -71,9 +71,9 @@ def _group(mine: _Waiting, line: Sequence[_Waiting]) -> list[_Waiting]:
     """Return the one whose turn it is and those in line that fit: no memory stands in two."""
     if mine not in line:
         return [mine]
-    group, keys = [mine], {draft.key for draft in mine.change.drafts}
+    group, keys = [mine], {draft.id for draft in mine.change.drafts}
     for one in line:
-        others = {draft.key for draft in one.change.drafts}
+        others = {draft.id for draft in one.change.drafts}
         if one is not mine and keys.isdisjoint(others) and len(keys | others) <= _MOST_MEMORIES:
             group.append(one)
             keys |= others
@@ -96,9 +96,9 @@ async def _write_group(group: Sequence[_Waiting], line: list[_Waiting], write: W
 
 def _share(written: Change, change: Change) -> Change:
     """Return what was written of one change."""
-    keys = {draft.key for draft in change.drafts}
+    keys = {draft.id for draft in change.drafts}
     return replace(
         written,
-        drafts=tuple(draft for draft in written.drafts if draft.key in keys),
+        drafts=tuple(draft for draft in written.drafts if draft.id in keys),
         replaced={key: old for key, old in written.replaced.items() if key in keys},
     )

@@ -56,7 +56,7 @@ async def leave_out(db: Database, agent: str, diffs: Iterable[DocumentDiff]) -> 
     if key is None:
         return
     by_uri = {diff.document.uri: diff for diff in diffs}
-    new = [d for diff in by_uri.values() for d in diff.writes if _says_more(d, diff.old.get(d.key))]
+    new = [d for diff in by_uri.values() for d in diff.writes if _says_more(d, diff.old.get(d.id))]
     hashes = {uri: diff.text_hash for uri, diff in by_uri.items()}
     deleted = await _deleted(db, agent, _hashes_of(key, new, hashes))
     for diff in by_uri.values():
@@ -80,13 +80,13 @@ async def bury(db: Database, change: Change) -> Change:
 
 
 async def _without_deleted(db: Database, change: Change, key: bytes) -> Change:
-    sections = {draft.key: draft for row in change.documents for draft in row.drafts}
+    sections = {draft.id: draft for row in change.documents for draft in row.drafts}
     others = sections.keys() - change.replaced.keys()
     unchanged = set(await db.run(EXISTING, ids=_records(others)))
     absent = [
         draft
         for draft in sections.values()
-        if draft.key not in unchanged and _says_more(draft, change.replaced.get(draft.key))
+        if draft.id not in unchanged and _says_more(draft, change.replaced.get(draft.id))
     ]
     text_hashes = {row.uri: row.text_hash for row in change.documents}
     hashes = _hashes_of(key, absent, text_hashes)
@@ -95,7 +95,7 @@ async def _without_deleted(db: Database, change: Change, key: bytes) -> Change:
         return change
     return replace(
         change,
-        drafts=tuple(draft for draft in change.drafts if draft.key not in deleted),
+        drafts=tuple(draft for draft in change.drafts if draft.id not in deleted),
         gone=(*change.gone, *(old for key, old in change.replaced.items() if key in deleted)),
         replaced={key: old for key, old in change.replaced.items() if key not in deleted},
         documents=tuple(_withholding(row, deleted, key) for row in change.documents),
@@ -112,7 +112,7 @@ def _says_more(draft: Draft, old: StoredMemory | None) -> bool:
 def _withholding(row: DocumentRow, deleted: Iterable[str], key: bytes) -> DocumentRow:
     """Return a document's row without the lines of what was deleted."""
     gone = set(deleted)
-    hidden = [draft.source for draft in row.drafts if draft.key in gone]
+    hidden = [draft.source for draft in row.drafts if draft.id in gone]
     if not hidden:
         return row
     lines = merged((source.line_start or 1, source.line_end or 0) for source in hidden)
@@ -151,7 +151,7 @@ def _hashes_of(
     found = {}
     for draft in drafts:
         uri = draft.source.uri or ""
-        found[draft.key] = tombstones_of(key, uri, sealed[uri], draft.heading_path, draft.content)
+        found[draft.id] = tombstones_of(key, uri, sealed[uri], draft.heading_path, draft.content)
     return found
 
 

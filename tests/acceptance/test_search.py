@@ -218,6 +218,7 @@ def _memory(chance: random.Random, number: int) -> Json:
         "session": chance.choice([None, "one", "two"]),
         "occurred_at": chance.choice(MOMENTS).isoformat(),
         "trust_tier": chance.choice(TIERS),
+        "source_kind": chance.choice(["push", "web"]),
         "valid_from": some_moment(),
         "valid_until": some_moment(),
     }
@@ -237,9 +238,15 @@ def _filters(chance: random.Random) -> Json:
         "session": chance.choice(["one", "two"]),
         "include_archived": True,
         "trust": chance.sample(TIERS, chance.randrange(1, 4)),
+        "origins": chance.sample(["agent", "untrusted"], chance.randrange(1, 3)),
     }
     given = {name: value for name, value in every.items() if chance.random() < 0.25}
     return {"agent": chance.choice(["wall-a", "wall-b"])} | given
+
+
+def _origin(memory: Json) -> str:
+    is_own = memory["source_kind"] == "push" and memory["trust_tier"] == "trusted"
+    return "agent" if is_own else "untrusted"
 
 
 def _passes(memory: Json, wish: Json) -> bool:
@@ -265,6 +272,7 @@ def _passes(memory: Json, wish: Json) -> bool:
             wish.get("session") in {None, memory["session"]},
             "include_archived" in wish or not memory.get("archived"),
             memory["trust_tier"] in wish.get("trust", TIERS[:2]),
+            _origin(memory) in wish.get("origins", [_origin(memory)]),
         )
     )
 

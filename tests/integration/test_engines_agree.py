@@ -16,6 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from service.access.origins import ORIGINS
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
@@ -101,6 +102,8 @@ class Chance(random.Random):
             occurred_at=self.moment(),
             session=self.choice([None, "s1", "s2"]),
             trust_tier=self.choice(["trusted", *TRUST_TIERS]),
+            origin=self.choice(ORIGINS),
+            client=self.choice([None, "codex"]),
             valid_from=self.rarely(self.moment()),
             # Far from this moment: both engines look at their clocks, not at once.
             valid_until=self.rarely(self.choice([self.moment(), START.replace(year=2126)])),
@@ -123,6 +126,7 @@ class Chance(random.Random):
             as_of=self.rarely(self.moment()),
             session=self.rarely("s1"),
             include_archived=self.random() < 0.5,
+            origins=self.rarely(self.some(ORIGINS, 2)),
             trust=self.choice([TRUST_TIERS, TRUST_TIERS[:2], ("quarantined",), ()]),
         )
         edges = self.some(["related_to", "is_a"], 2)

@@ -97,7 +97,7 @@ def test_a_service_answers_on_it_with_every_signal(folder: Path, words_url: str)
         for note in ORDER.notes().questions(10):
             body = {"query": note.question, "limit": 10, "scope": note.draft.scope}
             answer = running.client.post("/search", json=body).raise_for_status().json()
-            assert note.draft.key in [hit["id"] for hit in answer["results"][:3]]
+            assert note.draft.id in [hit["id"] for hit in answer["results"][:3]]
             assert {hit["scope"] for hit in answer["results"]} == {note.draft.scope}
             assert answer["receipt"]["missing_signals"] == []
             for hit in answer["results"]:

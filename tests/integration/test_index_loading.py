@@ -264,6 +264,7 @@ LOOSE_FIELDS = {
         "kind",
         "type",
         "occurred_at",
+        "origin",
         "trust_tier",
     ),
     "concept": ("name", "memories"),
@@ -295,6 +296,7 @@ BAD_MEMORIES: dict[str, Any] = {
     "a list for a session": {"session": ["a"]},
     "no kind": {"kind": None},
     "a number for a trust tier": {"trust_tier": 7},
+    "no origin": {"origin": None},
     "a word for a time": {"occurred_at": "yesterday"},
     "no time": {"occurred_at": None},
 }

@@ -111,6 +111,7 @@ async def test_a_deleted_concept_takes_its_pairs_along(opened: OpenStore) -> Non
     "change",
     [
         "kind = 'diary'", "type = 'odd'", "trust_tier = 'some'", "importance = 1.5",
+        "origin = 'mine'", "origin = NONE", "client = 7",
         "importance = -0.1", "agent = ''", "occurred_at = 'today'", "is_embedded = 'no'",
         "tags = 'one'", "tags = [1]", "position = 'first'", "unknown_field = 1",
     ],

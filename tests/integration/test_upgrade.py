@@ -9,34 +9,44 @@ from typing import Any
 
 import pytest
 
+from service.access.origins import SCANNED
+from service.drafts.drafts import DocumentText
 from service.errors import StoreRefused
 from service.records import Filters
 from service.store import schema as schemas
 from service.store.address import StoreAddress
-from service.store.database import Database
+from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm
+from service.writing.pipeline import sync_documents
 from tests.stores.graph_check import violations
 from tests.stores.open_store import open_store
 from tests.stores.template import SCHEMA
 from tests.stores.version_3 import make_version_3
+from tests.stores.version_4 import make_version_4
 
 pytestmark = pytest.mark.anyio
 
 TEXTS = [f"Note {number} about the GPU of Anna Berg, number {number}." for number in range(7)]
 KEPT = ("memory", "embedding", "concept", "references", "follows", "related_to", "is_a")
+SUMMARY = Query(
+    "own", """
+UPDATE $summary SET source_kind = "consolidation" RETURN NONE;
+FOR $one IN $sources { RELATE $summary->derived_from->$one };
+""", frozenset({"summary", "sources"}), writes=True,
+)  # fmt: skip
 DECLARED = '[[concept]]\nname = "Graphics card"\nis_a = ["Hardware"]\nrelated_to = ["GPU"]\n'
 # Opens a store with pages of three rows; kills itself some seconds after its nth write began.
 KILLED = """
 import asyncio, os, signal, sys, threading
 from pathlib import Path
-from service.store import upgrade, upgrade_edges
+from service.store import upgrade, upgrade_edges, upgrade_origins
 from service.store.address import StoreAddress
 from service.store.database import Database
 
 folder, nth, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-upgrade._PAGE_VECTORS = upgrade_edges._PAGE_EDGES = 3
+upgrade._PAGE_VECTORS = upgrade_edges._PAGE_EDGES = upgrade_origins._PAGE_MEMORIES = 3
 written, write = [], Database._write
 
 async def counted(self, *asked):
@@ -129,3 +139,53 @@ async def refused_by_older(store: Path) -> None:
                 schemas.refuse_newer(stored)
     else:
         assert all("in" in row for row in moved)
+
+
+async def write_version_4(folder: Path) -> dict[str, str]:
+    """Leave a store of version 4; returns the origins that its memories should get, by id."""
+    async with open_store(folder) as opened:
+        own = await opened.push("The GPU of Anna Berg.", "An own note of the harbour.")
+        others = await opened.push("A page about the GPU.", source_kind="web")
+        doubted = await opened.push("A doubted word.", trust_tier="untrusted")
+        scanned = DocumentText("log.md", "# Log\n\nThe GPU.\n", folder="/notes", sender=SCANNED)
+        await sync_documents(opened.pipeline, [scanned])
+        await opened.read("pushed.md", "# Pushed\n\nThe GPU.\n")
+        documents = await opened.ask(
+            "SELECT VALUE [record::id(id), source.uri] FROM memory WHERE source.uri IS NOT NONE"
+        )
+        uris: dict[str, str] = dict(documents)  # type: ignore[call-overload]
+        [summary] = await opened.push("A summary.")
+        await opened.db.run(
+            SUMMARY, summary=record("memory", summary),
+            sources=[record("memory", key) for key in (own[0], doubted[0])],
+        )  # fmt: skip
+        await make_version_4(opened.db)
+    return {
+        **dict.fromkeys(own, "agent"), **dict.fromkeys((*others, *doubted, summary), "untrusted"),
+        **{key: "owner" if uri == "log.md" else "agent" for key, uri in uris.items()},
+    }  # fmt: skip
+
+
+async def origins_of(db: Database) -> dict[str, str]:
+    """Return the origins of all memories by id."""
+    query = Query("own", "SELECT id, origin FROM memory", frozenset(), writes=False)
+    return {row["id"]: row["origin"] for row in await db.run(query)}
+
+
+async def test_memories_of_version_4_get_the_origin_of_their_way_in(tmp_path: Path) -> None:
+    expected = await write_version_4(tmp_path)
+    async with open_store(tmp_path) as new:
+        assert await origins_of(new.db) == expected
+        assert set(expected.values()) == {"owner", "agent", "untrusted"}
+        assert (await new.db.meta("schema")).keys() == {"version", "digest"}
+        found = str(await new.engine.by_text("gpu", Filters(origins=("owner",)), 9))
+        assert {origin for key, origin in expected.items() if key in found} == {"owner"}
+
+
+async def test_killed_while_origins_are_given_it_goes_on(tmp_path: Path) -> None:
+    expected = await write_version_4(tmp_path)
+    for nth in range(1, 6):
+        code = [sys.executable, "-c", KILLED, str(tmp_path / "store"), str(nth), "0"]
+        await asyncio.to_thread(subprocess.run, code, check=False, timeout=60)
+    async with open_store(tmp_path) as new:
+        assert await origins_of(new.db) == expected

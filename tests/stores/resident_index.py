@@ -56,7 +56,7 @@ def memory_row(key: str, words: str, **fields: Any) -> Row:
         "id": key, "agent": "main", "kind": "note", "type": "semantic", "title": "",
         "heading_path": [], "content": words, "words": words, "tags": [], "source_kind": "push",
         "position": 0, "concepts": [], "occurred_at": AT, "created_at": AT, "updated_at": AT,
-        "importance": 0.5, "trust_tier": "trusted", "sensitivity": "normal",
+        "importance": 0.5, "origin": "agent", "trust_tier": "trusted", "sensitivity": "normal",
         "content_hash": key, "is_embedded": False,
     }  # fmt: skip
     return row | fields

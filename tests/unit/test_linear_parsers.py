@@ -68,9 +68,9 @@ MOST_CHARACTERS: Final = {
 
 def _original(text: str) -> Original:
     return Original(
-        id="m", agent="main", scope=None, trust_tier="trusted", sensitivity="normal", title="",
-        content=text, content_hash="", tags=(), importance=0.5, occurred_at=NOW, session=None,
-        uri="", line_start=1,
+        id="m", agent="main", scope=None, origin="agent", trust_tier="trusted",
+        sensitivity="normal", title="", content=text, content_hash="", tags=(), importance=0.5,
+        occurred_at=NOW, session=None, uri="", line_start=1,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from service.access.origins import Origin
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
 
@@ -15,6 +16,7 @@ class Original:
     id: str
     agent: str
     scope: str | None
+    origin: Origin
     trust_tier: str
     sensitivity: str
     title: str
@@ -43,7 +45,7 @@ def original_of_draft(draft: Draft) -> Original:
     """Return a memory that is about to be written as a summary will see it."""
     same = {name: getattr(draft, name) for name in _SAME}
     source = draft.source
-    return Original(id=draft.key, uri=source.uri or "", line_start=source.line_start or 0, **same)
+    return Original(id=draft.id, uri=source.uri or "", line_start=source.line_start or 0, **same)
 
 
 # Called the same in a stored memory, in a draft and here.

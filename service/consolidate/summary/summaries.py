@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from service.access.origins import lowest
 from service.consolidate.summary.extraction import Extract, best_formed, extract
 from service.consolidate.summary.originals import Original
 from service.consolidate.summary.refs import is_of_near_duplicates, line_name
@@ -54,7 +55,7 @@ def _draft(
     slug = concept_of_summary(ref)
     sessions = {one.session for one in ordered}
     return Draft(
-        key=key,
+        id=key,
         agent=first.agent,
         content=text.content,
         title=f"{name}, {_span(ordered)}",
@@ -68,6 +69,7 @@ def _draft(
         source=Source(ref=ref),
         source_kind=CONSOLIDATION,
         importance=max(one.importance for one in ordered),
+        origin=lowest(one.origin for one in ordered),
         trust_tier=first.trust_tier,
         sensitivity=first.sensitivity,
     )

@@ -1,6 +1,7 @@
 """Documents as they were last read, and how many memories each has."""
 
 from collections import Counter
+from dataclasses import asdict
 from typing import Final
 
 from service.links.change import Change, DocumentRow
@@ -21,6 +22,7 @@ def document(linked: LinkedChange) -> Fragment | None:
                 "id": record("document", [agent, d.uri]), "agent": agent, "uri": d.uri,
                 "folder": d.folder, "text": d.text, "text_hash": d.text_hash,
                 "sections": d.sections, "updated_at": linked.now, "withheld": _withheld(d),
+                **asdict(d.sender),
             }
             for d in change.documents
         ],

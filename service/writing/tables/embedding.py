@@ -14,11 +14,9 @@ QUERY: Final = load_query(__package__, "embedding")
 def embedding(linked: LinkedChange) -> Fragment | None:
     """Remove the vectors of what goes or changed, and write those that were made."""
     change = linked.change
-    coming = {draft.key for draft in change.drafts}
+    coming = {draft.id for draft in change.drafts}
     stale = [memory.id for memory in change.gone]
-    stale += [
-        d.key for d in change.drafts if d.key in change.replaced and not is_embedded(linked, d)
-    ]
+    stale += [d.id for d in change.drafts if d.id in change.replaced and not is_embedded(linked, d)]
     return fragment(
         QUERY,
         gone_embeddings=[record("embedding", key) for key in stale],

@@ -15,7 +15,7 @@ QUERY: Final = load_query(__package__, "follows")
 def follows(linked: LinkedChange) -> Fragment | None:
     """Write and drop edges (later, earlier), in the rows of both ends."""
     change = linked.change
-    new = {draft.key for draft in change.drafts} - change.replaced.keys()
+    new = {draft.id for draft in change.drafts} - change.replaced.keys()
     leaving = {memory.id for memory in change.gone}
     earlier, later = _by_ends(linked.follows)
     gone_earlier, gone_later = _by_ends(linked.gone_follows)

@@ -41,7 +41,7 @@ class LinkedChange:
     def growth(self) -> int:
         """By how many memories the agent's store grows."""
         change = self.change
-        return sum(d.key not in change.replaced for d in change.drafts) - len(change.gone)
+        return sum(d.id not in change.replaced for d in change.drafts) - len(change.gone)
 
     @property
     def learned(self) -> list[Name]:

@@ -17,17 +17,17 @@ def memory(linked: LinkedChange) -> Fragment | None:
     return fragment(
         QUERY,
         gone_memories=[record("memory", memory.id) for memory in change.gone],
-        memories=[_row(linked, d) for d in change.drafts if d.key not in change.replaced],
-        changed_memories=[_row(linked, d) for d in change.drafts if d.key in change.replaced],
+        memories=[_row(linked, d) for d in change.drafts if d.id not in change.replaced],
+        changed_memories=[_row(linked, d) for d in change.drafts if d.id in change.replaced],
     )
 
 
 def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
-    old = linked.change.replaced.get(draft.key)
+    old = linked.change.replaced.get(draft.id)
     # The database's own index is made of words; the resident engine's is made of the text.
     words = index_words(draft.text) if linked.form == "array" else None
     return {
-        **draft.row(), "id": record("memory", draft.key), "words": words,
+        **draft.row(), "id": record("memory", draft.id), "words": words,
         "is_embedded": is_embedded(linked, draft),
         "created_at": old.created_at if old else linked.now, "updated_at": linked.now,
     }  # fmt: skip
@@ -35,6 +35,6 @@ def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
 
 def is_embedded(linked: LinkedChange, draft: Draft) -> bool:
     """Say whether a draft has a vector from this transaction on: a new one, or still its old."""
-    old = linked.change.replaced.get(draft.key)
+    old = linked.change.replaced.get(draft.id)
     is_unchanged = old is not None and old.content_hash == draft.content_hash
-    return draft.key in linked.vectors or (is_unchanged and old is not None and old.is_embedded)
+    return draft.id in linked.vectors or (is_unchanged and old is not None and old.is_embedded)

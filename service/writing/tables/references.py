@@ -22,7 +22,7 @@ def references(linked: LinkedChange) -> Fragment | None:
         }
         for key in sorted(touched)
     }
-    new = {draft.key for draft in change.drafts} - change.replaced.keys()
+    new = {draft.id for draft in change.drafts} - change.replaced.keys()
     kept = [key for key, row in rows.items() if row["concepts"]]
     learned = {name.slug for name in linked.learned}
     mentioned = {slug for key in kept for _, slug in rows[key]["concepts"]}.union(*declared.related)

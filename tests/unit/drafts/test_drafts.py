@@ -149,16 +149,16 @@ def test_daily_logs_of_a_folder_are_one_chain_and_other_documents_their_own() ->
 
 
 def test_a_key_depends_on_the_place_alone() -> None:
-    key = _draft(_TEXT, _PARSED).key
+    key = _draft(_TEXT, _PARSED).id
     same = replace(_PARSED, tags=("x",), sections=(_section("GPU", content="other"),))
-    assert _draft(replace(_TEXT, text="other", scope="lab"), same).key == key
+    assert _draft(replace(_TEXT, text="other", scope="lab"), same).id == key
     others = [
-        _draft(replace(_TEXT, agent="kit"), _PARSED).key,
-        _draft(replace(_TEXT, uri="b.md"), _PARSED).key,
-        _draft(_TEXT, Document(sections=(_section("VRAM"),))).key,
-        _draft(_TEXT, Document(sections=(_section("GPU", "GPU"),))).key,
-        _draft(_TEXT, Document(sections=(_section("GPU", ordinal=1),))).key,
-        _draft(_TEXT, Document(sections=(_section("GPU", part=1),))).key,
+        _draft(replace(_TEXT, agent="kit"), _PARSED).id,
+        _draft(replace(_TEXT, uri="b.md"), _PARSED).id,
+        _draft(_TEXT, Document(sections=(_section("VRAM"),))).id,
+        _draft(_TEXT, Document(sections=(_section("GPU", "GPU"),))).id,
+        _draft(_TEXT, Document(sections=(_section("GPU", ordinal=1),))).id,
+        _draft(_TEXT, Document(sections=(_section("GPU", part=1),))).id,
     ]
     assert len({key, *others}) == 7
 
@@ -208,7 +208,7 @@ def test_digests_are_those_of_the_stores_there_are() -> None:
     assert digest("ref", "main", "push", "r-1") == "7a5779ab8bf26a9b7550cf1997959344"
     sections = [_section("A", "B", ordinal=1), _section()]
     drafts = document_drafts(_TEXT, Document("GPU", sections=tuple(sections)), {})
-    assert [draft.key for draft in drafts] == [
+    assert [draft.id for draft in drafts] == [
         "a1dc0dcb13c99b68950a5ab54cda2f41",
         "439c7ee20dc5f2dc49168028ff50899f",
     ]
@@ -217,7 +217,7 @@ def test_digests_are_those_of_the_stores_there_are() -> None:
 def test_sections_whose_headings_hold_the_separator_have_keys_of_their_own() -> None:
     paths = [("a\x1eb",), ("a", "b"), ("", "a", "b"), ("a\x1e", "b"), ("a", "\x1eb")]
     parsed = Document("GPU", sections=tuple(_section(*path) for path in paths))
-    assert len({draft.key for draft in document_drafts(_TEXT, parsed, {})}) == len(paths)
+    assert len({draft.id for draft in document_drafts(_TEXT, parsed, {})}) == len(paths)
 
 
 def test_the_searched_text_names_each_heading_once() -> None:
@@ -239,7 +239,7 @@ def test_a_row_fits_the_table() -> None:
     assert set(row) <= set(fields)
     assert row["source"] == {"uri": "notes/gpu.md", "line_start": 3, "line_end": 5, "ref": None}
     assert (row["tags"], row["heading_path"]) == (["a"], ["GPU"])
-    assert "key" not in row
+    assert "id" not in row
 
 
 def test_names_given_on_purpose() -> None:

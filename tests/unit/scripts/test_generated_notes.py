@@ -24,7 +24,7 @@ def test_notes_have_what_filters_ask_for() -> None:
     assert {draft.trust_tier for draft in DRAFTS} == {"trusted", "untrusted", "quarantined"}
     assert any(draft.valid_until for draft in DRAFTS)
     assert any(NOTES.note(number).archived_at for number in range(1000))
-    assert len({draft.key for draft in DRAFTS}) == 1000
+    assert len({draft.id for draft in DRAFTS}) == 1000
 
 
 def test_a_session_goes_on_in_time() -> None:
@@ -55,8 +55,8 @@ def test_a_question_lies_near_its_note() -> None:
     asked = NOTES.questions(30)
     for note in asked:
         likeness = matrix @ vectors.embed(note.question)
-        nearest = [DRAFTS[place].key for place in np.argsort(-likeness)[:5]]
-        assert note.draft.key in nearest
+        nearest = [DRAFTS[place].id for place in np.argsort(-likeness)[:5]]
+        assert note.draft.id in nearest
 
 
 def test_vectors_are_of_length_one_and_the_same_everywhere() -> None:

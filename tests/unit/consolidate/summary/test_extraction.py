@@ -33,6 +33,7 @@ def _original(key: str, at: datetime, content: str, title: str = "") -> Original
         id=key,
         agent="main",
         scope=None,
+        origin="agent",
         trust_tier="trusted",
         sensitivity="normal",
         title=title,

@@ -30,7 +30,7 @@ ALL_EDGES = {"related_to", "is_a"}
 def memory(key: str, words: str, **fields: Any) -> RowChange:
     row = {
         "agent": "main", "words": words, "kind": "note", "type": "semantic", "tags": [],
-        "trust_tier": "trusted", "occurred_at": AT,
+        "origin": "agent", "trust_tier": "trusted", "occurred_at": AT,
     }  # fmt: skip
     return RowChange("memory", key, row | fields)
 

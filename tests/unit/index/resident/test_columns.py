@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.access.origins import ORIGINS
 from service.index.resident.columns import Columns, grown
 from service.index.resident.facts import Facts, microseconds
 from service.metadata import LABEL_FILTERS
@@ -37,6 +38,7 @@ facts = st.builds(
         type=st.sampled_from(["episodic", "semantic"]),
         scope=st.sampled_from(SCOPES),
         session=st.sampled_from([None, "s1", "s2"]),
+        origin=st.sampled_from(ORIGINS),
         trust_tier=st.sampled_from(["trusted", "untrusted", "quarantined"]),
     ),
     occurred_at=stored_moments,
@@ -58,6 +60,7 @@ filters = st.builds(
     session=st.sampled_from([None, "s1", "unheard"]),
     with_sources=st.booleans(),
     include_archived=st.booleans(),
+    origins=st.none() | st.lists(st.sampled_from(ORIGINS), max_size=3).map(tuple),
     trust=st.lists(st.sampled_from(["trusted", "untrusted", "quarantined"]), max_size=4).map(tuple),
 )
 pages = st.dictionaries(st.integers(0, ROWS - 1), facts, max_size=6)
@@ -84,6 +87,7 @@ def passes(fact: Facts, asked: Filters) -> bool:
             or not fact.is_archived
             or (asked.with_sources and fact.consolidated_into is not None)
         )
+        and (asked.origins is None or label["origin"] in asked.origins)
         and label["trust_tier"] in asked.trust
     )
 

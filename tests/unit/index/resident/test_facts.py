@@ -15,9 +15,9 @@ AT_MICROSECONDS = ((20_497 * 24 + 9) * 60 + 30) * 60_000_000 + 123_456
 
 ROW: dict[str, Any] = {
     "words": "blue bunny", "scope": "gpu", "kind": "note", "type": "semantic", "tags": ["a", "b"],
-    "session": "s1", "trust_tier": "trusted", "occurred_at": AT, "valid_from": AT,
-    "valid_until": AT + timedelta(days=1), "archived_at": None, "agent": "main", "content": "…",
-    "subject": "blue_bunny", "consolidated_into": "s1",
+    "session": "s1", "origin": "agent", "trust_tier": "trusted", "occurred_at": AT,
+    "valid_from": AT, "valid_until": AT + timedelta(days=1), "archived_at": None, "agent": "main",
+    "content": "…", "subject": "blue_bunny", "consolidated_into": "s1",
 }  # fmt: skip
 VALUES: list[Any] = [
     "m1", "blue bunny", ["a", "b"], list(labels(scope="gpu", session="s1")), AT_MICROSECONDS,
@@ -61,7 +61,9 @@ def test_what_may_be_missing_may_be_missing() -> None:
     assert facts_of_row("m1", ROW | {"archived_at": AT}).is_archived is True
 
 
-@pytest.mark.parametrize("name", ["words", "kind", "type", "tags", "trust_tier", "occurred_at"])
+@pytest.mark.parametrize(
+    "name", ["words", "kind", "type", "tags", "origin", "trust_tier", "occurred_at"]
+)
 def test_a_row_without_what_every_memory_has_is_corrupt(name: str) -> None:
     with pytest.raises(CorruptRow, match="'m1'"):
         facts_of_row("m1", {key: value for key, value in ROW.items() if key != name})
