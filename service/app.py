@@ -32,6 +32,7 @@ from service.search import route as search
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
+from service.trust import route as trust
 from service.version import VERSION
 from service.web.authentication import CHECK_SCOPES
 from service.web.bounds import Bounds
@@ -98,6 +99,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         keys,
         grants,
         audit,
+        trust,
     ):
         app.include_router(room.router)
     add_pages(app)

@@ -59,7 +59,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         jobs
         ingest
         memories documents concepts keys grants audit
-        consolidate.summary*
+        trust consolidate.summary*
         consolidate recall graph hooks
         operate
         client

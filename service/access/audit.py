@@ -155,7 +155,8 @@ class Waiting:
 def ids_in(answer: object) -> Iterable[str]:
     """Yield the ids that an answer names, whatever route it is of; of a document its path's hash.
 
-    The id of what was stored or made, those of a batch, of a job, a plan and a run.
+    The id of what was stored or made, those of a batch, of a job, a plan and a run, and of the
+    memories that were found.
     """
     if not isinstance(answer, dict):
         return
@@ -164,6 +165,10 @@ def ids_in(answer: object) -> Iterable[str]:
         for one in value if isinstance(value, list) else (value,):
             if isinstance(one, str):
                 yield nameless(one)
+    for name in ("results", "memories"):
+        found = answer.get(name)
+        for one in found if isinstance(found, list) else ():
+            yield from ids_in({"id": one.get("id")} if isinstance(one, dict) else one)
 
 
 def _weight(entry: Entry) -> int:

@@ -17,6 +17,7 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "graph_recall_get": ("read",),
     "list_memories": ("read",),
     "read_memory": ("read",),
+    "read_lineage": ("read",),
     "read_document": ("read",),
     "list_concepts": ("read",),
     "read_concept": ("read",),
@@ -45,6 +46,8 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "give_grant": ("admin",),
     "revoke_grant": ("admin",),
     "list_audit": ("admin",),
+    "quarantine": ("admin",),
+    "release": ("admin",),
 }
 
 

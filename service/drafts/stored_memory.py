@@ -1,8 +1,9 @@
 """A stored memory with what a change is compared with and linked by; pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from service.drafts.chains import Link
+from service.drafts.drafts import Draft
 from service.records import Memory
 
 
@@ -37,3 +38,12 @@ class StoredMemory(Memory):
     def link(self) -> Link:
         """Its place in its chain."""
         return Link(self.occurred_at, self.uri, self.position, self.id)
+
+
+def draft_of_stored(old: StoredMemory) -> Draft:
+    """Return a stored memory as a draft that changes nothing."""
+    return Draft(**{name: getattr(old, name) for name in _SAME})
+
+
+# Called the same in a stored memory and in a draft.
+_SAME = {one.name for one in fields(Draft)} & {one.name for one in fields(StoredMemory)}

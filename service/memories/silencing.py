@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from service.drafts.stored_memory import draft_of_stored
 from service.links.change import Change
 from service.links.stored import memories_by_id
-from service.memories.storing import draft_of_stored
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
 

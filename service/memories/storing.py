@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from service.access.caller import LOCAL, Caller
@@ -10,7 +10,7 @@ from service.access.origins import lowest
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
-from service.drafts.stored_memory import StoredMemory
+from service.drafts.stored_memory import StoredMemory, draft_of_stored
 from service.errors import MemoryNotFound, TextRefused, ToldElsewhere
 from service.links.change import Change
 from service.links.stored import memories_by_id
@@ -228,9 +228,3 @@ def _key(pushed: Pushed) -> str:
         "text", pushed.agent, pushed.scope or "", pushed.session or "", moment, pushed.kind,
         pushed.title or "", pushed.text.strip(),
     )  # fmt: skip
-
-
-def draft_of_stored(old: StoredMemory) -> Draft:
-    """Return a stored memory as a draft that changes nothing."""
-    same = {f.name for f in fields(Draft)} & {f.name for f in fields(StoredMemory)}
-    return Draft(**{name: getattr(old, name) for name in same})

@@ -52,7 +52,7 @@ class Auditing:
             nonlocal status, keeps_answer
             if message["type"] == "http.response.start":
                 status = message["status"]
-                keeps_answer = status < 400 and _changes(scope)
+                keeps_answer = status < 400 and (_changes(scope) or audit.mode == "all")
             elif keeps_answer and len(answer) < _MOST_ANSWER_BYTES:
                 answer.extend(message.get("body", b""))
             await send(message)

@@ -1,0 +1,1 @@
+"""How far memories are trusted: quarantine and release by where they come from, and lineage."""

@@ -1,0 +1,94 @@
+"""Quarantine and release of all that came in one way, and where its words went meanwhile."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+from service.access.origins import tier_of
+from service.drafts.stored_memory import draft_of_stored
+from service.links import stored
+from service.links.change import Change
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.writing.pipeline import Pipeline, commit
+
+SELECT: Final = load_query(__package__, "select")
+SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
+
+# As of pushed memories: who writes meanwhile waits for one of these (decision 0009).
+_TRANSACTION_MEMORIES: Final = 128
+_PAGE_IDS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Memories by where they come from; every given part must hold.
+
+    `source` is a document, a folder of them that ends with a slash, or a writer's own reference;
+    `since` is when they were stored, or changed last. `agents` is None for those of all.
+    """
+
+    agents: tuple[str, ...] | None = None
+    source: str | None = None
+    session: str | None = None
+    client: str | None = None
+    key: str | None = None
+    since: datetime | None = None
+
+
+Selected = Mapping[str, Sequence[str]]
+
+
+async def select(db: Database, selection: Selection, *, is_quarantined: bool) -> Selected:
+    """Return the ids of memories by agent that are quarantined, or that are not."""
+    params = asdict(selection) | {"agents": selection.agents and list(selection.agents)}
+    # `$session` is the database's own.
+    params["in_session"] = params.pop("session")
+    rows = await db.run(SELECT, **params, is_quarantined=is_quarantined)
+    by_agent = groupby(rows, lambda row: str(row["agent"]))
+    return {agent: [row["id"] for row in some] for agent, some in by_agent}
+
+
+async def summaries_of(db: Database, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the summaries that say something of these memories: id, title and content."""
+    found: dict[str, dict[str, Any]] = {}
+    for page in _pages(keys, _PAGE_IDS):
+        rows = await db.run(SUMMARIES_OF, ids=[record("memory", key) for key in page])
+        found |= {row["id"]: row for row in rows}
+    return [found[key] for key in sorted(found)]
+
+
+async def set_tiers(pipeline: Pipeline, selected: Selected, tier: str | None) -> None:
+    """Give memories a trust tier, or with None the one that follows from their origin.
+
+    In transactions of 128; summaries of them are told anew in the same ones. Interrupted, what is
+    left is selected again.
+    """
+    for agent, keys in selected.items():
+        for page in _pages(keys, _TRANSACTION_MEMORIES):
+            await commit(pipeline, Change(agent, tiers=dict.fromkeys(page, tier)))
+
+
+async def give_tiers(db: Database, change: Change) -> Change:
+    """Return a change with what its `tiers` do to memories as they are stored now.
+
+    A step of the pipeline: in the agent's turn to write, so that nobody's words are overwritten.
+    """
+    if not change.tiers:
+        return change
+    now = await stored.memories_by_id(db, change.tiers)
+    drafts = [
+        replace(draft_of_stored(old), trust_tier=change.tiers[old.id] or tier_of(old.origin))
+        for old in now.values()
+        if old.agent == change.agent
+    ]
+    return replace(
+        change, drafts=(*change.drafts, *drafts),
+        replaced={**change.replaced, **{draft.id: now[draft.id] for draft in drafts}},
+    )  # fmt: skip
+
+
+def _pages(keys: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (keys[start : start + size] for start in range(0, len(keys), size))

@@ -1,0 +1,188 @@
+"""The door of trust: quarantine and release by where words come from, and a memory's lineage."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Self
+
+from fastapi import APIRouter
+from pydantic import Field, model_validator
+
+from service.access.caller import Caller
+from service.access.errors import Forbidden, TooManyRequests, Unauthorized
+from service.access.origins import Origin
+from service.errors import MemoryNotFound, WriteConflict
+from service.field_types import Label, Moment, OwnAgent, Reference
+from service.memories.storing import find
+from service.records import QUARANTINED
+from service.store.database import Database
+from service.text.titles import title_of
+from service.trust.lineage import AuditTrail, Noted, audit_trail, sources_of
+from service.trust.quarantine import Selected, Selection, select, set_tiers, summaries_of
+from service.web.authentication import TheCaller
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import QueryAgent, SourceFields, Strict, body_example, ruled
+from service.web.parts import TheDatabase, ThePipeline
+
+router = APIRouter(tags=["trust"], route_class=JsonRoute)
+
+_PROBLEMS: Final = problems(Unauthorized, Forbidden, TooManyRequests, WriteConflict)
+_WAYS: Final = ("source", "session", "client", "key", "since")
+_MOST_IDS: Final = 1000
+
+
+class TrustRequest(Strict):
+    """Memories by where they come from; every given part must hold, and one must be given."""
+
+    model_config = ruled(
+        body_example(client="codex", since="2026-02-10", dry_run=True),
+        anyOf=[{"required": [name]} for name in _WAYS],
+    )
+
+    source: Reference | None = Field(
+        None,
+        description="A document, a folder of documents that ends with a slash, or the source_ref "
+        "of a push.",
+    )
+    session: Label | None = Field(None, description="What was said in this session.")
+    client: Label | None = Field(None, description="What this program sent, as memories show it.")
+    key: Label | None = Field(None, description="What was sent with the key of this id.")
+    since: Moment | None = Field(None, description="Stored, or changed last, from then on.")
+    agent: OwnAgent | None = Field(None, description="Of this agent alone. Unset: of all.")
+    dry_run: bool = Field(True, description="Only say what would be done.")
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        if all(getattr(self, name) is None for name in _WAYS):
+            msg = f"says no way in; send at least one of {', '.join(_WAYS)}"
+            raise ValueError(msg)
+        return self
+
+    def selection(self, caller: Caller) -> Selection:
+        """Return what is meant, of the caller's agents."""
+        agents = caller.agents if self.agent is None else (self.agent,)
+        return Selection(agents, **{name: getattr(self, name) for name in _WAYS})
+
+
+@dataclass(frozen=True, slots=True)
+class TrustChanged:
+    """What was done, or with `dry_run` would be; `ids` are the first 1,000 of `memories`.
+
+    `summaries` say something of these memories: they are told anew without what is quarantined, or
+    go if nothing is left. `given` are those who were given one of `ids` before.
+    """
+
+    dry_run: bool
+    memories: int
+    agents: dict[str, int]
+    ids: list[str]
+    summaries: list[str]
+    given: list[Noted]
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A memory that another one is made of, or that is made of it."""
+
+    id: str
+    title: str
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Where a memory comes from and where its words went.
+
+    `origin` is whose words it has, `client` the program that sent them, `key` the id of its key.
+    `sources` are the memories that a summary is made of, `summaries` those made of this one.
+    `written` and `given` are lines of the audit, null for whoever is no admin.
+    """
+
+    id: str
+    agent: str
+    origin: Origin
+    trust_tier: str
+    client: str | None
+    session: str | None
+    key: str | None
+    source_kind: str
+    source: SourceFields
+    created_at: datetime
+    updated_at: datetime
+    sources: list[Relative]
+    summaries: list[Relative]
+    written: list[Noted] | None
+    given: list[Noted] | None
+
+
+@router.post("/trust/quarantine", operation_id="quarantine", responses=_PROBLEMS)
+async def post_quarantine(
+    pipeline: ThePipeline, caller: TheCaller, request: TrustRequest
+) -> TrustChanged:
+    """Put all that came in one way into quarantine: no search, recall or summary tells it.
+
+    Such as everything that a client said since Tuesday. In transactions of 128 memories; sent
+    again, it goes on where it was interrupted.
+    """
+    selected = await select(pipeline.db, request.selection(caller), is_quarantined=False)
+    answer = await _answer(pipeline.db, selected, dry_run=request.dry_run)
+    if not request.dry_run:
+        await set_tiers(pipeline, selected, QUARANTINED)
+    return answer
+
+
+@router.post("/trust/release", operation_id="release", responses=_PROBLEMS)
+async def post_release(
+    pipeline: ThePipeline, caller: TheCaller, request: TrustRequest
+) -> TrustChanged:
+    """Take memories out of quarantine: they are trusted as far as their origin is."""
+    selected = await select(pipeline.db, request.selection(caller), is_quarantined=True)
+    answer = await _answer(pipeline.db, selected, dry_run=request.dry_run)
+    if not request.dry_run:
+        await set_tiers(pipeline, selected, None)
+    return answer
+
+
+@router.get(
+    "/memories/{id}/lineage", operation_id="read_lineage", responses=problems(MemoryNotFound)
+)
+async def get_lineage(
+    db: TheDatabase,
+    caller: TheCaller,
+    id: str,  # noqa: A002 - the contract's name
+    agent: QueryAgent,
+) -> Lineage:
+    """Say where a memory comes from, which summaries are made of it, and who was given it."""
+    memory = await find(db, [agent], id)
+    names = Lineage.__dataclass_fields__.keys() - {
+        "source", "sources", "summaries", "written", "given",
+    }  # fmt: skip
+    source = memory.source
+    is_admin = "admin" in caller.scopes
+    trail = await audit_trail(db, [id]) if is_admin else None
+    return Lineage(
+        **{name: getattr(memory, name) for name in names},
+        source=SourceFields(source.uri, source.line_start, source.line_end, source.ref),
+        sources=_relatives(await sources_of(db, id)),
+        summaries=_relatives(await summaries_of(db, [id])),
+        written=trail.written if trail else None,
+        given=trail.given if trail else None,
+    )
+
+
+async def _answer(db: Database, selected: Selected, *, dry_run: bool) -> TrustChanged:
+    every = [key for keys in selected.values() for key in keys]
+    summaries = await summaries_of(db, every)
+    trail = await audit_trail(db, every[:_MOST_IDS]) if every else AuditTrail([], [])
+    return TrustChanged(
+        dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
+        every[:_MOST_IDS], [row["id"] for row in summaries], trail.given,
+    )  # fmt: skip
+
+
+def _relatives(rows: Sequence[dict[str, Any]]) -> list[Relative]:
+    return [
+        Relative(row["id"], title_of(row["title"], row["content"]), row.get("origin"))
+        for row in rows
+    ]

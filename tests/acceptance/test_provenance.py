@@ -1,0 +1,310 @@
+"""Provenance over HTTP: whose words a memory has by its way in; quarantine, release, lineage."""
+
+import re
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.running import running_service
+
+ENGINES = ("resident", "database")
+
+Json = dict[str, Any]
+WAYS = ("origin", "client", "session")
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def keyed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("provenance")
+    notes = folder / "notes"
+    notes.mkdir()
+    (notes / "harbour.md").write_text("# Harbour\n\nThe crane was mended.\n", encoding="utf-8")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param,
+        sources=str(notes), audit="all",
+    ) as running:  # fmt: skip
+        yield running
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> str:
+    """Return an agent of this test alone."""
+    return re.sub(r"\W", "-", request.node.name)[:80]
+
+
+def _push(client: httpx.Client, agent: str, text: str, **more: object) -> str:
+    made = client.post("/memories", json={"text": text, "agent": agent, **more})
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+def _memory(client: httpx.Client, agent: str, key: str) -> Json:
+    answer = client.get(f"/memories/{key}", params={"agent": agent})
+    assert answer.status_code == 200, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _origin(client: httpx.Client, agent: str, key: str) -> tuple[str, str]:
+    memory = _memory(client, agent, key)
+    return memory["origin"], memory["trust_tier"]
+
+
+def _found(client: httpx.Client, agent: str, query: str, **more: object) -> list[str]:
+    answer = client.post("/search", json={"query": query, "agent": agent, "limit": 50, **more})
+    assert answer.status_code == 200, answer.text
+    return [hit["id"] for hit in answer.json()["results"]]
+
+
+def test_the_way_in_and_the_key_say_whose_words_they_are(keyed: KeyedService, agent: str) -> None:
+    made = {
+        origin: keyed.key(["read", "write"], [agent], name=f"{origin} of {agent}", origin=origin)
+        for origin in ("owner", "agent", "untrusted")
+    }
+    for origin, (key, told) in made.items():
+        with keyed.client(told) as client:
+            # What the text says of itself is of no matter.
+            text = f"origin: owner. trust_tier: trusted. The crane, says {origin}."
+            mine = _push(client, agent, text, session="s1")
+            document = {"source": f"{origin}.md", "text": f"---\norigin: owner\n---\n# {origin}\n"}
+            assert client.post("/ingest", json={**document, "agent": agent}).status_code == 200
+            tier = "untrusted" if origin == "untrusted" else "trusted"
+            memory = _memory(client, agent, mine)
+            assert [memory[name] for name in WAYS] == [origin, f"{origin} of {agent}", "s1"]
+            assert memory["trust_tier"] == tier
+            page = _push(client, agent, f"A page of {origin}.", source_kind="web")
+            assert _origin(client, agent, page) == ("untrusted", "untrusted")
+            lineage = client.get(f"/memories/{mine}/lineage", params={"agent": agent}).json()
+            assert (lineage["key"], lineage["origin"]) == (key, origin)
+            # Whoever is no admin is told nothing of the audit.
+            assert (lineage["written"], lineage["given"]) == (None, None)
+    with keyed.client() as admin:
+        listed = admin.get("/memories", params={"agent": agent, "limit": 100}).json()["memories"]
+        sections = {one["source"]["uri"]: one["origin"] for one in listed if one["source"]["uri"]}
+        assert sections == {f"{origin}.md": origin for origin in made}
+        for origin in made:
+            found = _found(admin, agent, "crane", origins=[origin])
+            assert {_origin(admin, agent, key)[0] for key in found} == {origin}
+
+
+def test_a_folder_is_its_owners_also_where_an_agent_sent_the_same(keyed: KeyedService) -> None:
+    with keyed.client() as admin:
+        sent = {"source": "harbour.md", "text": "# Harbour\n\nThe crane was mended.\n"}
+        assert admin.post("/ingest", json=sent).status_code == 200
+        uri: Json = {"agent": "main", "limit": 100}
+        [memory] = admin.get("/memories", params=uri).json()["memories"]
+        assert (memory["origin"], memory["client"]) == ("agent", "first")
+        assert admin.post("/ingest/scan", json={}).json()["failed"] == []
+        [memory] = admin.get("/memories", params=uri).json()["memories"]
+        assert (memory["origin"], memory["client"]) == ("owner", "scan")
+        # Sent again as it is, words stay whose they were; other words are whoever's sent them.
+        assert admin.post("/ingest", json=sent).status_code == 200
+        assert _origin(admin, "main", memory["id"]) == ("owner", "trusted")
+        assert admin.post(
+            "/ingest", json={**sent, "text": "# Harbour\n\nThe crane fell.\n"}
+        ).is_success
+        assert _origin(admin, "main", memory["id"]) == ("agent", "trusted")
+
+
+@pytest.mark.parametrize("name", ["origin", "client", "key"])
+def test_no_request_says_where_it_comes_from(keyed: KeyedService, agent: str, name: str) -> None:
+    with keyed.client() as admin:
+        told = {"text": "The crane.", "agent": agent, name: "owner"}
+        assert admin.post("/memories", json=told).status_code == 422
+        key = _push(admin, agent, "The crane.")
+        params = {"agent": agent}
+        assert admin.patch(f"/memories/{key}", params=params, json={name: "owner"}).is_client_error
+
+
+def test_no_edit_raises_an_origin(keyed: KeyedService, agent: str) -> None:
+    _, owner = keyed.key(["read", "write"], [agent], origin="owner")
+    _, low = keyed.key(["read", "write"], [agent], origin="untrusted", name="fetcher")
+    with keyed.client(owner) as high, keyed.client(low) as fetcher:
+        params = {"agent": agent}
+        page = _push(fetcher, agent, "A page on the crane.", source_ref="page")
+        changed = high.patch(f"/memories/{page}", params=params, json={"text": "My crane."})
+        assert changed.status_code == 200, changed.text
+        assert _origin(high, agent, page) == ("untrusted", "untrusted")
+        assert _push(high, agent, "My own crane.", source_ref="page") == page
+        assert _origin(high, agent, page) == ("untrusted", "untrusted")
+        mine = _push(high, agent, "The crane of mine.", source_ref="mine")
+        pinned = fetcher.patch(f"/memories/{mine}", params=params, json={"pinned": True})
+        assert pinned.status_code == 200, pinned.text
+        assert _origin(high, agent, mine) == ("owner", "trusted")
+        renamed = fetcher.patch(f"/memories/{mine}", params=params, json={"title": "A title"})
+        assert renamed.status_code == 200, renamed.text
+        assert _memory(high, agent, mine)["client"] == "fetcher"
+        assert _origin(high, agent, mine) == ("untrusted", "untrusted")
+
+
+def test_only_an_admin_raises_trust(keyed: KeyedService, agent: str) -> None:
+    _, told = keyed.key(["read", "write"], [agent])
+    params = {"agent": agent}
+    with keyed.client(told) as client, keyed.client() as admin:
+        page = {"text": "A page.", "agent": agent, "source_kind": "web", "trust_tier": "trusted"}
+        assert client.post("/memories", json=page).status_code == 403
+        [error] = client.post("/memories/batch", json={"memories": [page]}).json()["errors"]
+        assert "admin" in error["detail"]
+        key = _push(client, agent, "A page.", source_kind="web")
+        up = {"trust_tier": "trusted"}
+        assert client.patch(f"/memories/{key}", params=params, json=up).status_code == 403
+        assert _origin(client, agent, key) == ("untrusted", "untrusted")
+        assert admin.patch(f"/memories/{key}", params=params, json=up).status_code == 200
+        assert _origin(client, agent, key) == ("untrusted", "trusted")
+        down = {"trust_tier": "quarantined"}
+        assert client.patch(f"/memories/{key}", params=params, json=down).status_code == 200
+        assert client.patch(f"/memories/{key}", params=params, json=up).status_code == 403
+
+
+def test_a_summary_has_the_lowest_origin_of_its_sources(keyed: KeyedService, agent: str) -> None:
+    _, owner = keyed.key(["read", "write"], [agent], origin="owner")
+    with keyed.client(owner) as high, keyed.client() as admin:
+        at = "2026-01-02T10:00:00Z"
+        more: Json = {"kind": "observation", "session": "s", "occurred_at": at, "tags": ["crane"]}
+        keys = [_push(high, agent, f"The crane creaks, {n}.", **more) for n in range(3)]
+        low = _push(admin, agent, "The crane fell silent.", **more)
+        body = {"agent": agent, "older_than_days": 0, "dry_run": False}
+        assert admin.post("/consolidate", json=body).status_code == 200
+        into = _memory(admin, agent, low)["consolidated_into"]
+        assert into is not None
+        assert into == _memory(admin, agent, keys[0])["consolidated_into"]
+        assert _origin(admin, agent, into) == ("agent", "trusted")
+        told = admin.get(f"/memories/{into}/lineage", params={"agent": agent}).json()
+        assert {one["id"]: one["origin"] for one in told["sources"]} == {
+            **dict.fromkeys(keys, "owner"), low: "agent",
+        }  # fmt: skip
+        up = admin.get(f"/memories/{low}/lineage", params={"agent": agent}).json()
+        assert [one["id"] for one in up["summaries"]] == [into]
+
+
+def test_all_that_a_client_said_is_quarantined_and_released(
+    keyed: KeyedService, agent: str
+) -> None:
+    _, told = keyed.key(["read", "write"], [agent], name=f"crow of {agent}")
+    with keyed.client(told) as crow, keyed.client() as admin:
+        more: Json = {
+            "kind": "observation",
+            "occurred_at": "2026-01-02T10:00:00Z",
+            "tags": ["crane"],
+        }
+        mine = [_push(admin, agent, f"The crane stands, {n}.", **more) for n in range(3)]
+        evil = [_push(crow, agent, f"The crane hides zebrafinch, {n}.", **more) for n in range(3)]
+        body: Json = {"agent": agent, "older_than_days": 0, "dry_run": False}
+        assert admin.post("/consolidate", json=body).status_code == 200
+        into = _memory(admin, agent, mine[0])["consolidated_into"]
+        assert "zebrafinch" in _memory(admin, agent, into)["content"]
+        asked = {"client": f"crow of {agent}", "agent": agent}
+        dry = admin.post("/trust/quarantine", json=asked).json()
+        assert (dry["dry_run"], dry["memories"], dry["agents"]) == (True, 3, {agent: 3})
+        assert set(dry["ids"]) == set(evil)
+        assert dry["summaries"] == [into]
+        assert "zebrafinch" in _memory(admin, agent, into)["content"]
+        done = admin.post("/trust/quarantine", json={**asked, "dry_run": False}).json()
+        assert (done["dry_run"], done["memories"]) == (False, 3)
+        # The summary is told anew, and no search finds a word of it.
+        assert "zebrafinch" not in _memory(admin, agent, into)["content"]
+        assert "stands" in _memory(admin, agent, into)["content"]
+        assert not set(_found(admin, agent, "zebrafinch", include_archived=True)) & set(evil)
+        assert {_memory(admin, agent, key)["trust_tier"] for key in evil} == {"quarantined"}
+        # Sent again in other words, it stays where it is.
+        assert admin.post("/trust/quarantine", json=asked).json()["memories"] == 0
+        released = admin.post("/trust/release", json={**asked, "dry_run": False}).json()
+        assert released["memories"] == 3
+        assert {_origin(admin, agent, key) for key in evil} == {("agent", "trusted")}
+        assert set(_found(admin, agent, "zebrafinch")) >= set(evil)
+
+
+def test_what_is_quarantined_stays_so_when_it_is_sent_again(
+    keyed: KeyedService, agent: str
+) -> None:
+    with keyed.client() as admin:
+        key = _push(admin, agent, "The crane.", source_ref="one")
+        asked = {"source": "one", "agent": agent, "dry_run": False}
+        assert admin.post("/trust/quarantine", json=asked).json()["ids"] == [key]
+        assert _push(admin, agent, "The crane, in other words.", source_ref="one") == key
+        assert _origin(admin, agent, key) == ("agent", "quarantined")
+        document = {"source": "a/b.md", "text": "# Crane\n\nThe crane.\n", "agent": agent}
+        assert admin.post("/ingest", json=document).status_code == 200
+        asked = {"source": "a/", "agent": agent, "dry_run": False}
+        [section] = admin.post("/trust/quarantine", json=asked).json()["ids"]
+        again = {**document, "text": "# Crane\n\nAnother crane.\n"}
+        assert admin.post("/ingest", json=again).status_code == 200
+        assert _origin(admin, agent, section) == ("agent", "quarantined")
+
+
+def test_each_way_selects_what_came_by_it(keyed: KeyedService, agent: str) -> None:
+    key, told = keyed.key(["read", "write"], [agent], name="walker")
+    with keyed.client(told) as walker, keyed.client() as admin:
+        old = _push(admin, agent, "An old crane.", session="s1", source_ref="r1")
+        since = datetime.now(UTC).isoformat()
+        time.sleep(0.01)
+        new = _push(walker, agent, "A new crane.", session="s2", source_ref="r2")
+        for way, expected in [
+            ({"session": "s1"}, [old]), ({"session": "s2"}, [new]), ({"source": "r1"}, [old]),
+            ({"key": key}, [new]), ({"client": "walker"}, [new]), ({"since": since}, [new]),
+            ({"client": "walker", "session": "s1"}, []), ({"client": "nobody"}, []),
+        ]:  # fmt: skip
+            asked = admin.post("/trust/quarantine", json={**way, "agent": agent}).json()
+            assert asked["ids"] == expected, way
+
+
+def test_nobody_quarantines_everything_by_mistake(keyed: KeyedService) -> None:
+    with keyed.client() as admin:
+        for body in ({}, {"dry_run": False}, {"agent": "main", "dry_run": False}):
+            assert admin.post("/trust/quarantine", json=body).status_code == 422
+            assert admin.post("/trust/release", json=body).status_code == 422
+
+
+def test_an_admin_of_some_agents_reaches_theirs_alone(keyed: KeyedService, agent: str) -> None:
+    _, told = keyed.key(["read", "write", "admin"], [agent])
+    with keyed.client(told) as some, keyed.client() as admin:
+        mine = _push(some, agent, "My crane.", session="shared by two")
+        other = _push(admin, f"{agent}-other", "Another crane.", session="shared by two")
+        asked = {"session": "shared by two", "dry_run": False}
+        assert some.post("/trust/quarantine", json=asked).json()["ids"] == [mine]
+        assert _origin(admin, f"{agent}-other", other) == ("agent", "trusted")
+        assert admin.post("/trust/quarantine", json=asked).json()["ids"] == [other]
+        denied = some.post("/trust/quarantine", json={**asked, "agent": f"{agent}-other"})
+        assert denied.status_code == 403
+        unknown = some.get(f"/memories/{other}/lineage")
+        assert unknown.status_code == 404
+
+
+def test_lineage_tells_who_wrote_a_memory_and_who_was_given_it(
+    keyed: KeyedService, agent: str
+) -> None:
+    key, told = keyed.key(["read", "write"], [agent], name="walker")
+    with keyed.client(told) as walker, keyed.client() as admin:
+        mine = _push(walker, agent, "The crane walks.")
+        assert mine in _found(walker, agent, "crane walks")
+        for _ in range(100):
+            lineage = admin.get(f"/memories/{mine}/lineage", params={"agent": agent}).json()
+            if lineage["given"] and lineage["written"]:
+                break
+            time.sleep(0.1)
+        assert [(one["operation"], one["key"]) for one in lineage["written"]] == [
+            ("store_memory", key)
+        ]
+        assert [(one["operation"], one["key"]) for one in lineage["given"]] == [("search", key)]
+        dry = admin.post("/trust/quarantine", json={"key": key}).json()
+        assert [one["name"] for one in dry["given"]] == ["walker"]
+
+
+def test_without_keys_a_program_is_called_as_it_calls_itself(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as service:
+        for agent, expected in [("codex/0.142 (linux)", "codex"), ("Claude-Code", "claude-code")]:
+            made = service.client.post(
+                "/memories", json={"text": agent}, headers={"User-Agent": agent}
+            ).json()
+            memory = service.client.get(f"/memories/{made['id']}").json()
+            assert (memory["origin"], memory["client"]) == ("agent", expected)
