@@ -6,6 +6,7 @@ arrow is an import that no way over other rooms explains.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Final
 
 from scripts.house.rooms import PURE, ROOMS, Module, room_imports
@@ -155,7 +156,7 @@ def _ordered(rows: list[list[str]], edges: Edges) -> list[list[str]]:
     for _ in range(_SWEEPS):
         place = {n: (i + 0.5) / len(row) for row in rows for i, n in enumerate(row)}
         for row in rows:
-            means = {n: sum(place[t] for t in tied[n]) / max(len(tied[n]), 1) for n in row}
+            means = {n: fsum(place[t] for t in tied[n]) / max(len(tied[n]), 1) for n in row}
             row.sort(key=lambda n: (means[n], n))
             place |= {n: (i + 0.5) / len(row) for i, n in enumerate(row)}
     return rows

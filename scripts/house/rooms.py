@@ -59,7 +59,8 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         jobs
         ingest
         memories documents concepts keys grants audit
-        trust consolidate.summary*
+        trust
+        consolidate.summary*
         consolidate recall graph hooks
         operate
         client

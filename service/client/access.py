@@ -1,6 +1,8 @@
-"""What the service answers about keys, grants and the audit; moments are ISO 8601 with a zone."""
+"""What the service answers about keys, grants, the audit and trust; moments as in answers.py."""
 
 from typing import TypedDict
+
+from service.client.answers import Source
 
 
 class Key(TypedDict):
@@ -74,3 +76,52 @@ class AuditPage(TypedDict):
 
     entries: list[AuditEntry]
     next_cursor: str | None
+
+
+class Noted(TypedDict):
+    """A line of the audit about a memory: who did what, for which agent, and when."""
+
+    at: str
+    operation: str | None
+    key: str | None
+    name: str | None
+    agent: str | None
+
+
+class TrustChanged(TypedDict):
+    """What was done, or with `dry_run` would be; `ids` are the first 1,000 of `memories`."""
+
+    dry_run: bool
+    memories: int
+    agents: dict[str, int]
+    ids: list[str]
+    summaries: list[str]
+    given: list[Noted]
+
+
+class Relative(TypedDict):
+    """A memory that another one is made of, or that is made of it."""
+
+    id: str
+    title: str
+    origin: str | None
+
+
+class Lineage(TypedDict):
+    """Where a memory comes from and where its words went; lines of the audit for admins alone."""
+
+    id: str
+    agent: str
+    origin: str
+    trust_tier: str
+    client: str | None
+    session: str | None
+    key: str | None
+    source_kind: str
+    source: Source
+    created_at: str
+    updated_at: str
+    sources: list[Relative]
+    summaries: list[Relative]
+    written: list[Noted] | None
+    given: list[Noted] | None

@@ -1,4 +1,4 @@
-"""The endpoints for admins: keys, grants and the audit."""
+"""The endpoints for admins: keys, grants, the audit and trust."""
 
 from collections.abc import Sequence
 from typing import Unpack
@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from service.client import access
 from service.client.endpoint import Endpoint
-from service.client.options import AuditOptions, Moment
+from service.client.options import AuditOptions, Moment, TrustOptions
 from service.client.sending import Request
 
 
@@ -77,3 +77,13 @@ class AdminEndpoints:
     def list_audit(self, **choices: Unpack[AuditOptions]) -> Request[access.AuditPage]:
         """List who did what, when and from where, the newest first; without contents."""
         return Request("GET", "/audit", params={**choices})
+
+    @Endpoint
+    def quarantine(self, **choices: Unpack[TrustOptions]) -> Request[access.TrustChanged]:
+        """Put all that came in one way into quarantine; with `dry_run` only say what that is."""
+        return Request("POST", "/trust/quarantine", {**choices}, is_long=True)
+
+    @Endpoint
+    def release(self, **choices: Unpack[TrustOptions]) -> Request[access.TrustChanged]:
+        """Take what came in one way out of quarantine; with `dry_run` only say what that is."""
+        return Request("POST", "/trust/release", {**choices}, is_long=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Unpack
 from urllib.parse import quote
 
-from service.client import answers, options, reports
+from service.client import access, answers, options, reports
 from service.client.admin import AdminEndpoints
 from service.client.endpoint import Endpoint
 from service.client.sending import AsyncSender, Request, Sender
@@ -67,6 +67,16 @@ class Endpoints(AdminEndpoints):
             "read_from": read_from,
         }  # fmt: skip
         return Request("GET", f"/memories/{_part(id)}", params=params)
+
+    @Endpoint
+    def read_lineage(
+        self,
+        id: str,  # noqa: A002
+        *,
+        agent: str | None = None,
+    ) -> Request[access.Lineage]:
+        """Say where a memory comes from, which summaries are made of it, who was given it."""
+        return Request("GET", f"/memories/{_part(id)}/lineage", params={"agent": agent})
 
     @Endpoint
     def change_memory(

@@ -165,3 +165,15 @@ class AuditOptions(TypedDict, total=False):
     outcome: str | None
     limit: int
     cursor: str | None
+
+
+class TrustOptions(TypedDict, total=False):
+    """Memories by where they come from; one beside `agent` and `dry_run` must be given."""
+
+    source: str | None
+    session: str | None
+    client: str | None
+    key: str | None
+    since: Moment | None
+    agent: str | None
+    dry_run: bool

@@ -6,7 +6,17 @@ import sys
 
 import typer
 
-from service.commands import audit, consolidate, graph, ingest, keys, reembed, serve, switch_engine
+from service.commands import (
+    audit,
+    consolidate,
+    graph,
+    ingest,
+    keys,
+    reembed,
+    serve,
+    switch_engine,
+    trust,
+)
 from service.commands.terminal import one_line
 from service.store.private_files import keep_new_files_private
 
@@ -21,6 +31,7 @@ app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
 app.add_typer(graph.commands, name="graph")
 app.add_typer(keys.commands, name="keys")
+app.add_typer(trust.commands, name="trust")
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
-from service.access.caller import caller
 from service.access.errors import Forbidden
 from service.errors import (
     AgentNotReadable,
@@ -19,6 +18,7 @@ from service.field_types import (
     AgentName,
     TrustTier,
 )
+from service.memories.lineage import Lineage, lineage_of
 from service.memories.neighbours import neighbours_of, sources_in
 from service.memories.requests import (
     PLACE,
@@ -51,6 +51,7 @@ from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.text.titles import title_warnings
+from service.web.authentication import TheCaller
 from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
 from service.web.fields import (
@@ -195,6 +196,18 @@ async def get_memory(
     )
 
 
+@router.get("/{id}/lineage", operation_id="read_lineage", responses=problems(MemoryNotFound))
+async def get_lineage(
+    db: TheDatabase,
+    caller: TheCaller,
+    id: str,  # noqa: A002
+    agent: QueryAgent,
+) -> Lineage:
+    """Say where a memory comes from, which summaries are made of it, and who was given it."""
+    memory = await find(db, [agent], id)
+    return await lineage_of(db, memory, is_admin="admin" in caller.scopes)
+
+
 @router.patch(
     "/{id}", operation_id="change_memory",
     responses=problems(MemoryNotFound, ToldElsewhere, WriteConflict),
@@ -202,6 +215,7 @@ async def get_memory(
 async def patch_memory(
     db: TheDatabase,
     pipeline: ThePipeline,
+    caller: TheCaller,
     id: str,  # noqa: A002
     request: ChangeRequest,
     agent: QueryAgent,
@@ -218,7 +232,7 @@ async def patch_memory(
         for name, value in sent.items()
         if value is not None or name == "title" or name in CLEARABLE
     }
-    told = await change_memory(pipeline, memory, changes, caller())
+    told = await change_memory(pipeline, memory, changes, caller)
     detail = await get_memory(db, id, agent, _TRUST, read_from=_NOBODY_ELSE)
     return replace(detail, warnings=[*title_warnings(request.title), *told])
 

@@ -1,25 +1,23 @@
 """Quarantine and release of all that came in one way, and where its words went meanwhile."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from service.access.origins import tier_of
 from service.drafts.stored_memory import draft_of_stored
 from service.links import stored
 from service.links.change import Change
-from service.store.database import Database, record
+from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
 
 SELECT: Final = load_query(__package__, "select")
-SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
 
 # As of pushed memories: who writes meanwhile waits for one of these (decision 0009).
 _TRANSACTION_MEMORIES: Final = 128
-_PAGE_IDS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +49,6 @@ async def select(db: Database, selection: Selection, *, is_quarantined: bool) ->
     return {agent: [row["id"] for row in some] for agent, some in by_agent}
 
 
-async def summaries_of(db: Database, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the summaries that say something of these memories: id, title and content."""
-    found: dict[str, dict[str, Any]] = {}
-    for page in _pages(keys, _PAGE_IDS):
-        rows = await db.run(SUMMARIES_OF, ids=[record("memory", key) for key in page])
-        found |= {row["id"]: row for row in rows}
-    return [found[key] for key in sorted(found)]
-
-
 async def set_tiers(pipeline: Pipeline, selected: Selected, tier: str | None) -> None:
     """Give memories a trust tier, or with None the one that follows from their origin.
 
@@ -67,7 +56,8 @@ async def set_tiers(pipeline: Pipeline, selected: Selected, tier: str | None) ->
     left is selected again.
     """
     for agent, keys in selected.items():
-        for page in _pages(keys, _TRANSACTION_MEMORIES):
+        for start in range(0, len(keys), _TRANSACTION_MEMORIES):
+            page = keys[start : start + _TRANSACTION_MEMORIES]
             await commit(pipeline, Change(agent, tiers=dict.fromkeys(page, tier)))
 
 
@@ -88,7 +78,3 @@ async def give_tiers(db: Database, change: Change) -> Change:
         change, drafts=(*change.drafts, *drafts),
         replaced={**change.replaced, **{draft.id: now[draft.id] for draft in drafts}},
     )  # fmt: skip
-
-
-def _pages(keys: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    return (keys[start : start + size] for start in range(0, len(keys), size))

@@ -1,31 +1,26 @@
-"""The door of trust: quarantine and release by where words come from, and a memory's lineage."""
+"""The door of /trust: quarantine and release by where words come from."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from fastapi import APIRouter
 from pydantic import Field, model_validator
 
 from service.access.caller import Caller
 from service.access.errors import Forbidden, TooManyRequests, Unauthorized
-from service.access.origins import Origin
-from service.errors import MemoryNotFound, WriteConflict
+from service.errors import WriteConflict
 from service.field_types import Label, Moment, OwnAgent, Reference
-from service.memories.storing import find
+from service.memories.lineage import AuditTrail, Noted, audit_trail, summaries_of
 from service.records import QUARANTINED
 from service.store.database import Database
-from service.text.titles import title_of
-from service.trust.lineage import AuditTrail, Noted, audit_trail, sources_of
-from service.trust.quarantine import Selected, Selection, select, set_tiers, summaries_of
+from service.trust.quarantine import Selected, Selection, select, set_tiers
 from service.web.authentication import TheCaller
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
-from service.web.fields import QueryAgent, SourceFields, Strict, body_example, ruled
-from service.web.parts import TheDatabase, ThePipeline
+from service.web.fields import Strict, body_example, ruled
+from service.web.parts import ThePipeline
 
-router = APIRouter(tags=["trust"], route_class=JsonRoute)
+router = APIRouter(prefix="/trust", tags=["trust"], route_class=JsonRoute)
 
 _PROBLEMS: Final = problems(Unauthorized, Forbidden, TooManyRequests, WriteConflict)
 _WAYS: Final = ("source", "session", "client", "key", "since")
@@ -81,42 +76,7 @@ class TrustChanged:
     given: list[Noted]
 
 
-@dataclass(frozen=True, slots=True)
-class Relative:
-    """A memory that another one is made of, or that is made of it."""
-
-    id: str
-    title: str
-    origin: Origin | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Lineage:
-    """Where a memory comes from and where its words went.
-
-    `origin` is whose words it has, `client` the program that sent them, `key` the id of its key.
-    `sources` are the memories that a summary is made of, `summaries` those made of this one.
-    `written` and `given` are lines of the audit, null for whoever is no admin.
-    """
-
-    id: str
-    agent: str
-    origin: Origin
-    trust_tier: str
-    client: str | None
-    session: str | None
-    key: str | None
-    source_kind: str
-    source: SourceFields
-    created_at: datetime
-    updated_at: datetime
-    sources: list[Relative]
-    summaries: list[Relative]
-    written: list[Noted] | None
-    given: list[Noted] | None
-
-
-@router.post("/trust/quarantine", operation_id="quarantine", responses=_PROBLEMS)
+@router.post("/quarantine", operation_id="quarantine", responses=_PROBLEMS)
 async def post_quarantine(
     pipeline: ThePipeline, caller: TheCaller, request: TrustRequest
 ) -> TrustChanged:
@@ -132,7 +92,7 @@ async def post_quarantine(
     return answer
 
 
-@router.post("/trust/release", operation_id="release", responses=_PROBLEMS)
+@router.post("/release", operation_id="release", responses=_PROBLEMS)
 async def post_release(
     pipeline: ThePipeline, caller: TheCaller, request: TrustRequest
 ) -> TrustChanged:
@@ -144,33 +104,6 @@ async def post_release(
     return answer
 
 
-@router.get(
-    "/memories/{id}/lineage", operation_id="read_lineage", responses=problems(MemoryNotFound)
-)
-async def get_lineage(
-    db: TheDatabase,
-    caller: TheCaller,
-    id: str,  # noqa: A002 - the contract's name
-    agent: QueryAgent,
-) -> Lineage:
-    """Say where a memory comes from, which summaries are made of it, and who was given it."""
-    memory = await find(db, [agent], id)
-    names = Lineage.__dataclass_fields__.keys() - {
-        "source", "sources", "summaries", "written", "given",
-    }  # fmt: skip
-    source = memory.source
-    is_admin = "admin" in caller.scopes
-    trail = await audit_trail(db, [id]) if is_admin else None
-    return Lineage(
-        **{name: getattr(memory, name) for name in names},
-        source=SourceFields(source.uri, source.line_start, source.line_end, source.ref),
-        sources=_relatives(await sources_of(db, id)),
-        summaries=_relatives(await summaries_of(db, [id])),
-        written=trail.written if trail else None,
-        given=trail.given if trail else None,
-    )
-
-
 async def _answer(db: Database, selected: Selected, *, dry_run: bool) -> TrustChanged:
     every = [key for keys in selected.values() for key in keys]
     summaries = await summaries_of(db, every)
@@ -179,10 +112,3 @@ async def _answer(db: Database, selected: Selected, *, dry_run: bool) -> TrustCh
         dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
         every[:_MOST_IDS], [row["id"] for row in summaries], trail.given,
     )  # fmt: skip
-
-
-def _relatives(rows: Sequence[dict[str, Any]]) -> list[Relative]:
-    return [
-        Relative(row["id"], title_of(row["title"], row["content"]), row.get("origin"))
-        for row in rows
-    ]

@@ -118,3 +118,23 @@ def _is_live(path: Path) -> bool:
         probe.connect(str(path))
         return True
     return False
+
+
+def test_trust_from_a_shell_tells_first_and_does_with_yes(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    with _serving(own) as (client, _):
+        told_by = {"User-Agent": "crow/1"}
+        sent = client.post("/memories", json={"text": "The crane."}, headers=told_by)
+        key = sent.json()["id"]
+        told = _run("trust", "quarantine", "client=crow", **own)
+        assert (told.returncode, "1 memories (main: 1)" in told.stderr) == (0, True), told
+        assert client.get(f"/memories/{key}").json()["trust_tier"] == "trusted"
+        done = _run("trust", "quarantine", "client=crow", "--yes", **own)
+        assert done.returncode == 0, done
+        assert client.get(f"/memories/{key}").json()["trust_tier"] == "quarantined"
+        nothing = _run("trust", "quarantine", "agent=main", **own)
+        assert (nothing.returncode, "at least one of" in nothing.stderr) == (1, True), nothing
+    # Whoever may open the store needs no service.
+    assert _run("trust", "release", "client=crow", "--yes", **own).returncode == 0
+    with _serving(own) as (client, _):
+        assert client.get(f"/memories/{key}").json()["trust_tier"] == "trusted"

@@ -84,6 +84,9 @@ def _ways(operation: str, world: World) -> list[Json]:
         "graph_recall_get": [{"params": {"q": "Zebrafinch"} | way} for way in (bob, of_bob)],
         "list_memories": [{"params": way} for way in (bob, of_bob)],
         "read_memory": [{"params": way} for way in ({}, bob, of_bob)],
+        "read_lineage": [{"params": way} for way in ({}, bob)],
+        "quarantine": [{"json": {"since": "2020-01-01", "dry_run": False} | bob}],
+        "release": [{"json": {"since": "2020-01-01", "dry_run": False} | bob}],
         "read_document": [
             {"params": {"path": world.bobs["document"]} | way} for way in ({}, bob)
         ],

@@ -235,7 +235,9 @@ def test_equal_texts_have_equal_hashes() -> None:
 
 def test_a_row_fits_the_table() -> None:
     row = replace(_draft(_TEXT, _PARSED), tags=("a",)).row()
-    fields = re.findall(r"DEFINE FIELD IF NOT EXISTS (\w+) ON memory\b", _SCHEMA.read_text())
+    fields = re.findall(
+        r"DEFINE FIELD (?:IF NOT EXISTS|OVERWRITE) (\w+) ON memory\b", _SCHEMA.read_text()
+    )
     assert set(row) <= set(fields)
     assert row["source"] == {"uri": "notes/gpu.md", "line_start": 3, "line_end": 5, "ref": None}
     assert (row["tags"], row["heading_path"]) == (["a"], ["GPU"])
