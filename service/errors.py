@@ -34,6 +34,7 @@ ServiceError
 │   ├── EmbedderUnavailable
 │   ├── Overloaded
 │   └── TookTooLong
+├── QuotaFull                507
 ├── EmbedderRefused          502
 │   └── EmbedderForbids      502
 ├── VectorsUnfit             503
@@ -232,6 +233,12 @@ class Overloaded(Unavailable):
 
 class TookTooLong(Unavailable):
     """The request took longer than it may."""
+
+
+class QuotaFull(ServiceError):
+    """As much is stored as may be."""
+
+    status = 507
 
 
 class EmbedderRefused(ServiceError):

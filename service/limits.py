@@ -7,6 +7,21 @@ from pydantic_settings import BaseSettings
 class Limits(BaseSettings):
     """How much, how many at once, how long."""
 
+    rate: int | None = Field(
+        None, ge=1, description="Requests a minute in all, beside what keys allow; past it: 429."
+    )
+    byte_rate: int | None = Field(
+        None, ge=1, description="Bytes of request bodies a minute in all; past it: 429."
+    )
+    max_memories: int | None = Field(
+        None, ge=1, description="Memories stored at most, of all agents; past it: 507."
+    )
+    max_documents: int | None = Field(
+        None, ge=1, description="Documents stored at most, of all agents; past it: 507."
+    )
+    max_jobs: int = Field(
+        100, ge=1, description="Scans and consolidations that wait or run at once; past it: 429."
+    )
     max_request_bytes: int = Field(
         32_000_000, ge=1000, description="Largest request body, in bytes; past it: 413."
     )

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from service.access.quota import Quota
 from service.consolidate.jobs import CONSOLIDATION, Consolidations, consolidating
 from service.consolidate.revising import revise
 from service.errors import ServiceError
@@ -40,6 +41,7 @@ from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
 from service.trust.quarantine import give_tiers
 from service.writing.pipeline import Pipeline, Step
+from service.writing.quotas import Quotas
 
 log = logging.getLogger(__name__)
 
@@ -108,9 +110,11 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
         pipeline.max_sections = settings.max_document_sections
+        whole = Quota(max_memories=settings.max_memories, max_documents=settings.max_documents)
+        pipeline.quotas = Quotas(whole, keyring.quota_of)
         pipeline.sanitiser = Sanitiser(settings.secrets, settings.instructions)
         work = {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
-        jobs = JobRunner(db, keyring, work)
+        jobs = JobRunner(db, keyring, work, settings.max_jobs)
         turns = turns_of(is_resident=residency is not None)
         searcher = Searcher(db, vectors, settings, engine, reranker, turns)
         fit = LanguageFit(db, vectors)

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from service.access.errors import Forbidden
 from service.access.origins import Origin, Provenance, is_raised
+from service.access.quota import UNBOUNDED, Quota
 
 # What a key is good for; as in OAuth, and no matter of a memory's `scope`.
 Scope = Literal["read", "write", "admin"]
@@ -22,7 +23,7 @@ class Caller:
     for the service itself; `scopes` is what it is good for. `agents` are those whose memories they
     may use, the first of them where a request names none; None for every agent, `main` first.
     `address` is where they ask from, `origin` whose words they send, `client` what they are called
-    in what they store.
+    in what they store, `quota` how much they may ask and store.
     """
 
     key: str | None = None
@@ -32,6 +33,12 @@ class Caller:
     address: str | None = None
     origin: Origin = "agent"
     client: str | None = None
+    quota: Quota = UNBOUNDED
+
+    @property
+    def rival(self) -> str:
+        """Who shares what there is with others: a key, or a program of an address."""
+        return self.key or f"{self.client} {self.address}"
 
     @property
     def provenance(self) -> Provenance:

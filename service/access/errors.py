@@ -33,7 +33,7 @@ class Forbidden(ServiceError):
 
 
 class TooManyRequests(ServiceError):
-    """This key sends more requests than it may."""
+    """More was asked than may be asked in this time."""
 
     status = 429
     retry_after_seconds = 1

@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 from service.access.caller import SCOPES, Caller, Scope
 from service.access.origins import Origin
+from service.access.quota import Quota
 
 _SECRET_BYTES: Final = 32
 _KEY: Final = re.compile(r"gm_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -49,11 +50,10 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class Key(Quota):
     """A key as it is stored; `agents` is None where it is good for every agent.
 
-    `rate` is how many requests a minute it allows, None for any number; `origin` is whose words
-    are sent with it.
+    `origin` is whose words are sent with it.
     """
 
     id: str
@@ -65,7 +65,6 @@ class Key:
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
-    rate: int | None = None
     origin: Origin = "agent"
 
     @classmethod
@@ -89,5 +88,6 @@ class Key:
     def caller(self, address: str | None = None) -> Caller:
         """Return who asks with this key."""
         return Caller(
-            self.id, self.name, frozenset(self.scopes), self.agents, address, self.origin, self.name
+            self.id, self.name, frozenset(self.scopes), self.agents, address, self.origin,
+            client=self.name, quota=self,
         )  # fmt: skip

@@ -16,8 +16,12 @@ class Key(TypedDict):
     expires_at: str | None
     last_used_at: str | None
     revoked_at: str | None
-    rate: int | None
     origin: str
+    rate: int | None
+    byte_rate: int | None
+    max_memories: int | None
+    max_documents: int | None
+    max_jobs: int | None
 
 
 class NewKey(TypedDict):

@@ -1,12 +1,11 @@
 """The endpoints for admins: keys, grants, the audit and trust."""
 
-from collections.abc import Sequence
 from typing import Unpack
 from urllib.parse import quote
 
 from service.client import access
 from service.client.endpoint import Endpoint
-from service.client.options import AuditOptions, Moment, TrustOptions
+from service.client.options import AuditOptions, KeyOptions, Moment, TrustOptions
 from service.client.sending import Request
 
 
@@ -21,27 +20,9 @@ class AdminEndpoints:
         return Request("GET", "/keys", params={"limit": limit, "cursor": cursor})
 
     @Endpoint
-    def create_key(
-        self,
-        name: str,
-        *,
-        scopes: Sequence[str] = ("read", "write"),
-        agents: Sequence[str] | None = None,
-        expires_at: Moment | None = None,
-        rate: int | None = None,
-        origin: str = "agent",
-    ) -> Request[access.NewKey]:
-        """Make a key for these agents, or for all; the answer shows it this once.
-
-        `rate` is requests a minute, `origin` whose words are sent with it.
-        """
-        return Request(
-            "POST", "/keys",
-            {
-                "name": name, "scopes": list(scopes), "expires_at": expires_at, "rate": rate,
-                "agents": None if agents is None else list(agents), "origin": origin,
-            },
-        )  # fmt: skip
+    def create_key(self, name: str, **choices: Unpack[KeyOptions]) -> Request[access.NewKey]:
+        """Make a key, by default for all agents, to read and write; it is shown this once."""
+        return Request("POST", "/keys", {"name": name, **choices})
 
     @Endpoint
     def rotate_key(self, id: str) -> Request[access.NewKey]:  # noqa: A002

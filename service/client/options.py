@@ -177,3 +177,17 @@ class TrustOptions(TypedDict, total=False):
     since: Moment | None
     agent: str | None
     dry_run: bool
+
+
+class KeyOptions(TypedDict, total=False):
+    """What a key is good for; `rate` and `byte_rate` are a minute's worth, None any number."""
+
+    scopes: Sequence[str]
+    agents: Sequence[str] | None
+    expires_at: Moment | None
+    origin: str
+    rate: int | None
+    byte_rate: int | None
+    max_memories: int | None
+    max_documents: int | None
+    max_jobs: int | None

@@ -3,16 +3,18 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from service.access.quota import Quota
 from service.client.access import Key, NewKey
+from service.client.options import KeyOptions
 from service.commands.connect import connect
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
@@ -36,33 +38,42 @@ def create(
     ] = None,
     scopes: Annotated[str, typer.Option(help="What it is good for.")] = "read,write",
     expires: Annotated[str | None, typer.Option(help="Ends after: 12h, 90d, 8w.")] = None,
-    rate: Annotated[int | None, typer.Option(help="Requests a minute it allows.")] = None,
     origin: Annotated[
         str, typer.Option(help="Whose words are sent with it: owner, agent or untrusted.")
     ] = "agent",
+    quota: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            help="Of rate, byte_rate (a minute), max_memories, max_documents, max_jobs; repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Make a key and print it alone: it is shown this once."""
     settings = begin()
     wanted = [scope.strip() for scope in scopes.split(",")]
-    rights = KeyRights(wanted, agent, _end(expires), rate, origin)
-    _show(asyncio.run(_create(settings, name, rights)))
+    choices: KeyOptions = {
+        "scopes": wanted, "agents": agent, "expires_at": _end(expires), "origin": origin,
+    }  # fmt: skip
+    _show(asyncio.run(_create(settings, name, choices | _quota(quota or ()))))
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRights:
-    """What a new key is good for, as the client's create_key calls it."""
-
-    scopes: Sequence[str]
-    agents: Sequence[str] | None
-    expires_at: datetime | None
-    rate: int | None
-    origin: str
-
-
-async def _create(settings: Settings, name: str, rights: KeyRights) -> NewKey:
-    given = {one.name: getattr(rights, one.name) for one in fields(rights)}
+async def _create(settings: Settings, name: str, choices: KeyOptions) -> NewKey:
     async with connect(settings) as memory:
-        return await memory.create_key(name, **given)
+        return await memory.create_key(name, **choices)
+
+
+def _quota(told: Sequence[str]) -> KeyOptions:
+    """Read `rate=100`; raises InvalidRequest."""
+    names = [one.name for one in fields(Quota)]
+    quota: dict[str, int] = {}
+    for one in told:
+        name, _, number = one.partition("=")
+        if name not in names or not number.isdecimal():
+            msg = f"--quota {one!r}: write NAME=NUMBER, with {', '.join(names)}."
+            raise InvalidRequest(msg)
+        quota[name] = int(number)
+    return cast("KeyOptions", quota)
 
 
 @commands.command("list")

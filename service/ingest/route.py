@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
 from service.access.caller import caller
+from service.access.errors import TooManyRequests
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import DocumentText
 from service.errors import (
@@ -16,6 +17,7 @@ from service.errors import (
     JobNotFound,
     NoSources,
     PathOutsideSources,
+    QuotaFull,
     SourceTooLarge,
     WriteConflict,
 )
@@ -155,7 +157,7 @@ class JobStatus:
 @router.post(
     "",
     operation_id="ingest",
-    responses=problems(SourceTooLarge, WriteConflict)
+    responses=problems(SourceTooLarge, WriteConflict, QuotaFull)
     | links(200, read_document={"path": "/source"}),
 )
 async def post_ingest(
@@ -182,7 +184,7 @@ async def post_ingest(
     "/scan", operation_id="scan", response_model=Scanned,
     responses={
         202: {"model": JobAccepted, **links(202, read_job={"id": "/job"})[202]},
-        **problems(AgentNotReadable, PathOutsideSources, NoSources),
+        **problems(AgentNotReadable, PathOutsideSources, NoSources, TooManyRequests),
     },
 )  # fmt: skip
 async def post_scan(

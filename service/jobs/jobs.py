@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
 from service.access.caller import caller
-from service.access.errors import Forbidden
+from service.access.errors import Forbidden, TooManyRequests
 from service.errors import (
     InvalidRequest,
     JobNotFound,
@@ -35,6 +35,8 @@ FORGET_JOBS: Final = load_query(__package__, "forget_jobs")
 _PROGRESS_SECONDS: Final = 0.5
 # The database may be away when a job's turn comes; it is tried again.
 _REST_SECONDS: Final = 2.0
+# Whoever has as many jobs as may be is asked to come again after so long.
+_REFUSED_SECONDS: Final = 5.0
 # Not ended yet; one left running by a crash runs again.
 _OPEN: Final = frozenset({"queued", "running"})
 
@@ -69,6 +71,7 @@ class JobRunner:
     db: Database
     keyring: Keyring
     work: Mapping[str, Work]
+    max_jobs: int | None = None
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     # No job begins while a wish is compared with those that wait.
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -77,14 +80,19 @@ class JobRunner:
     _finished: dict[str, asyncio.Future[Counts]] = field(default_factory=dict)
 
     async def submit(self, kind: str, request: Mapping[str, Any]) -> str:
-        """Store what is to be done and return its job's id; an equal one that waits is shared."""
+        """Store what is to be done and return its job's id; an equal one that waits is shared.
+
+        Raises TooManyRequests where as many wait or run as may, in all or of the caller's key.
+        """
         async with self._beginning:
-            for job in await self._waiting():
+            waiting = await self._waiting()
+            for job in waiting:
                 told = (job.state, job.kind, dict(job.request), job.key)
                 if told == ("queued", kind, request, caller().key):
                     self._submitted.add(job.id)
                     self._wake.set()
                     return job.id
+            self._refuse_more(waiting)
             key = uuid4().hex
             self._submitted.add(key)
             await self.db.run(
@@ -92,6 +100,17 @@ class JobRunner:
             )
         self._wake.set()
         return key
+
+    def _refuse_more(self, waiting: Sequence[Job]) -> None:
+        own, most = caller().key, caller().quota.max_jobs
+        mine = sum(job.key == own for job in waiting) if own else 0
+        if most is not None and mine >= most:
+            msg = f"{mine} jobs of this key wait or run, of {most} that it may have at once."
+        elif self.max_jobs is not None and len(waiting) >= self.max_jobs:
+            msg = f"{len(waiting)} jobs wait or run, of {self.max_jobs} (MEMORY_MAX_JOBS)."
+        else:
+            return
+        raise TooManyRequests(f"{msg} Ask again when one has ended.", _REFUSED_SECONDS)
 
     async def run_and_wait(self, kind: str, request: Mapping[str, Any]) -> Counts:
         """Submit and wait for the counts; the work's failure is raised here."""

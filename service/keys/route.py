@@ -1,6 +1,6 @@
 """The door of /keys: who may come in, for admins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -10,6 +10,7 @@ from pydantic import Field
 from service.access.caller import SCOPES, Scope
 from service.access.errors import Forbidden, KeyNotFound, TooManyRequests, Unauthorized
 from service.access.keys import Key, Secret
+from service.access.quota import Quota
 from service.field_types import WHOLE, AgentName, EndMoment, Label
 from service.store.keyring import Keyring
 from service.web.authentication import TheCaller
@@ -24,7 +25,12 @@ router = APIRouter(prefix="/keys", tags=["keys"], route_class=JsonRoute)
 TheKeyring = Annotated[Keyring, part(Keyring)]
 # When the last key of a page was made, and its id.
 PLACE: Final = CursorForm("k", (datetime, str))
+_BOUNDS: Final = tuple(one.name for one in fields(Quota))
 _PROBLEMS: Final = problems(Unauthorized, Forbidden, TooManyRequests)
+
+
+Count = Annotated[int, Field(ge=1, le=1_000_000_000_000), WHOLE]
+_ANY: Final = "unset: any number."
 
 
 class KeyRequest(Strict):
@@ -44,8 +50,12 @@ class KeyRequest(Strict):
         description="For whose memories; requests that name no agent mean the first. Unset: all.",
     )  # fmt: skip
     expires_at: EndMoment | None = Field(None, description="When it ends; unset: never.")
-    rate: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = Field(
-        None, description="Requests a minute it allows; unset: any number."
+    rate: Count | None = Field(None, description=f"Requests a minute it allows; {_ANY}")
+    byte_rate: Count | None = Field(None, description=f"Bytes of bodies a minute; {_ANY}")
+    max_memories: Count | None = Field(None, description=f"Memories it stores at most; {_ANY}")
+    max_documents: Count | None = Field(None, description=f"Documents it stores at most; {_ANY}")
+    max_jobs: Count | None = Field(
+        None, description=f"Scans and consolidations that wait or run at once; {_ANY}"
     )
     origin: Literal["owner", "agent", "untrusted"] = Field(
         "agent",
@@ -66,8 +76,12 @@ class KeyFields:
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
-    rate: int | None
     origin: str
+    rate: int | None
+    byte_rate: int | None
+    max_memories: int | None
+    max_documents: int | None
+    max_jobs: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,12 @@ async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) 
         msg = "A key cannot be good for more than the one that it is made with."
         raise Forbidden(msg)
     made = await keyring.create(
-        request.name, scopes, request.agents, request.expires_at, request.rate, request.origin
+        request.name,
+        scopes,
+        request.agents,
+        request.expires_at,
+        request.origin,
+        Quota(**{name: getattr(request, name) for name in _BOUNDS}),
     )
     return _new(*made)
 
@@ -162,7 +181,8 @@ def _check(keyring: Keyring, caller: TheCaller, key: str) -> None:
 def _fields(key: Key) -> KeyFields:
     return KeyFields(
         key.id, key.name, list(key.scopes), _agents(key), key.created_at, key.expires_at,
-        key.last_used_at, key.revoked_at, key.rate, key.origin,
+        key.last_used_at, key.revoked_at, key.origin,
+        **{name: getattr(key, name) for name in _BOUNDS},
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from service.errors import (
     AgentNotReadable,
     AgentUnknown,
     MemoryNotFound,
+    QuotaFull,
     ToldElsewhere,
     WriteConflict,
 )
@@ -76,7 +77,8 @@ _BY_ID: Final = {"id": "/id"}
 
 @router.post(
     "", status_code=201, operation_id="store_memory",
-    responses=links(201, read_memory=_BY_ID, change_memory=_BY_ID, delete_memory=_BY_ID),
+    responses=problems(QuotaFull)
+    | links(201, read_memory=_BY_ID, change_memory=_BY_ID, delete_memory=_BY_ID),
 )  # fmt: skip
 async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
@@ -85,7 +87,7 @@ async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     return Stored(key, synced.actions[0], sorted(synced.concepts), warnings)  # type: ignore[arg-type]
 
 
-@router.post("/batch", operation_id="store_memories")
+@router.post("/batch", operation_id="store_memories", responses=problems(QuotaFull))
 async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStored:
     """Store up to 1,000 memories at once; those of one session are chained in time order."""
     good: dict[int, Pushed] = {}

@@ -11,7 +11,7 @@ from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory, draft_of_stored
-from service.errors import MemoryNotFound, TextRefused, ToldElsewhere
+from service.errors import MemoryNotFound, QuotaFull, TextRefused, ToldElsewhere
 from service.links.change import Change
 from service.links.stored import memories_by_id
 from service.memories.screening import Pushed, screen_changes, screen_each
@@ -64,7 +64,8 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
 
     Written in transactions of 128, each agent's by itself: should one fail, those before it are
     stored, and sending all of them again is free. Texts are screened first; what is refused has no
-    id, REFUSED as its action, and the reason in `told`.
+    id, REFUSED as its action, and the reason in `told`: so, too, what no quota has room for. Raises
+    QuotaFull where there is room for none.
     """
     characters = sum(len(one.text) for one in pushed)
     screened = await read_texts(characters, screen_each, pipeline.sanitiser, pushed)
@@ -89,16 +90,25 @@ async def _store(
     actions = [REFUSED] * len(screened)
     total = Synced(told=told)
     stored = store_groups(pipeline, [[drafts[i] for i in group] for group in places])
+    done = 0
     async with aclosing(stored) as written:
-        waiting = iter(places)
-        async for synced in written:
-            for place, action in zip(next(waiting), synced.actions, strict=True):
-                actions[place] = action
-            total = replace(
-                total, concepts=total.concepts | synced.concepts,
-                warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
-                embedded=total.embedded + synced.embedded,
-            )  # fmt: skip
+        try:
+            async for synced in written:
+                for place, action in zip(places[done], synced.actions, strict=True):
+                    actions[place] = action
+                done += 1
+                total = replace(
+                    total, concepts=total.concepts | synced.concepts,
+                    warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
+                    embedded=total.embedded + synced.embedded,
+                )  # fmt: skip
+        except QuotaFull as error:
+            if not done:
+                raise
+            refused = {place: (error.detail,) for group in places[done:] for place in group}
+            told = tuple(refused.get(place, one) for place, one in enumerate(told))
+            total = replace(total, told=told)
+            drafts = {place: one for place, one in drafts.items() if place not in refused}
     ids = [drafts[i].id if i in drafts else "" for i in range(len(screened))]
     return ids, replace(total, actions=tuple(actions))
 

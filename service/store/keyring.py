@@ -4,14 +4,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from service.access.caller import Caller, Scope
-from service.access.errors import KeyNotFound, TooManyRequests, Unauthorized
+from service.access.errors import KeyNotFound, Unauthorized
 from service.access.keys import Key, Secret
 from service.access.origins import Origin
+from service.access.quota import UNBOUNDED, Quota
 from service.errors import ServiceError
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -29,24 +30,6 @@ _SHARED_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 1.0
 # When a key was used last is written so often.
 _NOTED_SECONDS: Final = 30.0
-_MINUTE: Final = 60.0
-
-
-@dataclass(slots=True)
-class Allowance:
-    """How many requests a key may still send: a bucket that fills evenly, full after a minute."""
-
-    left: float
-    at: float
-
-    def take(self, rate: int, now: float) -> float:
-        """Take one request; return 0, or in how many seconds there is one."""
-        self.left = min(rate, self.left + (now - self.at) * rate / _MINUTE)
-        self.at = now
-        if self.left < 1:
-            return (1 - self.left) * _MINUTE / rate
-        self.left -= 1
-        return 0.0
 
 
 class Keyring:
@@ -58,7 +41,6 @@ class Keyring:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._keys: dict[str, Key] = {}
-        self._allowances: dict[str, Allowance] = {}
         # When keys were used that is not written yet.
         self._used: dict[str, datetime] = {}
         self._is_shared = db.address.folder is None
@@ -105,7 +87,7 @@ class Keyring:
             log.debug("keys are not read again: the database does not answer")
 
     async def caller_of(self, text: str, address: str | None = None) -> Caller:
-        """Return who asks with this key; raises Unauthorized, TooManyRequests."""
+        """Return who asks with this key; raises Unauthorized."""
         await self.refresh()
         secret = Secret.read(text)
         if secret is None:
@@ -118,7 +100,6 @@ class Keyring:
         if not key.is_good(now):
             ended = "was revoked" if key.revoked_at else "is past its time"
             raise Unauthorized(f"This key {ended}. Ask an admin for another.")
-        self._charge(key)
         self._used[key.id] = now
         return key.caller(address)
 
@@ -137,22 +118,27 @@ class Keyring:
 
     async def create(
         self, name: str, scopes: Sequence[Scope], agents: Sequence[str] | None,
-        expires_at: datetime | None = None, rate: int | None = None, origin: Origin = "agent",
+        expires_at: datetime | None = None, origin: Origin = "agent", quota: Quota = UNBOUNDED,
     ) -> tuple[Key, Secret]:  # fmt: skip
         """Make a key and return it with its secret, which nobody can ask for again."""
         secret = Secret.new()
         told = None if agents is None else tuple(dict.fromkeys(agents))
+        bounds = {one.name: getattr(quota, one.name) for one in fields(Quota)}
         key = Key(
             secret.id, name, secret.hash, tuple(scopes), told, datetime.now(UTC), expires_at,
-            rate=rate, origin=origin,
+            origin=origin, **bounds,
         )  # fmt: skip
         await self._db.run(
             PUT_KEY, id=record("key", key.id), name=name, hash=key.hash, scopes=list(scopes),
             agents=None if told is None else list(told), created_at=key.created_at,
-            expires_at=expires_at, rate=rate, origin=origin,
+            expires_at=expires_at, origin=origin, **bounds,
         )  # fmt: skip
         self._keys[key.id] = key
         return key, secret
+
+    def quota_of(self, key: str) -> Quota:
+        """Return how much a key may ask and store; one that is unknown is unbounded."""
+        return self._keys.get(key, UNBOUNDED)
 
     async def rotate(self, key: str) -> tuple[Key, Secret]:
         """Give a key another secret; the old one ends at once. Raises KeyNotFound.
@@ -194,12 +180,3 @@ class Keyring:
     def _now(self) -> datetime:
         self._latest = max(self._latest, datetime.now(UTC))
         return self._latest
-
-    def _charge(self, key: Key) -> None:
-        if key.rate is None:
-            return
-        now = time.monotonic()
-        allowance = self._allowances.setdefault(key.id, Allowance(key.rate, now))
-        if wait := allowance.take(key.rate, now):
-            msg = f"This key allows {key.rate} requests a minute; ask again in {wait:.0f} s."
-            raise TooManyRequests(msg, wait)

@@ -5,6 +5,7 @@ without a key does more than look whether the service is there.
 """
 
 import re
+import time
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from service.access.caller import LOCAL, NOBODY, Caller, called_by, caller
 from service.access.errors import Unauthorized
 from service.access.operations import NEEDED, OPEN
+from service.access.rates import Rates
 from service.errors import ServiceError
 from service.store.keyring import Keyring
 from service.web.problems import problem
@@ -26,10 +28,11 @@ _PRODUCT: Final = re.compile(r"[A-Za-z0-9._-]{1,50}+(?=$|[/ ])")
 
 
 class Authentication:
-    """Finds the caller of each request; 401 to whoever has no key where one is needed."""
+    """Finds the caller of each request: 401 without a key where one is needed, 429 to too many."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, rates: Rates) -> None:
         self.app = app
+        self.rates = rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on in the name of its caller."""
@@ -39,6 +42,8 @@ class Authentication:
         request = Request(scope)
         try:
             one = await _caller_of(request)
+            if one is not NOBODY:
+                self.rates.take_request(one, time.monotonic())
         except ServiceError as error:
             await problem(request, error)(scope, receive, send)
             return
@@ -49,7 +54,7 @@ class Authentication:
 
 
 async def _caller_of(request: Request) -> Caller:
-    """Return who asks; raises Unauthorized, TooManyRequests."""
+    """Return who asks; raises Unauthorized."""
     keyring: Keyring = request.app.state.parts[Keyring]
     if getattr(request.app.state, "is_private", False):
         return _local(request)
@@ -78,7 +83,7 @@ async def _caller_of(request: Request) -> Caller:
 def _local(request: Request) -> Caller:
     """Return a program of this machine, by the name that it gives itself (RFC 9110, 10.1.5)."""
     name = _PRODUCT.match(request.headers.get("user-agent", ""))
-    return replace(LOCAL, client=name[0].lower() if name else None)
+    return replace(LOCAL, client=name[0].lower() if name else None, address=_address(request))
 
 
 def _key_in(given: list[str]) -> str:

@@ -1,6 +1,8 @@
 """Bodies on their way in: how large one may be, how long it may take, how much all may hold."""
 
 import asyncio
+import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -8,6 +10,9 @@ from typing import Final
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.access.caller import caller
+from service.access.errors import TooManyRequests
+from service.access.rates import Rates
 from service.errors import BodyTooSlow, Overloaded, RequestTooLarge, ServiceError
 from service.settings import Settings
 from service.web.problems import problem
@@ -17,12 +22,18 @@ _FREE_BYTES: Final = 65_536
 
 
 class BodyRoom:
-    """The RAM that bodies hold together: `bytes` now, `most_bytes` at most."""
+    """The RAM that bodies hold together: `bytes` now, `most_bytes` at most.
 
-    def __init__(self, most_bytes: int) -> None:
+    One caller may hold half of it, or one body of `body_bytes` if that is more: the rest is for
+    others.
+    """
+
+    def __init__(self, most_bytes: int, body_bytes: int = 0) -> None:
         self.most_bytes = most_bytes
+        self.share_bytes = min(most_bytes, max(most_bytes // 2, body_bytes))
         self.bytes = 0
-        self.refused = {"size": 0, "memory": 0, "time": 0}
+        self.held: Counter[str] = Counter()
+        self.refused = {"size": 0, "memory": 0, "time": 0, "rate": 0}
 
 
 @dataclass(slots=True)
@@ -30,6 +41,7 @@ class _Held:
     """What one body holds of the room."""
 
     room: BodyRoom
+    rival: str
     bytes: int = 0
 
     def grow(self, size: int) -> None:
@@ -43,12 +55,22 @@ class _Held:
                 "MEMORY_BODIES_MEMORY_MB. Ask again in a second, or send less at once."
             )
             raise Overloaded(msg)
+        if self.room.held[self.rival] + more > self.room.share_bytes:
+            msg = (
+                f"Your bodies hold {self.room.held[self.rival]:,} bytes, and this one would exceed "
+                "half of MEMORY_BODIES_MEMORY_MB: the rest is for others. Ask again in a second."
+            )
+            raise Overloaded(msg)
         self.room.bytes += more
+        self.room.held[self.rival] += more
         self.bytes += more
 
     def free(self) -> None:
         """Give it all back."""
         self.room.bytes -= self.bytes
+        self.room.held[self.rival] -= self.bytes
+        if not self.room.held[self.rival]:
+            del self.room.held[self.rival]
         self.bytes = 0
 
 
@@ -57,14 +79,15 @@ class _ClientLeft(Exception):
 
 
 class Bodies:
-    """Reads each body whole before the work begins: 413, 503 or 408 to one out of bounds.
+    """Reads each body whole before the work begins: 413, 503, 429 or 408 to one out of bounds.
 
     Its room is held until the answer is given.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, room: BodyRoom) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, room: BodyRoom, rates: Rates) -> None:
         self.app = app
         self.room = room
+        self.rates = rates
         self._max_bytes = settings.max_request_bytes
         self._seconds = settings.body_timeout_seconds
         self._bytes_per_second = settings.body_bytes_per_second
@@ -74,7 +97,7 @@ class Bodies:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        held = _Held(self.room)
+        held = _Held(self.room, caller().rival)
         try:
             with suppress(_ClientLeft):
                 await self._answer(scope, receive, send, held)
@@ -98,6 +121,8 @@ class Bodies:
 
     async def _read(self, request: Request, receive: Receive, held: _Held) -> bytes:
         announced = request.headers.get("content-length", "")
+        if announced.strip("0") or "transfer-encoding" in request.headers:
+            self.rates.check_bytes(caller(), time.monotonic())
         if announced.isdecimal():
             self._check(int(announced))
             held.grow(int(announced))
@@ -121,6 +146,7 @@ class Bodies:
                 "(MEMORY_BODY_TIMEOUT_SECONDS, MEMORY_BODY_BYTES_PER_SECOND). Send them faster."
             )
             raise BodyTooSlow(msg) from error
+        self.rates.take_bytes(caller(), size, time.monotonic())
         return b"".join(parts)
 
     def _check(self, size: int) -> None:
@@ -129,7 +155,10 @@ class Bodies:
             raise RequestTooLarge(msg)
 
     def _refuse(self, request: Request, error: ServiceError) -> ASGIApp:
-        reasons = {RequestTooLarge: "size", Overloaded: "memory", BodyTooSlow: "time"}
+        reasons = {
+            RequestTooLarge: "size", Overloaded: "memory", BodyTooSlow: "time",
+            TooManyRequests: "rate",
+        }  # fmt: skip
         self.room.refused[reasons[type(error)]] += 1
         answer = problem(request, error)
         if isinstance(error, BodyTooSlow):

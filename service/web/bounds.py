@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 
+from service.access.quota import Quota
+from service.access.rates import Rates
 from service.settings import Settings
 from service.web.auditing import Auditing
 from service.web.authentication import Authentication
@@ -22,12 +24,14 @@ class Bounds:
     bodies: BodyRoom
     connections: Connections
     requests: Requests
+    rates: Rates
 
     @classmethod
     def of(cls, settings: Settings) -> "Bounds":
         """Return the bounds that the settings name."""
-        room = BodyRoom(settings.bodies_memory_mb * 1_000_000)
-        return cls(Lanes(settings), room, Connections(settings), Requests())
+        room = BodyRoom(settings.bodies_memory_mb * 1_000_000, settings.max_request_bytes)
+        whole = Quota(rate=settings.rate, byte_rate=settings.byte_rate)
+        return cls(Lanes(settings), room, Connections(settings), Requests(), Rates(whole))
 
     def install(self, app: FastAPI, settings: Settings) -> None:
         """Put the layers round an app. The last one is the outermost.
@@ -36,8 +40,8 @@ class Bounds:
         turn, so that slow clients hold none.
         """
         app.add_middleware(Gate, lanes=self.lanes)
-        app.add_middleware(Bodies, settings=settings, room=self.bodies)
-        app.add_middleware(Authentication)
+        app.add_middleware(Bodies, settings=settings, room=self.bodies, rates=self.rates)
+        app.add_middleware(Authentication, rates=self.rates)
         app.add_middleware(Door, settings=settings)
         app.add_middleware(RequestNames)
         app.add_middleware(CountRequests, requests=self.requests)

@@ -11,6 +11,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.access.caller import caller
 from service.errors import Overloaded, TookTooLong
 from service.settings import Settings
 from service.web.lanes import Lane
@@ -79,7 +80,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         try:
-            await lane.enter()
+            await lane.enter(caller().rival)
         except Overloaded as error:
             await problem(Request(scope), error)(scope, receive, send)
             return

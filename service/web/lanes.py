@@ -30,54 +30,75 @@ class Lane:
     work_seconds: float
     running: int = 0
     refused: dict[str, int] = field(default_factory=lambda: {"full": 0, "late": 0})
-    _line: deque[asyncio.Future[None]] = field(default_factory=deque)
+    # Who waits, each rival's requests in the order that they came; the next rival first.
+    _lines: dict[str, deque[asyncio.Future[None]]] = field(default_factory=dict)
     _told_at: float = -_TELL_SECONDS
 
     @property
     def waiting(self) -> int:
         """How many wait for their turn."""
-        return len(self._line)
+        return sum(map(len, self._lines.values()))
 
-    async def enter(self) -> None:
-        """Wait for a turn, to be given back by `leave`; raises Overloaded, at once if full."""
+    async def enter(self, rival: str = "") -> None:
+        """Wait for a turn, to be given back by `leave`; raises Overloaded, at once if full.
+
+        Rivals take turns, however many requests each has in line; in a full one the last of
+        whoever has most makes room for another's.
+        """
         if self.running < self.most_running:
             self.running += 1
             return
-        setting = f"MEMORY_{self.name.upper()}"
-        if len(self._line) >= self.most_waiting:
-            raise self._overloaded(
-                "full",
-                f"{self.running} {self.name} are worked on and {len(self._line)} wait "
-                f"({setting}_AT_ONCE, {setting}_WAITING).",
-            )
+        if self.waiting >= self.most_waiting:
+            self._make_room(rival)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._line.append(turn)
+        self._lines.setdefault(rival, deque()).append(turn)
         try:
             await asyncio.wait({turn}, timeout=self.wait_seconds)
         except asyncio.CancelledError:
-            self._withdraw(turn)
+            self._withdraw(rival, turn)
             raise
         if not turn.done():
-            self._withdraw(turn)
+            self._withdraw(rival, turn)
             raise self._overloaded(
                 "late",
                 f"No turn came within {self.wait_seconds:g} s: {self.running} {self.name} are "
-                f"worked on (MEMORY_WAIT_TIMEOUT_SECONDS, {setting}_AT_ONCE).",
+                f"worked on (MEMORY_WAIT_TIMEOUT_SECONDS, MEMORY_{self.name.upper()}_AT_ONCE).",
             )
+        turn.result()
 
     def leave(self) -> None:
-        """Give the turn to the one that has waited longest."""
-        if self._line:
-            self._line.popleft().set_result(None)
-        else:
+        """Give the turn to the next rival's request that has waited longest."""
+        if not self._lines:
             self.running -= 1
+            return
+        rival = next(iter(self._lines))
+        line = self._lines.pop(rival)
+        line.popleft().set_result(None)
+        if line:
+            self._lines[rival] = line
 
-    def _withdraw(self, turn: asyncio.Future[None]) -> None:
+    def _make_room(self, rival: str) -> None:
+        """Take the last request of whoever has most out of the line; raises Overloaded."""
+        most = max(self._lines, key=lambda one: len(self._lines[one]), default=rival)
+        others, own = len(self._lines.get(most, ())), len(self._lines.get(rival, ()))
+        setting = f"MEMORY_{self.name.upper()}"
+        error = self._overloaded(
+            "full",
+            f"{self.running} {self.name} are worked on and {self.waiting} wait "
+            f"({setting}_AT_ONCE, {setting}_WAITING).",
+        )
+        if others <= own + 1:
+            raise error
+        self._lines[most].pop().set_exception(error)
+
+    def _withdraw(self, rival: str, turn: asyncio.Future[None]) -> None:
         """Leave the line; a turn that came at the last moment goes to the next."""
-        if turn.done():
+        if not turn.done():
+            self._lines[rival].remove(turn)
+            if not self._lines[rival]:
+                del self._lines[rival]
+        elif turn.exception() is None:
             self.leave()
-        else:
-            self._line.remove(turn)
 
     def _overloaded(self, reason: str, detail: str) -> Overloaded:
         self.refused[reason] += 1

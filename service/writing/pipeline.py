@@ -29,6 +29,7 @@ from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document
 from service.writing.embed_now import Embedded, embed_now
+from service.writing.quotas import Quotas
 from service.writing.screening import screen_document
 from service.writing.tables.linked_change import LinkedChange
 from service.writing.together import Together
@@ -74,6 +75,7 @@ class Pipeline:
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000
     sanitiser: Sanitiser = field(default_factory=Sanitiser)
+    quotas: Quotas = field(default_factory=Quotas)
 
     @property
     def cutting(self) -> Cutting:
@@ -259,16 +261,17 @@ async def _write_once(
     learn_rows(dictionary, change.declared.concepts)
     if change.regroup is not None:
         change = replace(change, regrouped=await regroup(db, dictionary, agent, change.regroup))
-    links = await find_links(db, pipeline.engine, dictionary, change)
-    follows, gone_follows = await find_follows(db, change)
-    await write(
-        db,
-        LinkedChange(
-            change, links, frozenset(follows), frozenset(gone_follows), vectors,
-            pipeline.vectors.fingerprint, pipeline.vectors.form, dictionary.version + 1,
-            datetime.now(UTC),
-        ),
-    )  # fmt: skip
+    async with pipeline.quotas.held(db, change):
+        links = await find_links(db, pipeline.engine, dictionary, change)
+        follows, gone_follows = await find_follows(db, change)
+        await write(
+            db,
+            LinkedChange(
+                change, links, frozenset(follows), frozenset(gone_follows), vectors,
+                pipeline.vectors.fingerprint, pipeline.vectors.form, dictionary.version + 1,
+                datetime.now(UTC),
+            ),
+        )  # fmt: skip
     for slug in links.orphans:
         dictionary.remove(slug)
     dictionary.version += 1

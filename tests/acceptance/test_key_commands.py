@@ -27,7 +27,7 @@ def test_keys_from_a_shell_with_and_without_a_service(tmp_path: Path) -> None:
         assert (refused.returncode, "MEMORY_API_KEY" in refused.stderr) == (1, True)
         made = _run(
             "keys", "create", "--name", "laptop", "--agent", "anna", "--agent", "bob",
-            "--expires", "90d", "--rate", "100", **own | admin,
+            "--expires", "90d", "--quota", "rate=100", **own | admin,
         )  # fmt: skip
         key = made.stdout.strip()
         used = client.get("/stats?agent=bob", headers={"Authorization": f"Bearer {key}"})

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from service.access.caller import Caller, called_by
+from service.access.errors import TooManyRequests
+from service.access.quota import Quota
 from service.errors import (
     AgentNotReadable,
     JobNotFound,
@@ -280,3 +282,42 @@ async def test_wishes_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None
         with pytest.raises(JobNotFound):
             await run.scans.read("nothing")
         assert await jobs(run.opened) == 0
+
+
+async def test_so_many_jobs_wait_of_a_key_and_in_all(tmp_path: Path) -> None:
+    async with running(tmp_path) as run:
+        await _try_bounds(run)
+
+
+async def _try_bounds(run: Running) -> None:
+    runner = run.scans.runner
+    runner.max_jobs = 3
+    few = Caller("few", "few", quota=Quota(max_jobs=2))
+
+    async def submit(number: int) -> str:
+        paths = [str(run.notes / f"{number}.md")]
+        return await runner.submit(SCAN, {"agent": "main", "paths": paths})
+
+    with called_by(few):
+        first = await submit(0)
+        await submit(1)
+        with pytest.raises(TooManyRequests, match="2 jobs of this key") as refused:
+            await submit(2)
+        assert refused.value.retry_after_seconds == 5
+        # An equal one that waits is no further job.
+        assert await submit(0) == first
+    await submit(3)
+    with pytest.raises(TooManyRequests, match="MEMORY_MAX_JOBS"):
+        await submit(4)
+    run.begin()
+    with called_by(few):
+        await run.finished(first)
+    await until(lambda: _has_room(submit))
+
+
+async def _has_room(submit: Callable[[int], Awaitable[str]]) -> bool:
+    try:
+        await submit(5)
+    except TooManyRequests:
+        return False
+    return True

@@ -60,3 +60,47 @@ async def test_who_is_cancelled_takes_no_turn_along(has_turn: bool) -> None:
     if not has_turn:
         one.leave()
     assert (one.running, one.waiting) == (0, 0)
+
+
+async def test_rivals_take_turns_however_many_one_has_in_line() -> None:
+    one, order = lane(waiting=200), list[str]()
+
+    async def work(rival: str) -> None:
+        await one.enter(rival)
+        order.append(rival)
+        await asyncio.sleep(0)
+        one.leave()
+
+    await asyncio.gather(*(work("flood") for _ in range(64)), *(work("single") for _ in range(3)))
+    assert [n for n, rival in enumerate(order) if rival == "single"] == [2, 4, 6]
+    assert (one.running, one.waiting) == (0, 0)
+
+
+async def test_whoever_fills_the_line_makes_room_for_another() -> None:
+    one = lane(waiting=4)
+    await one.enter("flood")
+    flood = [asyncio.create_task(one.enter("flood")) for _ in range(4)]
+    await asyncio.sleep(0)
+    single = asyncio.create_task(one.enter("single"))
+    await asyncio.sleep(0)
+    with pytest.raises(Overloaded, match="MEMORY_READS_WAITING"):
+        await flood[-1]
+    with pytest.raises(Overloaded):
+        await one.enter("flood")
+    assert (one.waiting, one.refused["full"]) == (4, 2)
+    one.leave()
+    one.leave()
+    await asyncio.wait_for(single, 10)
+    for task in flood[1:]:
+        task.cancel()
+    await asyncio.gather(*flood, return_exceptions=True)
+    # Two share the line as they can: nobody is pushed out by whoever has as much.
+    two = lane(waiting=2)
+    await two.enter("a")
+    waiting = [asyncio.create_task(two.enter(name)) for name in ("a", "b")]
+    await asyncio.sleep(0)
+    with pytest.raises(Overloaded):
+        await two.enter("b")
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
