@@ -93,6 +93,11 @@ def _change_and_delete(memory: Noting) -> None:
     assert memory.change_memory(key, title="A title")["title"] == "A title"
     assert memory.change_memory(key, title=None)["title"] == "to be changed"
     assert memory.read_memory(key)["tags"] == ["a/b"]
+    lineage = memory.read_lineage(key)
+    assert (lineage["origin"], lineage["client"]) == ("agent", "first")
+    held = memory.quarantine(source="one", dry_run=False)
+    assert (held["memories"], held["ids"]) == (1, [key])
+    assert memory.release(source="one", dry_run=False)["agents"] == {"main": 1}
     assert memory.delete_memory(key) is None
     with pytest.raises(Problem) as told:
         memory.read_memory(key)

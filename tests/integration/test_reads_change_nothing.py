@@ -76,7 +76,7 @@ async def filled(
         consolidation = (await client.post("/consolidate", json=work)).json()["job"]
         concept = (await client.get("/concepts")).json()["concepts"][0]["id"]
         ids = {
-            "/memories/{id}": memory, "/concepts/{id}": concept,
+            "/memories/{id}": memory, "/memories/{id}/lineage": memory, "/concepts/{id}": concept,
             "/ingest/jobs/{id}": scanned.json()["job"], "/consolidate/jobs/{id}": consolidation,
         }  # fmt: skip
         yield client, app.state.parts[Database], ids
