@@ -96,6 +96,8 @@ class Metadata:
     )  # fmt: skip
     client: str | None = row(None, Label | None, given=True, changes=False)
     key: str | None = row(None, Label | None, given=True, changes=False, shown=False)
+    # What screening did before it was stored, by field: kinds and patterns, never the text.
+    screened: tuple[str, ...] = row((), tuple[str, ...], given=True, changes=False)
     importance: float = row(0.5, Share, kept=True)
     trust_tier: str = row(
         "trusted", TrustTier, "Unset: what follows from where the words come from.", unset=None,

@@ -71,7 +71,7 @@ class Memory(Metadata):
 
 
 _SOURCE: Final = tuple(Source.__dataclass_fields__)
-_LISTS: Final = ("heading_path", "tags", "concepts")
+_LISTS: Final = ("heading_path", "tags", "concepts", "screened")
 
 
 def label_filters(filters: type[Shape]) -> type[Shape]:

@@ -31,6 +31,7 @@ class Memory(TypedDict):
     updated_at: str
     origin: str
     client: str | None
+    screened: list[str]
     importance: float
     trust_tier: str
     sensitivity: str

@@ -77,6 +77,7 @@ class Draft(Metadata):
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
+            "screened": list(self.screened) or None,
             "subject": self.subject,
             "content_hash": self.content_hash,
             "teaches": self.teaches,
@@ -112,7 +113,7 @@ class DocumentText:
     # What screening found, before anything else was done with the text.
     is_screened: bool = False
     is_quarantined: bool = False
-    warnings: tuple[str, ...] = ()
+    screened: tuple[str, ...] = ()
 
     def text_hash(self, cutting: Cutting) -> str:
         """Return the hash that tells whether reading this document again could change anything."""
@@ -169,6 +170,7 @@ def document_drafts(
                 chain=_chain_of(document.uri, kind),
                 position=position,
                 **asdict(document.sender),
+                screened=document.screened,
                 trust_tier=QUARANTINED if document.is_quarantined else tier_of(origin),
             )
         )

@@ -30,7 +30,6 @@ class Pushed(Metadata):
     occurred_at: datetime | None = None
     source_ref: str | None = None
     source_kind: str = "push"
-    warnings: tuple[str, ...] = ()
 
 
 def screen_each(sanitiser: Sanitiser, pushed: Sequence[Pushed]) -> list[Pushed | TextRefused]:
@@ -51,7 +50,7 @@ def _screened(sanitiser: Sanitiser, pushed: Pushed) -> Pushed:
     if found.is_quarantined:
         changed["trust_tier"] = QUARANTINED
     return (
-        replace(pushed, **changed, warnings=found.warnings) if changed or found.warnings else pushed
+        replace(pushed, **changed, screened=found.warnings) if changed or found.warnings else pushed
     )
 
 

@@ -118,7 +118,7 @@ def _drafts_of(
 ) -> tuple[dict[int, Draft], tuple[tuple[str, ...], ...]]:
     """Return drafts by their places, without those refused, and what is told of each place."""
     drafts = {i: draft_of(one, i) for i, one in enumerate(screened) if isinstance(one, Pushed)}
-    told = tuple(one.warnings if isinstance(one, Pushed) else (one.detail,) for one in screened)
+    told = tuple(one.screened if isinstance(one, Pushed) else (one.detail,) for one in screened)
     return drafts, told
 
 
@@ -157,6 +157,9 @@ async def change_memory(
         fields, warnings = screen_changes(
             pipeline.sanitiser, given.get("origin", old.origin), fields
         )
+        # What was told of fields that stay as they are still holds.
+        told = (one for one in old.screened if one.partition(":")[0].split("/")[0] not in changes)
+        fields["screened"] = (*told, *warnings)
         draft = replace(draft_of_stored(old), **{**given, **_values(fields, old.content)})
         change = replace(change, drafts=(draft,), replaced={old.id: old})
     if change != Change(memory.agent):

@@ -38,7 +38,8 @@ class DocumentDiff:
         """What a caller should know of it."""
         stays = f"{self.document.uri}: {self.deleted} of its sections were deleted for good"
         told = [f"{stays}, so they are left out."] if self.deleted else []
-        return (*self.document.warnings, *self.parsed.warnings, *told)
+        screened = (f"{self.document.uri}: {one}" for one in self.document.screened)
+        return (*screened, *self.parsed.warnings, *told)
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Take sections out of what is to be written: they were deleted for good."""

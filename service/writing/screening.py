@@ -8,7 +8,7 @@ from service.text.clean import clean_text
 
 
 def screen_document(sanitiser: Sanitiser, document: DocumentText) -> DocumentText:
-    """Return a document as it may be stored, with what is told of it; raises TextRefused.
+    """Return a document as it may be stored, with what was done to it; raises TextRefused.
 
     Its lines stay where they are. Reading takes control characters out: where a secret would come
     together by that, the text without them is what is screened.
@@ -25,5 +25,5 @@ def screen_document(sanitiser: Sanitiser, document: DocumentText) -> DocumentTex
         document, text=texts["text"], uri=texts["source"] or document.uri,
         scope=texts["scope"] or document.scope, is_screened=True,
         is_quarantined=screened.is_quarantined,
-        warnings=tuple(f"{texts['source']}: {one}" for one in screened.warnings),
+        screened=screened.warnings,
     )  # fmt: skip

@@ -308,3 +308,30 @@ def test_without_keys_a_program_is_called_as_it_calls_itself(
             ).json()
             memory = service.client.get(f"/memories/{made['id']}").json()
             assert (memory["origin"], memory["client"]) == ("agent", expected)
+
+
+def test_a_memory_tells_what_screening_did(keyed: KeyedService, agent: str) -> None:
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    with keyed.client() as admin:
+        key = _push(admin, agent, f"The crane's token is {token}.", title="Of the crane")
+        [told] = _memory(admin, agent, key)["screened"]
+        assert (told.split(":")[0], "masked" in told, token in told) == ("text", True, False)
+        found = admin.post("/search", json={"query": "crane token", "agent": agent}).json()
+        [hit] = found["results"]
+        assert hit["screened"] == [told]
+        params = {"agent": agent}
+        # A title that says nothing bad leaves what is told of the text; another text ends it.
+        admin.patch(f"/memories/{key}", params=params, json={"title": "Another"})
+        assert _memory(admin, agent, key)["screened"] == [told]
+        admin.patch(f"/memories/{key}", params=params, json={"text": "No token of the crane."})
+        assert _memory(admin, agent, key)["screened"] == []
+        document = {"source": "t.md", "text": f"# T\n\nA token: {token}\n", "agent": agent}
+        assert "masked" in str(admin.post("/ingest", json=document).json()["warnings"])
+        [section] = [
+            one
+            for one in admin.get("/memories", params=params).json()["memories"]
+            if one["source"]["uri"] == "t.md"
+        ]
+        assert "masked" in section["screened"][0]
+        said = {"text": "x", "agent": agent, "screened": []}
+        assert admin.post("/memories", json=said).status_code == 422
