@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from service.access.caller import caller
-from service.ingest.scan import Failure, ScanCounts, scan, scan_request
+from service.ingest.scan import Failure, ScanCounts, Scanner, scan_request
 from service.jobs.jobs import Counts, Job, JobRunner, Work
 from service.settings import Settings
 from service.writing.pipeline import Pipeline
@@ -44,11 +44,12 @@ class Scans:
 
 def scanning(pipeline: Pipeline, settings: Settings) -> Work:
     """Return the work of a scan."""
+    scanner = Scanner(pipeline, settings)
 
     async def work(job: Job, report: Callable[[Counts], None]) -> Counts:
         request = scan_request(settings, job.request["agent"], job.request["paths"])
         # Counted on while it is written: what is told is as it was then.
-        counts = await scan(pipeline, settings, request, lambda now: report(asdict(now)))
+        counts = await scanner.scan(request, lambda now: report(asdict(now)))
         return asdict(counts)
 
     return work

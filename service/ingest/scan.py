@@ -3,8 +3,10 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,7 @@ from service.ingest.folders import (
     paths_inside,
 )
 from service.ingest.reading import ReadingRules, read_file
+from service.ingest.seen import SeenFiles
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
@@ -30,6 +33,8 @@ from service.writing.tombstones import store_key, stored_hashes
 # size (docs/decisions/0009).
 _GROUP_FILES: Final = 32
 _GROUP_CHARACTERS: Final = 40_000
+# So many are read between two reports of how far it is.
+_READ_FILES: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,114 +97,127 @@ def scan_request(settings: Settings, agent: str | None, paths: Sequence[str] = (
     return ScanRequest(tuple(folders), settings.agent, tuple(paths_inside(folders, paths)))
 
 
-async def scan(
-    pipeline: Pipeline,
-    settings: Settings,
-    request: ScanRequest,
-    on_progress: Callable[[ScanCounts], None] = lambda _: None,
-) -> ScanCounts:
-    """Store what is new or changed, remove what vanished; files that fail are told, not fatal.
+@dataclass(frozen=True, slots=True)
+class Scanner:
+    """What a scan needs: where it writes to, how files are read, and which were seen before."""
 
-    Unchanged files are known by the hash of their text and cost one read. A folder that is not
-    there is a failure and removes nothing: an unmounted disk is not an empty one.
-    """
-    started, counts = time.perf_counter(), ScanCounts()
-    try:
-        await declare_concepts(pipeline, settings.concepts_file, request.agent)
-    except InvalidRequest as error:
-        counts.failed.append(Failure(str(settings.concepts_file), error.detail))
-    present = [folder for folder in request.folders if folder.path.is_dir()]
-    missing = [folder for folder in request.folders if not folder.path.is_dir()]
-    counts.failed += [Failure(str(f.path), "the folder does not exist.") for f in missing]
-    found = await asyncio.to_thread(lambda: list(files_in(present, request.paths)))
-    found = [replace(file, uri=pipeline.sanitiser.mask(file.uri)) for file in found]
-    counts.files = len(found)
-    known = await stored.documents(pipeline.db, request.agent)
-    key = await store_key(pipeline.db)
-    on_progress(counts)
-    changed = _Group()
-    for file in found:
-        document = await asyncio.to_thread(_read, pipeline, file, settings, request.agent, counts)
-        if document is None:
-            counts.done += 1
-        elif (old := known.get(file.uri)) and old.text_hash in stored_hashes(
-            key, await asyncio.to_thread(document.text_hash, pipeline.cutting)
-        ):
-            counts.done, counts.unchanged = counts.done + 1, counts.unchanged + old.sections
-        else:
-            changed.add(document)
-        if changed.is_full:
-            await changed.sync(pipeline, counts)
-            on_progress(counts)
-    await changed.sync(pipeline, counts)
-    vanished = _vanished(request, present, {file.uri for file in found}, known)
-    for start in range(0, len(vanished), _GROUP_FILES):
-        part = vanished[start : start + _GROUP_FILES]
-        counts.removed += await remove_documents(pipeline, request.agent, part)
-    counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
-    on_progress(counts)
-    return counts
+    pipeline: Pipeline
+    settings: Settings
+    seen: SeenFiles = field(default_factory=SeenFiles)
 
+    async def scan(
+        self, request: ScanRequest, on_progress: Callable[[ScanCounts], None] = lambda _: None
+    ) -> ScanCounts:
+        """Store what is new or changed, remove what vanished; files that fail are told, not fatal.
 
-@dataclass(slots=True)
-class _Group:
-    documents: list[DocumentText] = field(default_factory=list)
-    characters: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.documents) >= _GROUP_FILES or self.characters >= _GROUP_CHARACTERS
-
-    def add(self, document: DocumentText) -> None:
-        self.documents.append(document)
-        self.characters += len(document.text)
-
-    async def sync(self, pipeline: Pipeline, counts: ScanCounts) -> None:
-        """Store the group; when it is refused, each document by itself, so that one is told."""
-        documents, self.documents, self.characters = self.documents, [], 0
+        Unchanged files are known by the hash of their text and cost one read. A folder that is not
+        there is a failure and removes nothing: an unmounted disk is not an empty one.
+        """
+        started, counts, pipeline = time.perf_counter(), ScanCounts(), self.pipeline
         try:
-            done = await sync_documents(pipeline, documents, is_scan=True) if documents else []
-            for synced in done:
-                counts.add(synced)
-        except Unavailable:
-            raise
-        except ServiceError as error:
-            if len(documents) == 1:
-                counts.failed.append(Failure(documents[0].uri, error.detail))
+            await declare_concepts(pipeline, self.settings.concepts_file, request.agent)
+        except InvalidRequest as error:
+            counts.failed.append(Failure(str(self.settings.concepts_file), error.detail))
+        present = [folder for folder in request.folders if folder.path.is_dir()]
+        missing = [folder for folder in request.folders if not folder.path.is_dir()]
+        counts.failed += [Failure(str(f.path), "the folder does not exist.") for f in missing]
+        found = await asyncio.to_thread(self._found, present, request.paths)
+        counts.files = len(found)
+        known = await stored.documents(pipeline.db, request.agent)
+        key = await store_key(pipeline.db)
+        on_progress(counts)
+        files = iter(found)
+        while counts.done < counts.files:
+            look = partial(self._changed, files, request.agent, known, key, counts)
+            await _sync(pipeline, await asyncio.to_thread(look), counts)
+            on_progress(counts)
+        vanished = _vanished(request, present, {file.uri for file in found}, known)
+        for start in range(0, len(vanished), _GROUP_FILES):
+            part = vanished[start : start + _GROUP_FILES]
+            counts.removed += await remove_documents(pipeline, request.agent, part)
+        counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
+        on_progress(counts)
+        return counts
+
+    def _found(self, present: Sequence[Folder], paths: Sequence[Path]) -> list[Found]:
+        mask = self.pipeline.sanitiser.mask
+        return [replace(file, uri=mask(file.uri)) for file in files_in(present, paths)]
+
+    def _changed(
+        self, files: Iterator[Found], agent: str, known: Mapping[str, stored.StoredDocument],
+        key: bytes | None, counts: ScanCounts,
+    ) -> list[DocumentText]:  # fmt: skip
+        """Read on until a group of changed documents is full, or for so many files.
+
+        What is unchanged, or fails, is noted in `counts`. The hash by which an unchanged file is
+        known is that of the screened text: the store holds no trace of a secret.
+        """
+        changed: list[DocumentText] = []
+        characters, cutting = 0, self.pipeline.cutting
+        for file in islice(files, _READ_FILES):
+            read = self._read(file, agent, counts)
+            if read is None:
                 counts.done += 1
-                return
-            for document in documents:
-                await _Group([document]).sync(pipeline, counts)
+                continue
+            old = known.get(file.uri)
+            hashes = stored_hashes(key, self.seen.text_hash(read, cutting) or "")
+            if old is None or old.text_hash not in hashes:
+                document = self._screened(read, counts)
+                if document is None:
+                    counts.done += 1
+                    continue
+                hashes = stored_hashes(key, self.seen.add(read, document, cutting))
+                if old is None or old.text_hash not in hashes:
+                    changed.append(document)
+                    characters += len(document.text)
+                    if len(changed) >= _GROUP_FILES or characters >= _GROUP_CHARACTERS:
+                        break
+                    continue
+            counts.done, counts.unchanged = counts.done + 1, counts.unchanged + old.sections
+        return changed
 
-
-def _read(
-    pipeline: Pipeline, file: Found, settings: Settings, agent: str, counts: ScanCounts
-) -> DocumentText | None:
-    """Read and screen one file; a failure is noted in `counts` and gives None.
-
-    The hash by which an unchanged file is known is that of the screened text: the store holds no
-    trace of a secret, and a detector that learned something is asked about every file again.
-    """
-    if file.problem:
-        counts.failed.append(Failure(file.uri, file.problem))
+    def _read(self, file: Found, agent: str, counts: ScanCounts) -> DocumentText | None:
+        """Read one file; a failure is noted in `counts` and gives None."""
+        if file.problem:
+            counts.failed.append(Failure(file.uri, file.problem))
+            return None
+        rules = ReadingRules(self.settings.max_source_bytes, self.settings.read_hard_links)
+        try:
+            read = read_file(Path(file.folder), file.path, rules)
+        except ServiceError as error:
+            counts.failed.append(Failure(file.uri, error.detail))
+        except OSError as error:
+            counts.failed.append(Failure(file.uri, f"cannot be read: {error.strerror}."))
+        else:
+            return DocumentText(
+                file.uri, read.text, agent, folder=file.folder, modified_at=read.modified_at,
+                sender=SCANNED,
+            )  # fmt: skip
         return None
-    rules = ReadingRules(settings.max_source_bytes, settings.read_hard_links)
+
+    def _screened(self, read: DocumentText, counts: ScanCounts) -> DocumentText | None:
+        try:
+            return screen_document(self.pipeline.sanitiser, read)
+        except ServiceError as error:
+            counts.failed.append(Failure(read.uri, error.detail))
+        return None
+
+
+async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: ScanCounts) -> None:
+    """Store a group; when it is refused, each document by itself, so that one is told."""
     try:
-        read = read_file(Path(file.folder), file.path, rules)
-        document = DocumentText(
-            file.uri,
-            read.text,
-            agent,
-            folder=file.folder,
-            modified_at=read.modified_at,
-            sender=SCANNED,
-        )
-        return screen_document(pipeline.sanitiser, document)
+        done = await sync_documents(pipeline, documents, is_scan=True) if documents else []
+        for synced in done:
+            counts.add(synced)
+    except Unavailable:
+        raise
     except ServiceError as error:
-        counts.failed.append(Failure(file.uri, error.detail))
-    except OSError as error:
-        counts.failed.append(Failure(file.uri, f"cannot be read: {error.strerror}."))
-    return None
+        if len(documents) == 1:
+            counts.failed.append(Failure(documents[0].uri, error.detail))
+            counts.done += 1
+            return
+        for document in documents:
+            await _sync(pipeline, [document], counts)
 
 
 def _vanished(
