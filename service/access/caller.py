@@ -24,6 +24,7 @@ class Caller:
     may use, the first of them where a request names none; None for every agent, `main` first.
     `address` is where they ask from, `origin` whose words they send, `client` what they are called
     in what they store, `quota` how much they may ask and store.
+    `memory_scopes` are the scopes of memories that they may use, None for all of them.
     """
 
     key: str | None = None
@@ -34,6 +35,7 @@ class Caller:
     origin: Origin = "agent"
     client: str | None = None
     quota: Quota = UNBOUNDED
+    memory_scopes: tuple[str, ...] | None = None
 
     @property
     def rival(self) -> str:
@@ -65,6 +67,27 @@ class Caller:
             msg = f"The key {self.name!r} is not for agent {agent!r}, but for: {self._own()}."
             raise Forbidden(msg)
         return agent
+
+    def own_scope(self, scope: str | None) -> str | None:
+        """Return the scope of memories that a request means: where it names none, the only one.
+
+        Raises Forbidden for one that is none of the caller's, and where several could be meant.
+        """
+        if scope is None and self.memory_scopes is not None and len(self.memory_scopes) == 1:
+            return self.memory_scopes[0]
+        self.check_scope(scope)
+        return scope
+
+    def check_scope(self, scope: str | None) -> None:
+        """Raise Forbidden for a scope of memories that is none of the caller's."""
+        if self.memory_scopes is None or scope in self.memory_scopes:
+            return
+        msg = f"The key {self.name!r} is for these scopes alone: {', '.join(self.memory_scopes)}."
+        raise Forbidden(f"{msg} Name one of them as `scope`.")
+
+    def sees(self, scope: str | None) -> bool:
+        """Return whether memories of this scope are the caller's to use."""
+        return self.memory_scopes is None or scope in self.memory_scopes
 
     def check_tier(self, trust_tier: str | None, follows: str) -> str:
         """Return the trust tier that they say, or else what follows from where the words are from.

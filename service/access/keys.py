@@ -53,7 +53,7 @@ class Secret:
 class Key(Quota):
     """A key as it is stored; `agents` is None where it is good for every agent.
 
-    `origin` is whose words are sent with it.
+    `origin` is whose words are sent with it, `memory_scopes` of which scopes; None for all.
     """
 
     id: str
@@ -66,6 +66,7 @@ class Key(Quota):
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
     origin: Origin = "agent"
+    memory_scopes: tuple[str, ...] | None = None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
@@ -73,6 +74,8 @@ class Key(Quota):
         values: dict[str, Any] = {name: row.get(name) for name in cls.__dataclass_fields__}
         values["scopes"] = tuple(scope for scope in SCOPES if scope in row["scopes"])
         values["agents"] = None if row.get("agents") is None else tuple(row["agents"])
+        scopes = row.get("memory_scopes")
+        values["memory_scopes"] = None if scopes is None else tuple(scopes)
         # Rows of older versions have none.
         values["origin"] = row.get("origin") or "agent"
         return cls(**values)
@@ -89,5 +92,5 @@ class Key(Quota):
         """Return who asks with this key."""
         return Caller(
             self.id, self.name, frozenset(self.scopes), self.agents, address, self.origin,
-            client=self.name, quota=self,
+            client=self.name, quota=self, memory_scopes=self.memory_scopes,
         )  # fmt: skip

@@ -51,6 +51,23 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
 }
 
 
+# For a key of some scopes of memories: what tells of these alone. A concept knows no scope.
+SCOPED: Final = frozenset(
+    {
+        "search",
+        "search_get",
+        "list_memories",
+        "read_memory",
+        "read_lineage",
+        "store_memory",
+        "store_memories",
+        "change_memory",
+        "delete_memory",
+        "ingest",
+    }
+)
+
+
 def check_operations(operations: Iterable[str]) -> None:
     """Raise LookupError for an operation of which nothing says who may use it."""
     unknown = sorted(set(operations) - NEEDED.keys() - OPEN)

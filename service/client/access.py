@@ -17,6 +17,7 @@ class Key(TypedDict):
     last_used_at: str | None
     revoked_at: str | None
     origin: str
+    memory_scopes: list[str] | None
     rate: int | None
     byte_rate: int | None
     max_memories: int | None

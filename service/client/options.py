@@ -186,6 +186,7 @@ class KeyOptions(TypedDict, total=False):
     agents: Sequence[str] | None
     expires_at: Moment | None
     origin: str
+    memory_scopes: Sequence[str] | None
     rate: int | None
     byte_rate: int | None
     max_memories: int | None

@@ -171,7 +171,7 @@ async def post_ingest(
     started = time.perf_counter()
     source = pipeline.sanitiser.mask(request.source)
     document = DocumentText(
-        source, request.text, request.agent, request.scope, request.kind,
+        source, request.text, request.agent, caller().own_scope(request.scope), request.kind,
         request.occurred_at, CLOCK.now(), sender=caller().provenance,
     )  # fmt: skip
     [synced] = await sync_documents(pipeline, [document])

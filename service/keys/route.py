@@ -50,6 +50,11 @@ class KeyRequest(Strict):
         description="For whose memories; requests that name no agent mean the first. Unset: all.",
     )  # fmt: skip
     expires_at: EndMoment | None = Field(None, description="When it ends; unset: never.")
+    memory_scopes: list[Label] | None = Field(
+        None, min_length=1, max_length=100,
+        description="Only for memories of these scopes, and for what tells of no others. Unset: "
+        "of all scopes.",
+    )  # fmt: skip
     rate: Count | None = Field(None, description=f"Requests a minute it allows; {_ANY}")
     byte_rate: Count | None = Field(None, description=f"Bytes of bodies a minute; {_ANY}")
     max_memories: Count | None = Field(None, description=f"Memories it stores at most; {_ANY}")
@@ -77,6 +82,7 @@ class KeyFields:
     last_used_at: datetime | None
     revoked_at: datetime | None
     origin: str
+    memory_scopes: list[str] | None
     rate: int | None
     byte_rate: int | None
     max_memories: int | None
@@ -143,13 +149,10 @@ async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) 
         msg = "A key cannot be good for more than the one that it is made with."
         raise Forbidden(msg)
     made = await keyring.create(
-        request.name,
-        scopes,
-        request.agents,
-        request.expires_at,
-        request.origin,
-        Quota(**{name: getattr(request, name) for name in _BOUNDS}),
-    )
+        request.name, scopes, request.agents, request.expires_at, origin=request.origin,
+        memory_scopes=request.memory_scopes,
+        **{name: getattr(request, name) for name in _BOUNDS},
+    )  # fmt: skip
     return _new(*made)
 
 
@@ -182,6 +185,7 @@ def _fields(key: Key) -> KeyFields:
     return KeyFields(
         key.id, key.name, list(key.scopes), _agents(key), key.created_at, key.expires_at,
         key.last_used_at, key.revoked_at, key.origin,
+        None if key.memory_scopes is None else list(key.memory_scopes),
         **{name: getattr(key, name) for name in _BOUNDS},
     )  # fmt: skip
 

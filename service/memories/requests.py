@@ -64,6 +64,7 @@ class StoreRequest(Strict):
         """
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
         sender = caller()
+        values["scope"] = sender.own_scope(values["scope"])
         origin = origin_of(sender.origin, self.source_kind, values["trust_tier"])
         values["trust_tier"] = sender.check_tier(values["trust_tier"], tier_of(origin))
         given = {**asdict(sender.provenance), "origin": origin}

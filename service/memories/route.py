@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
+from service.access.caller import caller
 from service.access.errors import Forbidden
 from service.errors import (
     AgentNotReadable,
@@ -169,7 +170,8 @@ async def get_memory(
     What came before and after is told as far as a search would find it.
     """
     memory = await find(db, [agent, *read_from], id)
-    scope = None
+    # Of what is before and after, a key for some scopes is told what is of the memory's own.
+    scope = memory.scope if caller().memory_scopes is not None else None
     if memory.agent != agent:
         scope = memory.scope
         await readable_agents(db, agent, [memory.agent], scope)

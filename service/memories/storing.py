@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from service.access.caller import LOCAL, Caller
+from service.access.caller import LOCAL, Caller, caller
 from service.access.origins import lowest
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft, digest
@@ -169,6 +169,8 @@ async def change_memory(
 
 def _provenance(old: StoredMemory, changes: Mapping[str, Any], sender: Caller) -> dict[str, Any]:
     """Return whose words a memory has once they are changed; raises Forbidden."""
+    if "scope" in changes:
+        sender.check_scope(changes["scope"])
     if "trust_tier" in changes:
         sender.check_tier(changes["trust_tier"], old.trust_tier)
     if _WORDS.isdisjoint(changes):
@@ -220,7 +222,7 @@ async def remove(pipeline: Pipeline, agent: str, key: str) -> None:
 async def find(db: Database, agents: Sequence[str], key: str) -> Memory:
     """Return one memory that these agents own; another's is as unknown as none."""
     for memory in await fetch(db, [key]):
-        if memory.agent in agents:
+        if memory.agent in agents and caller().sees(memory.scope):
             return memory
     raise MemoryNotFound(f"There is no memory with id {key!r}.")
 
@@ -228,7 +230,7 @@ async def find(db: Database, agents: Sequence[str], key: str) -> Memory:
 async def stored_memory(db: Database, agent: str, key: str) -> StoredMemory:
     """Return one memory of this agent as far as links go; raises MemoryNotFound."""
     memory = (await memories_by_id(db, [key])).get(key)
-    if memory is None or memory.agent != agent:
+    if memory is None or memory.agent != agent or not caller().sees(memory.scope):
         raise MemoryNotFound(f"There is no memory with id {key!r}.")
     return memory
 

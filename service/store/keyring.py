@@ -6,16 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from service.access.caller import Caller, Scope
 from service.access.errors import KeyNotFound, Unauthorized
 from service.access.keys import Key, Secret
-from service.access.origins import Origin
 from service.access.quota import UNBOUNDED, Quota
 from service.errors import ServiceError
 from service.store.database import Database, record
 from service.store.queries import load_query
+
+# What a new key has; the others come with its use.
+_WRITTEN: Final = {one.name for one in fields(Key)} - {"last_used_at", "revoked_at"}
 
 log = logging.getLogger(__name__)
 
@@ -118,21 +120,22 @@ class Keyring:
 
     async def create(
         self, name: str, scopes: Sequence[Scope], agents: Sequence[str] | None,
-        expires_at: datetime | None = None, origin: Origin = "agent", quota: Quota = UNBOUNDED,
+        expires_at: datetime | None = None, **rights: Any,
     ) -> tuple[Key, Secret]:  # fmt: skip
-        """Make a key and return it with its secret, which nobody can ask for again."""
+        """Make a key and return it with its secret, which nobody can ask for again.
+
+        `rights` are the other fields of Key: origin, memory_scopes and quotas.
+        """
         secret = Secret.new()
-        told = None if agents is None else tuple(dict.fromkeys(agents))
-        bounds = {one.name: getattr(quota, one.name) for one in fields(Quota)}
+        only = {"agents": agents, "memory_scopes": rights.pop("memory_scopes", None)}
+        rights |= {what: some and tuple(dict.fromkeys(some)) for what, some in only.items()}
         key = Key(
-            secret.id, name, secret.hash, tuple(scopes), told, datetime.now(UTC), expires_at,
-            origin=origin, **bounds,
+            id=secret.id, name=name, hash=secret.hash, scopes=tuple(scopes),
+            created_at=datetime.now(UTC), expires_at=expires_at, **rights,
         )  # fmt: skip
-        await self._db.run(
-            PUT_KEY, id=record("key", key.id), name=name, hash=key.hash, scopes=list(scopes),
-            agents=None if told is None else list(told), created_at=key.created_at,
-            expires_at=expires_at, origin=origin, **bounds,
-        )  # fmt: skip
+        row = {one.name: getattr(key, one.name) for one in fields(Key) if one.name in _WRITTEN}
+        row |= {what: list(some) for what, some in row.items() if isinstance(some, tuple)}
+        await self._db.run(PUT_KEY, **row | {"id": record("key", key.id)})
         self._keys[key.id] = key
         return key, secret
 

@@ -13,8 +13,8 @@ from fastapi import Depends, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.access.caller import LOCAL, NOBODY, Caller, called_by, caller
-from service.access.errors import Unauthorized
-from service.access.operations import NEEDED, OPEN
+from service.access.errors import Forbidden, Unauthorized
+from service.access.operations import NEEDED, OPEN, SCOPED
 from service.access.rates import Rates
 from service.errors import ServiceError
 from service.store.keyring import Keyring
@@ -102,7 +102,11 @@ def _address(request: Request) -> str | None:
 async def _check_scopes(request: Request) -> None:
     """Raise Forbidden unless the caller's key is good for this operation."""
     operation = request.scope["route"].operation_id
-    caller().check_scopes(() if operation in OPEN else NEEDED[operation])
+    one = caller()
+    one.check_scopes(() if operation in OPEN else NEEDED[operation])
+    if one.memory_scopes is not None and operation not in SCOPED | OPEN:
+        msg = f"The key {one.name!r} is for memories of some scopes, and this tells of others too."
+        raise Forbidden(msg)
 
 
 CHECK_SCOPES: Final = Depends(_check_scopes)

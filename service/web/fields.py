@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, make_dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, Self, TypeVar, get_type_hints
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, model_validator
 
 from service.access.caller import caller
 from service.field_types import AgentName, EndMoment, Flag, Moment, OwnAgent, Tags
@@ -128,6 +128,13 @@ class FilterFields(Strict):
         None, description="See memories as they held at this moment (valid_from, valid_until)."
     )
     include_archived: Flag = Field(False, description="Archived memories too.")
+
+    @model_validator(mode="after")
+    def _of_own_scope(self) -> Self:
+        if caller().memory_scopes is not None:
+            scope = caller().own_scope(getattr(self, "scope"))  # noqa: B009
+            setattr(self, "scope", scope)  # noqa: B010 - of the table of fields
+        return self
 
     async def readable(self, db: Database) -> tuple[str, ...]:
         """Return the agents to be read; raises AgentNotReadable.

@@ -1,0 +1,117 @@
+"""A key for some scopes of memories: it reads and writes these, and is told of no others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from service.access.operations import NEEDED, OPEN, SCOPED
+from tests.servers.keyed import KeyedService, keyed_service
+
+ENGINES = ("resident", "database")
+Json = dict[str, Any]
+OTHERS = ("zebrafinch", "quokkaville")
+
+
+@pytest.fixture(scope="module")
+def keyed(
+    tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("scoped")
+    with keyed_service(
+        data_dir=folder, embedding_url=embedding_url, search_engine=engine
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def other(keyed: KeyedService) -> str:
+    """Return the id of a memory of another scope, in the same session as one of the scope."""
+    with keyed.client() as admin:
+        ids = [
+            admin.post(
+                "/memories", json={"text": text, "scope": scope, "session": "s"}
+            ).json()["id"]
+            for text, scope in [
+                ("The crane of the harbour.", "harbour"),
+                ("The zebrafinch of Quokkaville.", "zoo"),
+                ("A crane of no scope, said Zebrafinch.", None),
+            ]
+        ]  # fmt: skip
+    return str(ids[1])
+
+
+def _key(keyed: KeyedService, *scopes: str) -> httpx.Client:
+    return keyed.client(keyed.key(["read", "write"], memory_scopes=list(scopes))[1])
+
+
+def test_reads_tell_of_its_scopes_alone(keyed: KeyedService, other: str) -> None:
+    with _key(keyed, "harbour") as client:
+        for asked in ({}, {"scope": "harbour"}):
+            found = client.post("/search", json={"query": "crane zebrafinch", **asked})
+            assert [hit["scope"] for hit in found.json()["results"]] == ["harbour"]
+            listed = client.get("/memories", params=asked)
+            assert [one["scope"] for one in listed.json()["memories"]] == ["harbour"]
+            own = listed.json()["memories"][0]["id"]
+            told = f"{found.text}{listed.text}{client.get(f'/memories/{own}').text}".lower()
+            assert not [word for word in OTHERS if word in told.replace('"crane zebrafinch"', "")]
+        for method, path, sent in [
+            ("POST", "/search", {"json": {"query": "crane", "scope": "zoo"}}),
+            ("GET", "/search", {"params": {"q": "crane", "scope": "zoo"}}),
+            ("GET", "/memories", {"params": {"scope": "zoo"}}),
+        ]:
+            refused = client.request(method, path, **sent)  # type: ignore[arg-type]
+            assert refused.status_code == 403, refused.text
+        for path in (f"/memories/{other}", f"/memories/{other}/lineage"):
+            assert client.get(path).status_code == 404
+
+
+def test_writes_reach_its_scopes_alone(keyed: KeyedService, other: str) -> None:
+    with _key(keyed, "harbour") as client, keyed.client() as admin:
+        made = client.post("/memories", json={"text": "A new crane."}).json()["id"]
+        assert admin.get(f"/memories/{made}").json()["scope"] == "harbour"
+        assert client.post("/memories", json={"text": "x", "scope": "zoo"}).status_code == 403
+        [error] = client.post(
+            "/memories/batch", json={"memories": [{"text": "x", "scope": "zoo"}]}
+        ).json()["errors"]
+        assert "harbour" in error["detail"]
+        moved = client.patch(f"/memories/{made}", json={"scope": "zoo"})
+        assert moved.status_code == 403
+        assert client.patch(f"/memories/{made}", json={"scope": None}).status_code == 403
+        assert client.patch(f"/memories/{made}", json={"pinned": True}).status_code == 200
+        assert client.patch(f"/memories/{other}", json={"pinned": True}).status_code == 404
+        assert client.delete(f"/memories/{other}").status_code == 404
+        document = {"source": "a.md", "text": "---\nscope: zoo\n---\n# A\n\nA crane.\n"}
+        assert client.post("/ingest", json=document).status_code == 200
+        scopes = {
+            one["scope"]
+            for one in admin.get("/memories", params={"limit": 100}).json()["memories"]
+            if one["source"]["uri"] == "a.md"
+        }
+        assert scopes == {"harbour"}
+        assert client.post("/ingest", json={**document, "scope": "zoo"}).status_code == 403
+
+
+def test_of_several_scopes_one_is_named(keyed: KeyedService, other: str) -> None:
+    with _key(keyed, "harbour", "zoo") as client:
+        refused = client.post("/search", json={"query": "crane"})
+        assert (refused.status_code, "scope" in refused.json()["detail"]) == (403, True)
+        found = client.post("/search", json={"query": "zebrafinch", "scope": "zoo"}).json()
+        assert [hit["id"] for hit in found["results"]] == [other]
+
+
+def test_what_tells_of_other_scopes_is_refused(keyed: KeyedService, other: str) -> None:
+    key = keyed.key(["read", "write", "admin"], memory_scopes=["harbour"])[1]
+    with keyed.client(key) as client:
+        paths = client.get("/openapi.json").json()["paths"]
+        for path, methods in paths.items():
+            for method, told in methods.items():
+                if told["operationId"] in SCOPED | OPEN:
+                    continue
+                assert told["operationId"] in NEEDED
+                answer = client.request(
+                    method, path.replace("{id}", other), json={} if method != "get" else None
+                )
+                assert answer.status_code in {403, 422}, (path, answer.text)
+                assert not [word for word in OTHERS if word in answer.text.lower()]
