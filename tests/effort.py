@@ -39,6 +39,10 @@ AMOUNTS: Final = {
     "plays at the walls": Amount(
         "acceptance/test_walls_at_random.py", "plays of 50 operations for each engine", 200, 3, 200
     ),
+    "plays of provenance": Amount(
+        "acceptance/test_provenance_at_random.py", "plays of 40 operations for each engine",
+        100, 3, 100,
+    ),
     "histories": Amount("integration/test_ingest_graph.py", "histories for each engine", 12, 4, 30),
     "steps": Amount("integration/test_ingest_graph.py", "steps in a history", 12, 12, 16),
     "kills": Amount("integration/test_crash.py", "kills of one scan", 4, 2, 6),
@@ -92,6 +96,7 @@ SOAK_ONLY: Final = (
     "acceptance/test_command.py::test_a_scan_from_a_shell_goes_through",
     "acceptance/test_command.py::test_another_model_is_refused",
     "acceptance/test_graph_report.py::test_the_command_prints_the_report_of_the_running_service[d",
+    "acceptance/test_key_commands.py::test_trust_from_a_shell_tells_first_and_does_with_yes",
     "acceptance/test_key_commands.py::test_keys_from_a_shell_with_and_without_a_service",
     "acceptance/test_key_commands.py::test_what_is_wrong_is_told_in_one_line",
     "acceptance/test_switching.py::test_a_store_of_the_other_engine_is_refused_and_switched",
