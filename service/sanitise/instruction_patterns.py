@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 # Changed with every change of a pattern, so that figures tell what they are of.
-VERSION: Final = "1"
+VERSION: Final = "2"
 
 
 class Pattern(NamedTuple):
@@ -86,6 +86,10 @@ _ENGLISH: Final = (
     ("fake-turn", 0.6, "system|developer|assistant&:&you|ignor|disregard|from now|new |overrid|user|always|never|do not|important",
      (r"(?:^|\n)[ \t#>*]{0,8}(?:system|developer|assistant)[ \t]{0,4}(?:message|prompt|override|notice|update)?[ \t]{0,4}:[ \t]{0,4}"
      r"(?:you |ignore|disregard|from now|new |override|the user|always |never |do not|important)")),
+    ("fake-turn", 0.6, "###&instruction|system|response|assistant|human|user",
+     r"###[ \t]{0,4}(?:instruction|system|response|assistant|human|user)[ \t]{0,4}:"),
+    ("fake-turn", 0.6, "role&system|developer&comply|obey|ignore|override|grant|reveal|without",
+     r"[\"']role[\"'][ ]{0,4}:[ ]{0,4}[\"'](?:system|developer)[\"'][^}\n]{0,80}[\"']content[\"'][ ]{0,4}:[ ]{0,4}[\"'][^\"\n]{0,200}(?:comply|obey|ignore|override|grant|reveal|without asking)"),
     ("exfiltration", 0.8, "key|credential|password|secret|token|.env|rsa|environment var|env var|cookie|conversation|chat|memor|session&send|post|upload|forward|mail|transmit|exfiltrat|leak|submit|report|deliver|append|include|copy|put&http|@|webhook|url|server|endpoint|my|pastebin|.com|.io|.net|.xyz|.ru|.example",
      rf"{_SEND}\b{_ANY}{{0,60}}{_SECRETS}{_ANY}{{0,80}}{_TO}{_ANY}{{0,40}}{_PLACE}"),
     ("exfiltration", 0.8, "![&http",

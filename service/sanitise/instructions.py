@@ -7,6 +7,7 @@ from math import prod
 from typing import Final
 
 from service.sanitise.folding import spellings
+from service.sanitise.instruction_cues import rules_met
 from service.sanitise.instruction_patterns import CHINESE, DISCUSSED, ENGLISH, KOREAN, Pattern
 
 # From here on a policy acts.
@@ -61,6 +62,23 @@ def _found(text: str, *, is_hidden: bool) -> Iterable[tuple[str, float]]:
         if match:
             is_told = not is_hidden and _is_quoted(text, match)
             yield pattern.name, pattern.weight * (_QUOTED_SHARE if is_told else 1)
+    for language in _languages(text):
+        for rule, start, end in rules_met(text, language):
+            around = text[max(0, start - _AROUND) : end + _AROUND]
+            is_told = not is_hidden and _is_quoted_within(text[start:end], around)
+            yield rule.name, rule.weight * (_QUOTED_SHARE if is_told else 1)
+
+
+def _languages(text: str) -> Iterable[str]:
+    yield "english"
+    if not text.isascii():
+        yield from ["korean"] if _HANGUL.search(text) else []
+        yield from ["chinese"] if _HAN.search(text) else []
+
+
+def _is_quoted_within(sentence: str, around: str) -> bool:
+    """Say whether a sentence quotes something, and the text around is about such things."""
+    return any(one in sentence for one in _QUOTES) and DISCUSSED.search(around) is not None
 
 
 def _asked(text: str) -> Iterable[Pattern]:

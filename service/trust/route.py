@@ -32,7 +32,7 @@ class TrustRequest(Strict):
 
     model_config = ruled(
         body_example(client="codex", since="2026-02-10", dry_run=True),
-        anyOf=[{"required": [name]} for name in _WAYS],
+        anyOf=[{"required": [name], "properties": {name: {"type": "string"}}} for name in _WAYS],
     )
 
     source: Reference | None = Field(
