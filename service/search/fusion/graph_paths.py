@@ -29,15 +29,23 @@ class Trail:
     memories: tuple[str, ...]
     concepts: tuple[Concept, ...]
     total: float
+    # How common each concept is: of equal trails the one along the rarest goes first.
+    rarity: tuple[tuple[int, ConceptId], ...] = ()
 
     @property
     def worth(self) -> float:
         """The mean score of its memories, a little less than that of a direct hit."""
         return _WORTH * self.total / len(self.memories)
 
+    @property
+    def order(self) -> tuple[float, tuple[str, ...], tuple[tuple[int, ConceptId], ...]]:
+        """Put the best first; of equal ones by ids, of one way that along the rarest concepts."""
+        return -self.worth, self.memories, self.rarity
+
     def to(self, key: str, concept: Concept, total: float) -> "Trail":
         """Return the trail one step further, with the sum of all scores on it."""
-        return Trail((*self.memories, key), (*self.concepts, concept), total)
+        rarity = (*self.rarity, (concept.memories, concept.id))
+        return Trail((*self.memories, key), (*self.concepts, concept), total, rarity)
 
 
 async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> dict[str, Trail]:
@@ -62,7 +70,7 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
         beams = [_further(beam, links, scores) for beam in beams]
         for trail in (trail for beam in beams for trail in beam):
             known = best.get(trail.memories[-1])
-            if known is None or _order(trail) < _order(known):
+            if known is None or trail.order < known.order:
                 best[trail.memories[-1]] = trail
     return best
 
@@ -73,26 +81,35 @@ def _further(beam: Sequence[Trail], links: Links, scores: Mapping[str, float]) -
     Trails of one beam are equally long: their totals order them. Only those that may be among the
     best are made, which of hundreds is a dozen.
     """
-    steps: list[tuple[float, Trail, Concept, str]] = []
+    steps = {
+        (place, key): (trail.total + scores[key], concept)
+        for place, trail in enumerate(beam)
+        for key, concept in _rarest_ways(trail, links, scores).items()
+    }
     best: dict[str, float] = {}
-    for trail in beam:
-        passed, before = trail.memories, trail.total
-        for concept, ends in links.get(passed[-1], ()):
-            for key in ends:
-                score = scores.get(key)
-                if score is not None and key not in passed:
-                    total = before + score
-                    steps.append((total, trail, concept, key))
-                    if total > best.get(key, -math.inf):
-                        best[key] = total
+    for (_, key), (total, _) in steps.items():
+        best[key] = max(total, best.get(key, total))
     # The total of the last end that the beam has room for.
     least = min(nlargest(_WIDTH, best.values()), default=-math.inf)
     found: dict[str, Trail] = {}
-    for total, trail, concept, key in [step for step in steps if step[0] >= least]:
-        longer = trail.to(key, concept, total)
-        if key not in found or _order(longer) < _order(found[key]):
-            found[key] = longer
-    return sorted(found.values(), key=_order)[:_WIDTH]
+    for (place, key), (total, concept) in steps.items():
+        if total >= least:
+            longer = beam[place].to(key, concept, total)
+            if key not in found or longer.order < found[key].order:
+                found[key] = longer
+    return sorted(found.values(), key=lambda trail: trail.order)[:_WIDTH]
+
+
+def _rarest_ways(trail: Trail, links: Links, scores: Mapping[str, float]) -> dict[str, Concept]:
+    """Return the ends one step on, each with the rarest concept that leads there."""
+    ways: dict[str, Concept] = {}
+    for concept, ends in sorted(
+        links.get(trail.memories[-1], ()), key=lambda link: (link[0].memories, link[0].id)
+    ):
+        for key in ends:
+            if key not in ways and key in scores and key not in trail.memories:
+                ways[key] = concept
+    return ways
 
 
 def _reached(links: Links) -> set[str]:
@@ -105,9 +122,3 @@ def _reached(links: Links) -> set[str]:
             break
         found.update(ends)
     return found
-
-
-def _order(trail: Trail) -> tuple[float, tuple[str, ...], tuple[tuple[int, ConceptId], ...]]:
-    """Put the best first; of equal ones by ids, of one way the one along the rarest concepts."""
-    concepts = tuple((concept.memories, concept.id) for concept in trail.concepts)
-    return -trail.worth, trail.memories, concepts
