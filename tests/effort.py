@@ -56,6 +56,9 @@ AMOUNTS: Final = {
         "acceptance/test_openapi.py",
         "requests drawn from each operation's description, beside its bounds", 12, 1, 60,
     ),
+    "upgrades": Amount(
+        "integration/test_upgrade.py", "stores whose bringing over is killed five times", 4, 1, 4
+    ),
     "files": Amount("acceptance/test_many_files.py", "files in the folder", 1000, 300, 1000),
     "hostile text": Amount(
         "unit/text/test_markdown_bounds.py", "percent of the length, and of the time given",
@@ -106,6 +109,11 @@ SOAK_ONLY: Final = (
     "integration/test_crash.py::test_a_consolidation_job_that_is_killed",
     "integration/test_crash.py::test_a_consolidation_that_is_killed",
     "integration/test_crash.py::test_a_batch_that_is_killed",
+    "integration/test_crash.py::test_a_merge_of_concepts_that_is_killed_goes_on_by_itself",
+    "acceptance/test_load_writers.py::test_copies_of_one_text_are_all_found_by_words_and_by_meaning",
+    "acceptance/test_key_commands.py::test_a_unix_socket_is_its_users_alone",
+    "acceptance/test_command.py::test_a_second_process_on_the_store_stops_and_leaves_the_first_alone",
+    "acceptance/test_graph_report.py::test_the_command_prints_the_report_of_the_running_service[resident",
     "integration/test_clocks.py::test_a_start_with_a_clock_behind_the_last_run_finds_what_it_writes[d",
     "integration/test_hostile_embedder.py::test_what_drips_comes_to_an_end_once_it_is_well",
 )

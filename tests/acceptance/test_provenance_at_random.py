@@ -24,6 +24,7 @@ from tests.effort import amount
 from tests.servers.keyed import KeyedService, keyed_service
 
 ENGINES = ("resident", "database")
+pytestmark = pytest.mark.soak
 ORIGINS = ("untrusted", "agent", "owner")
 TIERS = ("quarantined", "untrusted", "trusted")
 SENDERS = st.sampled_from((*ORIGINS, "admin"))

@@ -20,13 +20,14 @@ from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm
 from service.writing.pipeline import sync_documents
+from tests.effort import amount
 from tests.stores.graph_check import violations
 from tests.stores.open_store import open_store
 from tests.stores.template import SCHEMA
 from tests.stores.version_3 import make_version_3
 from tests.stores.version_4 import make_version_4
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.soak]
 
 TEXTS = [f"Note {number} about the GPU of Anna Berg, number {number}." for number in range(7)]
 KEPT = ("memory", "embedding", "concept", "references", "follows", "related_to", "is_a")
@@ -105,7 +106,7 @@ async def test_a_store_of_version_3_is_brought_over(tmp_path: Path, form: Vector
         assert set(ids) <= set(await again.memories_of("gpu"))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(amount("upgrades")))
 async def test_killed_while_it_is_brought_over_nothing_is_lost(tmp_path: Path, seed: int) -> None:
     before = await write_old(tmp_path, "bytes")
     chance, store = random.Random(seed), tmp_path / "store"

@@ -26,6 +26,7 @@ from service.consolidate.summary.originals import Original
 from service.drafts.drafts import DocumentText, document_drafts
 from service.links.vocabulary import build_dictionary
 from service.names.names import declared_name
+from service.sanitise.instruction_cues import rules_met
 from service.search.times.times import times_named
 from service.text.blocks import read_blocks
 from service.text.front_matter import read_front_matter
@@ -43,6 +44,7 @@ ROOMS: Final = (
 # What a function needs besides its text.
 GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.cjk.is_name_border": {"at": 1},
+    "service.sanitise.instruction_cues.rules_met": {"language": "english"},
     "service.text.fences.closes_fence": {"fence": "```"},
     "service.text.titles.fit_title": {"text": "A bunny."},
     "service.text.lines.blanked": {"ranges": [(1, 9), (20, 30)]},
@@ -86,6 +88,12 @@ DICTIONARY: Final = build_dictionary(
     1,
 )  # fmt: skip
 OTHERS: Final[dict[str, Callable[[str], object]]] = {
+    "service.sanitise.instruction_cues.rules_met in Korean": lambda text: list(
+        rules_met(text, "korean")
+    ),
+    "service.sanitise.instruction_cues.rules_met in Chinese": lambda text: list(
+        rules_met(text, "chinese")
+    ),
     "read_blocks": lambda text: read_blocks(text.split("\n")),
     "read_front_matter": lambda text: read_front_matter(["---", *text.split("\n"), "---"]),
     "document_drafts": lambda text: [
