@@ -42,7 +42,8 @@ class Authentication:
         request = Request(scope)
         try:
             one = await _caller_of(request)
-            if one is not NOBODY:
+            # Whether it is there must be heard whatever was asked before.
+            if one is not NOBODY and not _is_open(request):
                 self.rates.take_request(one, time.monotonic())
         except ServiceError as error:
             await problem(request, error)(scope, receive, send)
@@ -59,8 +60,7 @@ async def _caller_of(request: Request) -> Caller:
     if getattr(request.app.state, "is_private", False):
         return _local(request)
     given = request.headers.getlist("authorization")
-    path = request.scope["path"]
-    is_open = path in _OPEN or path.startswith(_OPEN_BELOW)
+    is_open = _is_open(request)
     if given:
         try:
             return await keyring.caller_of(_key_in(given), _address(request))
@@ -78,6 +78,11 @@ async def _caller_of(request: Request) -> Caller:
         return NOBODY
     made = " Make one with: graph-memory keys create --name NAME" if keyring.is_empty else ""
     raise Unauthorized(f"Send a key: Authorization: Bearer gm_….{made}")
+
+
+def _is_open(request: Request) -> bool:
+    path: str = request.scope["path"]
+    return path in _OPEN or path.startswith(_OPEN_BELOW)
 
 
 def _local(request: Request) -> Caller:

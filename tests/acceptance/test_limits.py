@@ -4,12 +4,14 @@ import asyncio
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.running import running_service
 
 ENGINES = ("resident", "database")
 Json = dict[str, Any]
@@ -125,6 +127,15 @@ def test_bytes_of_a_minute(keyed: KeyedService, agent: str) -> None:
         assert 60 <= int(refused.headers["retry-after"]) <= 120
         # What has no body is free of it.
         assert len(_stored(client, agent)) == 1
+
+
+def test_requests_in_all_leave_the_watchers_alone(tmp_path: Path, embedding_url: str) -> None:
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url, rate=3) as service:
+        statuses = [service.client.get("/memories").status_code for _ in range(6)]
+        assert statuses[-1] == 429
+        assert statuses.count(429) >= 2
+        for path in ("/health/live", "/health/ready"):
+            assert service.client.get(path).status_code == 200
 
 
 async def _single(keyed: KeyedService, told: str, times: int) -> list[int]:
