@@ -57,8 +57,9 @@ class Quotas:
         for key, more in added.items():
             await self._check(db, key, more)
         try:
+            # What is about to go gives no room yet.
             for key, more in added.items():
-                self._stored[key].coming.update(more)
+                self._stored[key].coming.update(+more)
             # Others may have come while something was counted.
             for key, more in added.items():
                 self._refuse_over(key, more, 0)
@@ -67,7 +68,7 @@ class Quotas:
                 self._stored[key].written.update(more)
         finally:
             for key, more in added.items():
-                self._stored[key].coming.subtract(more)
+                self._stored[key].coming.subtract(+more)
 
     async def _added(self, db: Database, change: Change) -> dict[str, Counter[str]]:
         """Return by key how many memories and documents a change adds, below 0 frees."""
