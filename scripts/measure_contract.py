@@ -10,6 +10,7 @@ asked as well. Ends with status 1 when there is a complaint, and shows each with
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +26,8 @@ ENGINES: Final = ("resident", "database")
 PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
 # One operation is asked ten times a second and more, also beside another process of tests.
 _SECONDS_OF_A_REQUEST: Final = 60
+_REPOSITORY: Final = Path(__file__).resolve().parents[1]
+_HOOKS: Final = "scripts.contract_hooks"
 _NOTE: Final = "# 2026-02-13\n\n## 09:15 Smoke test\n\nJR's code phrase is blue bunny.\n"
 
 
@@ -93,6 +96,7 @@ def ask(
                 "--suppress-health-check", "all", "--warnings", "off", *who,
             ],
             cwd=folder, capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": str(_REPOSITORY), "SCHEMATHESIS_HOOKS": _HOOKS},
         )  # fmt: skip
     sent = re.search(r"([\d,]+) generated", run.stdout)
     is_clean = run.returncode == 0 and sent is not None

@@ -52,7 +52,8 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     for wrong, why in (
         (("--expires", "soon"), "90d"), (("--scopes", "root"), "scopes"),
-        (("--agent", "two words"), "agents"), (("--rate", "0"), "rate"),
+        (("--agent", "two words"), "agents"), (("--quota", "rate=0"), "rate"),
+        (("--quota", "speed=9"), "max_memories"), (("--origin", "mine"), "origin"),
     ):  # fmt: skip
         done = _run("keys", "create", "--name", "x", *wrong, **own)
         assert done.returncode == 1
