@@ -27,7 +27,7 @@ PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
 # One operation is asked ten times a second and more, also beside another process of tests.
 _SECONDS_OF_A_REQUEST: Final = 60
 _REPOSITORY: Final = Path(__file__).resolve().parents[1]
-_HOOKS: Final = "scripts.contract_hooks"
+_HOOKS: Final = "scripts.contract.hooks"
 _NOTE: Final = "# 2026-02-13\n\n## 09:15 Smoke test\n\nJR's code phrase is blue bunny.\n"
 
 

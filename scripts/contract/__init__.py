@@ -1,0 +1,1 @@
+"""What asking everything that the description allows needs."""
