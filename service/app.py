@@ -124,6 +124,9 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
         asyncio.create_task(_supervised("keys", parts.keyring.keep_noting)),
         asyncio.create_task(_supervised("audit", parts.audit.keep_writing)),
+        asyncio.create_task(
+            _supervised("sessions", lambda: parts.given.keep_forgetting(parts.settings.audit_days))
+        ),
         asyncio.create_task(_supervised("flush", lambda: keep_flushing(parts.db))),
         asyncio.create_task(_supervised("embedder", lambda: keep_looking(parts.vectors))),
         asyncio.create_task(_supervised("vectors", lambda: keep_embedding(parts.pipeline))),

@@ -30,6 +30,7 @@ from service.links.dictionaries import Dictionaries
 from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
 from service.search.ranking import Searcher, turns_of
+from service.sessions.given import Given
 from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.audit_log import AuditLog
@@ -66,6 +67,7 @@ class Parts:
     keyring: Keyring
     private_files: PrivateFiles
     audit: AuditLog
+    given: Given
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -121,7 +123,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
             Consolidations(jobs), searcher, fit, keyring, private_files,
-            audit,
+            audit, Given(db),
         )  # fmt: skip
     finally:
         await keyring.note()

@@ -99,7 +99,8 @@ class Filters:
     `agents` is the wall: the asking agent and those it may read. `tags` must all be present.
     `since` and `until` bound `occurred_at`, both inclusive. Without `as_of` a memory past its
     `valid_until` is left out; with it, memories are seen as they held at that moment. With
-    `with_sources` archived memories pass that are part of a summary, and no others.
+    `with_sources` archived memories pass that are part of a summary, and no others. `without` are
+    ids that do not pass.
     """
 
     agents: tuple[str, ...] = ("main",)
@@ -115,6 +116,7 @@ class Filters:
     include_archived: bool = False
     with_sources: bool = False
     trust: tuple[str, ...] = ("trusted", "untrusted")
+    without: tuple[str, ...] = ()
 
     def params(self) -> dict[str, Any]:
         """Return the bound variables of `filters.surql`."""
@@ -131,12 +133,12 @@ class Filters:
         }
 
     def given(self) -> dict[str, Any]:
-        """Return the filters that were set, for the receipt."""
+        """Return the filters that were set, for the receipt; it counts ids that are left out."""
         default = type(self)()
         return {
             name: value
             for name, value in self._values().items()
-            if getattr(self, name) != getattr(default, name)
+            if name != "without" and getattr(self, name) != getattr(default, name)
         }
 
     def _values(self) -> dict[str, Any]:

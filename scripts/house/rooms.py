@@ -51,6 +51,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing.tables
         writing
         web
+        sessions
         search.times*
         search.signals*
         search.fusion*

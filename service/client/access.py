@@ -93,6 +93,17 @@ class Noted(TypedDict):
     agent: str | None
 
 
+class GivenSession(TypedDict):
+    """A session that was given some memories: how many, how often in all, first and last."""
+
+    agent: str
+    session: str
+    memories: int
+    times: int
+    first_at: str
+    at: str
+
+
 class TrustChanged(TypedDict):
     """What was done, or with `dry_run` would be; `ids` are the first 1,000 of `memories`."""
 
@@ -102,6 +113,7 @@ class TrustChanged(TypedDict):
     ids: list[str]
     summaries: list[str]
     given: list[Noted]
+    sessions: list[GivenSession]
 
 
 class Relative(TypedDict):
@@ -130,3 +142,4 @@ class Lineage(TypedDict):
     summaries: list[Relative]
     written: list[Noted] | None
     given: list[Noted] | None
+    sessions: list[GivenSession] | None

@@ -37,7 +37,13 @@ class Weights(TypedDict, total=False):
     graph: float
 
 
-class SearchOptions(Filters, total=False):
+class AskingOptions(Filters, total=False):
+    """Filters, and whether `session` is the one that asks: with True nothing is given it twice."""
+
+    new_only: bool | None
+
+
+class SearchOptions(AskingOptions, total=False):
     """The choices of a search; `limit` is 1 to 100."""
 
     limit: int
@@ -55,7 +61,7 @@ class SearchOptions(Filters, total=False):
     explain: bool
 
 
-class RecallOptions(Filters, total=False):
+class RecallOptions(AskingOptions, total=False):
     """The choices of a walk; `seed_ids` start it where there is no question."""
 
     seed_ids: Sequence[str]

@@ -28,6 +28,7 @@ commands = typer.Typer(
 _TIME: Final = re.compile(r"(\d{1,5})([hdw])")
 _UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _PAGE: Final = 1000
+_SCOPES: Final = "memory_scopes"
 
 
 @commands.command("create")
@@ -41,11 +42,12 @@ def create(
     origin: Annotated[
         str, typer.Option(help="Whose words are sent with it: owner, agent or untrusted.")
     ] = "agent",
-    quota: Annotated[
+    only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=NUMBER",
-            help="Of rate, byte_rate (a minute), max_memories, max_documents, max_jobs; repeated.",
+            metavar="NAME=VALUE",
+            help="memory_scopes=A,B; rate, byte_rate (a minute), max_memories, max_documents, "
+            "max_jobs; may be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -55,7 +57,7 @@ def create(
     choices: KeyOptions = {
         "scopes": wanted, "agents": agent, "expires_at": _end(expires), "origin": origin,
     }  # fmt: skip
-    _show(asyncio.run(_create(settings, name, choices | _quota(quota or ()))))
+    _show(asyncio.run(_create(settings, name, choices | _bounds(only or ()))))
 
 
 async def _create(settings: Settings, name: str, choices: KeyOptions) -> NewKey:
@@ -63,17 +65,21 @@ async def _create(settings: Settings, name: str, choices: KeyOptions) -> NewKey:
         return await memory.create_key(name, **choices)
 
 
-def _quota(told: Sequence[str]) -> KeyOptions:
-    """Read `rate=100`; raises InvalidRequest."""
-    names = [one.name for one in fields(Quota)]
-    quota: dict[str, int] = {}
+def _bounds(told: Sequence[str]) -> KeyOptions:
+    """Read `rate=100` and `memory_scopes=a,b`; raises InvalidRequest."""
+    numbers = {one.name for one in fields(Quota)}
+    bounds: dict[str, int | list[str]] = {}
     for one in told:
-        name, _, number = one.partition("=")
-        if name not in names or not number.isdecimal():
-            msg = f"--quota {one!r}: write NAME=NUMBER, with {', '.join(names)}."
+        name, _, value = one.partition("=")
+        if name == _SCOPES and value:
+            bounds[name] = [scope.strip() for scope in value.split(",")]
+        elif name in numbers and value.isdecimal():
+            bounds[name] = int(value)
+        else:
+            names = ", ".join(sorted(numbers))
+            msg = f"--only {one!r}: write {_SCOPES}=NAME,NAME or a number for one of {names}."
             raise InvalidRequest(msg)
-        quota[name] = int(number)
-    return cast("KeyOptions", quota)
+    return cast("KeyOptions", bounds)
 
 
 @commands.command("list")

@@ -51,6 +51,12 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
     )
     for name in dict.fromkeys(one["name"] or "unknown" for one in done["given"]):
         console.print(f"Given to {name} before, as far as the audit notes reads.", highlight=False)
+    for one in done["sessions"]:
+        console.print(
+            f"Given to session {one['session']} of {one['agent']} before: {one['memories']:,} "
+            f"of them, last {one['at'][:16]}.",
+            highlight=False, markup=False,
+        )  # fmt: skip
     if not yes:
         console.print("Nothing was changed: add --yes to do it.", highlight=False)
 

@@ -1,13 +1,15 @@
 """Where a memory comes from, and where its words went: summaries, and whoever was given it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from service.access.caller import Caller
 from service.access.operations import NEEDED
 from service.access.origins import Origin
 from service.records import Memory
+from service.sessions.given import GivenSession, sessions_given
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.titles import title_of
@@ -49,7 +51,8 @@ class Lineage:
 
     `origin` is whose words it has, `client` the program that sent them, `key` the id of its key.
     `sources` are the memories that a summary is made of, `summaries` those made of this one.
-    `written` and `given` are lines of the audit, null for whoever is no admin.
+    `written` and `given` are lines of the audit, `sessions` those that were given it; all three are
+    null for whoever is no admin.
     """
 
     id: str
@@ -67,6 +70,7 @@ class Lineage:
     summaries: list[Relative]
     written: list[Noted] | None
     given: list[Noted] | None
+    sessions: list[GivenSession] | None
 
 
 # Called the same in a memory.
@@ -75,19 +79,24 @@ _SAME: Final = Lineage.__dataclass_fields__.keys() & Memory.__dataclass_fields__
 
 @dataclass(frozen=True, slots=True)
 class AuditTrail:
-    """What the audit says of memories, the newest first: who wrote them, and who was given them.
+    """Who wrote some memories, and who was given them, the newest first.
 
-    Reads are noted with MEMORY_AUDIT=all alone; of both at most the last 1,000 lines.
+    Reads are noted with MEMORY_AUDIT=all alone; of both at most the last 1,000 lines. `sessions`
+    are those that a search or a recall named as the one that asks.
     """
 
     written: list[Noted]
     given: list[Noted]
+    sessions: list[GivenSession]
 
 
-async def audit_trail(db: Database, keys: Iterable[str]) -> AuditTrail:
-    """Return what the audit says of these memories."""
-    rows = await db.run(NOTED, ids=list(keys), limit=_MOST_NOTED)
-    trail = AuditTrail([], [])
+async def audit_trail(db: Database, keys: Sequence[str], caller: Caller) -> AuditTrail:
+    """Return what the audit says of these memories, as far as the caller may read it."""
+    if not keys:
+        return AuditTrail([], [], [])
+    agents = None if caller.agents is None else list(caller.agents)
+    rows = await db.run(NOTED, ids=list(keys), agents=agents, own_key=caller.key, limit=_MOST_NOTED)
+    trail = AuditTrail([], [], await sessions_given(db, keys, agents))
     for row in rows:
         noted = Noted(**{name: row.get(name) for name in Noted.__dataclass_fields__})
         is_read = NEEDED.get(noted.operation or "") == ("read",)
@@ -112,9 +121,9 @@ async def summaries_of(db: Database, keys: Sequence[str]) -> list[dict[str, Any]
     return [found[key] for key in sorted(found)]
 
 
-async def lineage_of(db: Database, memory: Memory, *, is_admin: bool) -> Lineage:
-    """Return where a memory comes from and where its words went."""
-    trail = await audit_trail(db, [memory.id]) if is_admin else None
+async def lineage_of(db: Database, memory: Memory, admin: Caller | None) -> Lineage:
+    """Return where a memory comes from and where its words went; what an `admin` is told too."""
+    trail = await audit_trail(db, [memory.id], admin) if admin else None
     source = memory.source
     return Lineage(
         **{name: getattr(memory, name) for name in _SAME},
@@ -123,6 +132,7 @@ async def lineage_of(db: Database, memory: Memory, *, is_admin: bool) -> Lineage
         summaries=_relatives(await summaries_of(db, [memory.id])),
         written=trail.written if trail else None,
         given=trail.given if trail else None,
+        sessions=trail.sessions if trail else None,
     )
 
 

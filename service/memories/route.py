@@ -209,7 +209,7 @@ async def get_lineage(
 ) -> Lineage:
     """Say where a memory comes from, which summaries are made of it, and who was given it."""
     memory = await find(db, [agent], id)
-    return await lineage_of(db, memory, is_admin="admin" in caller.scopes)
+    return await lineage_of(db, memory, caller if "admin" in caller.scopes else None)
 
 
 @router.patch(

@@ -37,13 +37,14 @@ Concepts = dict[ConceptId, tuple[Concept, Reached]]
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
-    """Where to start (a question, or memories by id) and how far to walk along which edges."""
+    """Where to start (a question, or memories by id), how far to walk, and what is no result."""
 
     search: SearchQuery
     seed_ids: tuple[str, ...] = ()
     hops: int = 2
     temporal: bool = True
     edges: tuple[Edge, ...] = EDGES
+    without: frozenset[str] = frozenset()
 
     @property
     def follows_time(self) -> bool:
@@ -127,7 +128,7 @@ async def graph_recall(searcher: Searcher, query: RecallQuery) -> RecallResult:
         with stages.measured("fetch"):
             keys, memories = await fetch_first(
                 searcher.engine,
-                _wanted(reached, fused),
+                [one for one in _wanted(reached, fused) if one.id not in query.without],
                 filters,
                 query.search.limit,
                 {*seeds, *_named(chains)},

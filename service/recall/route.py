@@ -22,15 +22,16 @@ from service.recall.graph_recall import (
 from service.recall.walk import Path, Step
 from service.records import Memory
 from service.search.ranking import Searcher, SearchQuery
-from service.search.receipts import Receipt
+from service.search.receipts import Receipt, with_reason
 from service.search.shapes import HitFields, signal_fields
+from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
 from service.text.titles import title_of
 from service.threads import read_texts
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
-from service.web.fields import IN_A_QUERY, FilterFields, body_example, memory_fields, ruled
+from service.web.fields import IN_A_QUERY, body_example, memory_fields, ruled
 from service.web.parts import part
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
@@ -40,7 +41,7 @@ _PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, MemoryNotFound, Unav
 TheSearcher = Annotated[Searcher, part(Searcher)]
 
 
-class RecallOptions(FilterFields):
+class RecallOptions(AskingFields):
     """What POST and GET have in common."""
 
     seed_ids: list[Label] = Field(
@@ -160,35 +161,54 @@ class RecallAnswer:
 
 
 @router.post("/graph-recall", operation_id="graph_recall", responses=_PROBLEMS)
-async def post_recall(searcher: TheSearcher, request: RecallRequest) -> RecallAnswer:
+async def post_recall(
+    searcher: TheSearcher, given: TheGiven, request: RecallRequest
+) -> RecallAnswer:
     """Follow the threads from the best hits: what is connected to this, and how."""
-    return await _recall(searcher, request)
+    async with known_to(given, request) as known:
+        result = await _recall(searcher, request, known)
+        memories = (hit.memory for hit in result.hits)
+        unnoted = await note_given(given, request, "graph_recall", memories)
+    return await _answer(request, result, unnoted)
 
 
 @router.get(
     "/graph-recall", operation_id="graph_recall_get", responses=_PROBLEMS,
 )  # fmt: skip
 async def get_recall(
-    searcher: TheSearcher, parameters: Annotated[RecallParameters, Query()]
+    searcher: TheSearcher, given: TheGiven, parameters: Annotated[RecallParameters, Query()]
 ) -> RecallAnswer:
     """Do the same for curl and a browser."""
-    return await _recall(searcher, parameters.request())
+    request = parameters.request()
+    async with known_to(given, request) as known:
+        return await _answer(request, await _recall(searcher, request, known))
 
 
-async def _recall(searcher: Searcher, request: RecallRequest) -> RecallAnswer:
+async def _recall(
+    searcher: Searcher, request: RecallRequest, known: tuple[str, ...]
+) -> RecallResult:
     agents = await readable_agents(searcher.db, request.agent, request.read_from)
     search = SearchQuery(request.query or "", request.filters(agents), request.limit)
     query = RecallQuery(
-        search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges)
-    )
+        search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges),
+        frozenset(known),
+    )  # fmt: skip
     result = await graph_recall(searcher, query)
+    if request.asking:
+        result.receipt.counts["given"] = len(known)
+    return result
+
+
+async def _answer(
+    request: RecallRequest, result: RecallResult, unnoted: str | None = None
+) -> RecallAnswer:
     characters = sum(len(hit.memory.content) for hit in result.hits)
     return RecallAnswer(
         seeds=list(result.seeds),
         results=await read_texts(characters // 10, _all_recalled, request.query or "", result),
         chains=[_chain_fields(chain, result.memories) for chain in result.chains],
         concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in result.concepts],
-        receipt=result.receipt,
+        receipt=with_reason(result.receipt, unnoted),
     )
 
 

@@ -40,6 +40,11 @@ def without_rerank(receipt: Receipt, reason: str | None) -> Receipt:
     """Return the receipt with the reranker missing, and why; None: as it is."""
     if reason is None:
         return receipt
-    reasons = [each for each in (receipt.fallback_reason, reason) if each]
     missing = [*receipt.missing_signals, "rerank"]
-    return replace(receipt, missing_signals=missing, fallback_reason=" ".join(reasons))
+    return with_reason(replace(receipt, missing_signals=missing), reason)
+
+
+def with_reason(receipt: Receipt, reason: str | None) -> Receipt:
+    """Return the receipt with one more reason why something is missing; None: as it is."""
+    reasons = [each for each in (receipt.fallback_reason, reason) if each]
+    return replace(receipt, fallback_reason=" ".join(reasons) or None)

@@ -1,6 +1,6 @@
 """The door of /search."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
@@ -10,12 +10,13 @@ from service.errors import AgentNotReadable, AgentUnknown, Unavailable
 from service.field_types import NUMBER, WHOLE, Flag, Question, Share
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
-from service.search.receipts import Receipt
+from service.search.receipts import Receipt, with_reason
 from service.search.refine.refining import Choices
 from service.search.shapes import HitFields, hit_fields
+from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
-from service.web.fields import IN_A_QUERY, FilterFields, Strict, body_example
+from service.web.fields import IN_A_QUERY, Strict, body_example
 from service.web.parts import part
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
@@ -40,7 +41,7 @@ class Weights(Strict):
     graph: Weight = DEFAULT_WEIGHTS["graph"]
 
 
-class SearchOptions(FilterFields):
+class SearchOptions(AskingFields):
     """What POST and GET have in common."""
 
     limit: Limit = 5
@@ -135,24 +136,33 @@ class SearchAnswer:
 
 
 @router.post("/search", operation_id="search", responses=_PROBLEMS)
-async def post_search(searcher: TheSearcher, request: SearchRequest) -> SearchAnswer:
+async def post_search(
+    searcher: TheSearcher, given: TheGiven, request: SearchRequest
+) -> SearchAnswer:
     """Find the few memories that answer a question, by words, meaning and shared concepts."""
-    return await _search(searcher, request)
+    async with known_to(given, request) as known:
+        result = await _search(searcher, request, known)
+        unnoted = await note_given(given, request, "search", (hit.memory for hit in result.hits))
+    return _answer(request, result, unnoted)
 
 
 @router.get("/search", operation_id="search_get", responses=_PROBLEMS)
 async def get_search(
-    searcher: TheSearcher, parameters: Annotated[SearchParameters, Query()]
+    searcher: TheSearcher, given: TheGiven, parameters: Annotated[SearchParameters, Query()]
 ) -> SearchAnswer:
     """Do the same for curl and a browser."""
-    return await _search(searcher, parameters.request())
+    request = parameters.request()
+    async with known_to(given, request) as known:
+        return _answer(request, await _search(searcher, request, known))
 
 
-async def _search(searcher: Searcher, request: SearchRequest) -> SearchAnswer:
+async def _search(
+    searcher: Searcher, request: SearchRequest, known: tuple[str, ...]
+) -> SearchResult:
     agents = await request.readable(searcher.db)
     query = SearchQuery(
         text=request.query,
-        filters=request.filters(agents),
+        filters=replace(request.filters(agents), without=known),
         limit=request.limit,
         fusion=request.fusion,
         rrf_k=request.rrf_k,
@@ -163,13 +173,18 @@ async def _search(searcher: Searcher, request: SearchRequest) -> SearchAnswer:
         skip_small_talk=request.skip_small_talk,
     )
     result = await hybrid_search(searcher, query)
-    return _answer(result, with_content=request.detail == "full")
+    if request.asking:
+        result.receipt.counts["given"] = len(known)
+    return result
 
 
-def _answer(result: SearchResult, *, with_content: bool) -> SearchAnswer:
+def _answer(
+    request: SearchRequest, result: SearchResult, unnoted: str | None = None
+) -> SearchAnswer:
+    with_content = request.detail == "full"
     return SearchAnswer(
         results=[hit_fields(hit, with_content=with_content) for hit in result.hits],
         confidence=result.confidence,
         abstained=result.abstained,
-        receipt=result.receipt,
+        receipt=with_reason(result.receipt, unnoted),
     )

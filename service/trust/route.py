@@ -10,8 +10,9 @@ from service.access.caller import Caller
 from service.access.errors import Forbidden, TooManyRequests, Unauthorized
 from service.errors import WriteConflict
 from service.field_types import Label, Moment, OwnAgent, Reference
-from service.memories.lineage import AuditTrail, Noted, audit_trail, summaries_of
+from service.memories.lineage import Noted, audit_trail, summaries_of
 from service.records import QUARANTINED
+from service.sessions.given import GivenSession
 from service.store.database import Database
 from service.trust.quarantine import Selected, Selection, select, set_tiers
 from service.web.authentication import TheCaller
@@ -65,7 +66,8 @@ class TrustChanged:
     """What was done, or with `dry_run` would be; `ids` are the first 1,000 of `memories`.
 
     `summaries` say something of these memories: they are told anew without what is quarantined, or
-    go if nothing is left. `given` are those who were given one of `ids` before.
+    go if nothing is left. `given` are those who were given one of `ids` before, as far as the audit
+    notes reads; `sessions` those that a search or a recall gave one of them to.
     """
 
     dry_run: bool
@@ -74,6 +76,7 @@ class TrustChanged:
     ids: list[str]
     summaries: list[str]
     given: list[Noted]
+    sessions: list[GivenSession]
 
 
 @router.post("/quarantine", operation_id="quarantine", responses=_PROBLEMS)
@@ -86,7 +89,7 @@ async def post_quarantine(
     again, it goes on where it was interrupted.
     """
     selected = await select(pipeline.db, request.selection(caller), is_quarantined=False)
-    answer = await _answer(pipeline.db, selected, dry_run=request.dry_run)
+    answer = await _answer(pipeline.db, caller, selected, dry_run=request.dry_run)
     if not request.dry_run:
         await set_tiers(pipeline, selected, QUARANTINED)
     return answer
@@ -98,17 +101,19 @@ async def post_release(
 ) -> TrustChanged:
     """Take memories out of quarantine: they are trusted as far as their origin is."""
     selected = await select(pipeline.db, request.selection(caller), is_quarantined=True)
-    answer = await _answer(pipeline.db, selected, dry_run=request.dry_run)
+    answer = await _answer(pipeline.db, caller, selected, dry_run=request.dry_run)
     if not request.dry_run:
         await set_tiers(pipeline, selected, None)
     return answer
 
 
-async def _answer(db: Database, selected: Selected, *, dry_run: bool) -> TrustChanged:
+async def _answer(
+    db: Database, caller: Caller, selected: Selected, *, dry_run: bool
+) -> TrustChanged:
     every = [key for keys in selected.values() for key in keys]
     summaries = await summaries_of(db, every)
-    trail = await audit_trail(db, every[:_MOST_IDS]) if every else AuditTrail([], [])
+    trail = await audit_trail(db, every[:_MOST_IDS], caller)
     return TrustChanged(
         dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
-        every[:_MOST_IDS], [row["id"] for row in summaries], trail.given,
+        every[:_MOST_IDS], [row["id"] for row in summaries], trail.given, trail.sessions,
     )  # fmt: skip

@@ -27,7 +27,7 @@ def test_keys_from_a_shell_with_and_without_a_service(tmp_path: Path) -> None:
         assert (refused.returncode, "MEMORY_API_KEY" in refused.stderr) == (1, True)
         made = _run(
             "keys", "create", "--name", "laptop", "--agent", "anna", "--agent", "bob",
-            "--expires", "90d", "--quota", "rate=100", **own | admin,
+            "--expires", "90d", "--only", "rate=100", **own | admin,
         )  # fmt: skip
         key = made.stdout.strip()
         used = client.get("/stats?agent=bob", headers={"Authorization": f"Bearer {key}"})
@@ -35,6 +35,14 @@ def test_keys_from_a_shell_with_and_without_a_service(tmp_path: Path) -> None:
         listed = _run("keys", "list", **own | admin)
         assert "laptop" in listed.stdout
         assert key.rpartition("_")[2] not in listed.stdout
+        scoped = ("--agent", "bob", "--only", "memory_scopes=harbour,quay")
+        one = _run("keys", "create", "--name", "scoped", *scoped, **own | admin).stdout.strip()
+        told = {"Authorization": f"Bearer {one}"}
+        statuses = [
+            client.post("/memories", json={"text": "A crane.", "scope": scope}, headers=told)
+            for scope in ("harbour", "quay", "yard")
+        ]
+        assert [answer.status_code for answer in statuses] == [201, 201, 403]
         name = key.split("_")[1]
         again = _run("keys", "rotate", name, **own | admin).stdout.strip()
         assert again != key
@@ -52,8 +60,9 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     for wrong, why in (
         (("--expires", "soon"), "90d"), (("--scopes", "root"), "scopes"),
-        (("--agent", "two words"), "agents"), (("--quota", "rate=0"), "rate"),
-        (("--quota", "speed=9"), "max_memories"), (("--origin", "mine"), "origin"),
+        (("--agent", "two words"), "agents"), (("--only", "rate=0"), "rate"),
+        (("--only", "speed=9"), "max_memories"),
+        (("--only", "memory_scopes="), "memory_scopes"), (("--origin", "mine"), "origin"),
     ):  # fmt: skip
         done = _run("keys", "create", "--name", "x", *wrong, **own)
         assert done.returncode == 1

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -275,7 +276,12 @@ class AgentIndex:
 
     def mask(self, filters: Filters) -> Mask:
         """Return which rows pass the filters now; not to be changed."""
-        return self.columns.mask(filters, time.time_ns() // 1000)
+        now = time.time_ns() // 1000
+        if not filters.without:
+            return self.columns.mask(filters, now)
+        mask = self.columns.mask(replace(filters, without=()), now).copy()
+        mask[[self.rows[key] for key in filters.without if self.holds(key)]] = False
+        return mask
 
     def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Ranked]:
         """Return the `limit` best, best first, of equal ones the newest, then by id."""

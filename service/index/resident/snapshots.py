@@ -208,7 +208,7 @@ class Snapshots:
         schema = await self._db.meta("schema")
         return {
             "format": [_FORMAT, VERSION],
-            "schema": schema.get("digest"),
+            "schema": schema.get("version"),
             "expected": asdict(expected),
         }
 

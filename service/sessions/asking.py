@@ -1,0 +1,60 @@
+"""The session that asks: what a search and a recall have in common for it."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from service.field_types import Flag
+from service.records import Filters, Memory
+from service.sessions.given import Given, Session
+from service.web.fields import FilterFields
+from service.web.parts import part
+
+TheGiven = Annotated[Given, part(Given)]
+
+
+class AskingFields(FilterFields):
+    """The filters of a question, and the session that it is asked for."""
+
+    new_only: Flag | None = Field(
+        None,
+        description="Says that `session` is the one that asks, and narrows nothing. `true` leaves "
+        "out what it was given before and still says the same. What is given to it is noted, but "
+        "for a GET, which changes nothing.",
+        examples=[True],
+    )
+
+    @property
+    def asking(self) -> Session | None:
+        """The session that asks; None where none is known."""
+        name = getattr(self, "session")  # noqa: B009 - of the table of fields
+        return None if self.new_only is None or name is None else Session(self.agent, name)
+
+    def filters(self, agents: tuple[str, ...]) -> Filters:
+        """Return the filters for these readable agents; the session that asks is none of them."""
+        filters = super().filters(agents)
+        return filters if self.asking is None else replace(filters, session=None)
+
+
+@asynccontextmanager
+async def known_to(given: Given, request: AskingFields) -> AsyncIterator[tuple[str, ...]]:
+    """Give the ids that an answer leaves out; until the end no other answers this session."""
+    if request.asking is None or not request.new_only:
+        yield ()
+        return
+    async with given.turn(request.asking) as known:
+        yield known
+
+
+async def note_given(
+    given: Given, request: AskingFields, operation: str, memories: Iterable[Memory]
+) -> str | None:
+    """Note what the session that asks is given; returns why it is not, for the receipt."""
+    if request.asking is None:
+        return "`new_only` is of a session: send `session` with it." if request.new_only else None
+    if await given.note(request.asking, operation, memories):
+        return None
+    return "What this session was given could not be noted: it may be given again."

@@ -1,0 +1,122 @@
+"""What sessions were given: noted as an answer leaves, so that the next one can leave it out.
+
+A session is the asking agent's; two agents may call theirs by the same name. Kept as long as the
+audit is (MEMORY_AUDIT_DAYS), and as little: ids and hashes, no text and no question.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from weakref import WeakValueDictionary
+
+from service.drafts.drafts import digest
+from service.errors import ServiceError
+from service.records import Memory
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.text.titles import text_of
+from service.text.tokens import estimate_prompt_tokens
+
+log = logging.getLogger(__name__)
+
+NOTE: Final = load_query(__package__, "note")
+UNCHANGED: Final = load_query(__package__, "unchanged")
+SESSIONS: Final = load_query(__package__, "sessions")
+FORGET: Final = load_query(__package__, "forget")
+
+_MOST_SESSIONS: Final = 1000
+_FORGOTTEN_SECONDS: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation of one agent."""
+
+    agent: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSession:
+    """A session that was given some memories: how many, how often in all, first and last."""
+
+    agent: str
+    session: str
+    memories: int
+    times: int
+    first_at: datetime
+    at: datetime
+
+
+class Given:
+    """The ledger of one store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._turns: WeakValueDictionary[Session, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def turn(self, session: Session) -> AsyncIterator[tuple[str, ...]]:
+        """Give the ids that a session was given and that still say the same.
+
+        One answer after the other: what is noted within is known to the next one, of this process.
+        """
+        lock = self._turns.setdefault(session, asyncio.Lock())
+        async with lock:
+            found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
+            yield tuple(found)
+
+    async def note(self, session: Session, operation: str, memories: Iterable[Memory]) -> bool:
+        """Note what a session is given; of a store that takes nothing False, and the log says why.
+
+        An answer is worth more than its line here.
+        """
+        given = [_row(session, memory) for memory in memories]
+        try:
+            if given:
+                await self._db.run(
+                    NOTE, given=given, agent=session.agent, in_session=session.name,
+                    operation=operation, now=datetime.now(UTC),
+                )  # fmt: skip
+        except ServiceError as error:
+            log.warning("what a session was given is not noted: %s", error.logged)
+            return False
+        return True
+
+    async def keep_forgetting(self, days: int) -> None:
+        """Let go of what is older than so many days, every hour; for ever."""
+        while True:
+            await asyncio.sleep(_FORGOTTEN_SECONDS)
+            await self.forget(datetime.now(UTC) - timedelta(days=days))
+
+    async def forget(self, before: datetime) -> None:
+        """Let go of what was given last before a moment."""
+        await self._db.run(FORGET, before=before)
+
+
+async def sessions_given(
+    db: Database, keys: Sequence[str], agents: Sequence[str] | None
+) -> list[GivenSession]:
+    """Return which sessions were given any of these memories, the last first, at most 1,000.
+
+    Of these agents alone; with None of all.
+    """
+    rows = await db.run(
+        SESSIONS, ids=list(keys), agents=None if agents is None else list(agents),
+        limit=_MOST_SESSIONS,
+    )  # fmt: skip
+    return [GivenSession(**{"session": row.pop("in_session"), **row}) for row in rows]
+
+
+def _row(session: Session, memory: Memory) -> dict[str, object]:
+    text = text_of(memory.heading_path, memory.title, memory.content)
+    return {
+        "id": record("given", [session.agent, session.name, memory.id]),
+        "memory": memory.id,
+        "content_hash": digest(text),
+        "tokens": estimate_prompt_tokens(memory.title) + estimate_prompt_tokens(memory.content),
+    }

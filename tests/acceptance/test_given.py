@@ -1,0 +1,195 @@
+"""What a session was given: left out with `new_only`, noted, and told to whoever asks for blame."""
+
+import concurrent.futures
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.running import running_service
+
+ENGINES = ("resident", "database")
+WAYS = ("/search", "/graph-recall")
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def keyed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("given")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def admin(keyed: KeyedService) -> Iterator[httpx.Client]:
+    with keyed.client() as client:
+        yield client
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> str:
+    """Return an agent of this test alone."""
+    return re.sub(r"\W", "-", request.node.name)[:80]
+
+
+def _push(client: httpx.Client, agent: str, count: int = 6) -> list[str]:
+    """Store memories about one crane, each with words of its own."""
+    return [_store(client, agent, number) for number in range(count)]
+
+
+def _store(client: httpx.Client, agent: str, number: int, words: str = "was looked at") -> str:
+    places = ("harbour", "quay", "dock", "pier", "yard", "berth")
+    text = f"The [[crane]] at the {places[number]} {words} in week {number * 7 + 1}."
+    memory = {"text": text, "agent": agent, "source_ref": f"note-{number}"}
+    answer = client.post("/memories", json=memory)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def _ask(client: httpx.Client, agent: str, way: str = "/search", **more: object) -> Json:
+    answer = client.post(way, json={"query": "crane", "agent": agent, **more})
+    assert answer.status_code == 200, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _ids(answer: Json) -> list[str]:
+    return [hit["id"] for hit in answer["results"]]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_session_is_given_nothing_twice(admin: httpx.Client, agent: str, way: str) -> None:
+    keys = _push(admin, agent)
+    given: list[str] = []
+    for _ in range(6):
+        answer = _ask(admin, agent, way, session="s1", new_only=True, limit=2)
+        assert answer["receipt"]["counts"]["given"] == len(given)
+        assert "session" not in answer["receipt"]["filters"]
+        given += _ids(answer)
+    assert sorted(given) == sorted(keys)
+    # Another session knows nothing of it; nor does another agent's of the same name.
+    assert {*_ids(_ask(admin, agent, way, session="s2", new_only=True, limit=2))} < {*keys}
+    other = _store(admin, f"{agent}-2", 0)
+    assert _ids(_ask(admin, f"{agent}-2", way, session="s1", new_only=True)) == [other]
+    # Whoever does not ask for what is new gets all of it.
+    every = _ids(_ask(admin, agent, way, limit=10))
+    assert len(every) >= 5
+    assert _ids(_ask(admin, agent, way, session="s1", new_only=False, limit=10)) == every
+
+
+def test_what_changed_is_new_again(admin: httpx.Client, agent: str) -> None:
+    keys = _push(admin, agent)
+    asked: Json = {"session": "s", "new_only": True, "limit": 10}
+    assert sorted(_ids(_ask(admin, agent, **asked))) == sorted(keys)
+    assert _store(admin, agent, 3, "fell") == keys[3]
+    where: Json = {"params": {"agent": agent}}
+    # Another importance are no other words.
+    admin.patch(f"/memories/{keys[1]}", json={"importance": 0.9}, **where).raise_for_status()
+    assert _ids(_ask(admin, agent, **asked)) == [keys[3]]
+    assert _ids(_ask(admin, agent, **asked)) == []
+    admin.delete(f"/memories/{keys[0]}", **where).raise_for_status()
+    assert _ids(_ask(admin, agent, **asked)) == []
+
+
+def test_without_new_only_a_session_narrows_as_ever(admin: httpx.Client, agent: str) -> None:
+    _push(admin, agent, 2)
+    said = {"text": "The crane in this session.", "agent": agent, "session": "s"}
+    mine = admin.post("/memories", json=said).json()["id"]
+    for _ in range(2):
+        assert _ids(_ask(admin, agent, session="s")) == [mine]
+    assert len(_ids(_ask(admin, agent, session="s", new_only=True))) == 3
+
+
+def test_a_get_leaves_out_what_was_given_and_notes_nothing(admin: httpx.Client, agent: str) -> None:
+    keys = _push(admin, agent, 3)
+    asked = {"q": "crane", "agent": agent, "session": "s", "new_only": "true"}
+    for path in WAYS:
+        for _ in range(2):
+            assert sorted(_ids(admin.get(path, params=asked).json())) == sorted(keys)
+    [first] = _ids(_ask(admin, agent, session="s", new_only=True, limit=1))
+    for path in WAYS:
+        assert sorted(_ids(admin.get(path, params=asked).json())) == sorted({*keys} - {first})
+
+
+def test_questions_at_once_are_given_nothing_twice(keyed: KeyedService, agent: str) -> None:
+    with keyed.client() as client:
+        keys = _push(client, agent)
+    asked: Json = {"session": "s", "new_only": True, "limit": 2}
+
+    def ask(way: str) -> list[str]:
+        with keyed.client() as client:
+            return _ids(_ask(client, agent, way, **asked))
+
+    with concurrent.futures.ThreadPoolExecutor(6) as threads:
+        given = [key for answer in threads.map(ask, WAYS * 3) for key in answer]
+    assert sorted(given) == sorted(keys)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_new_only_without_a_session_says_so(admin: httpx.Client, agent: str, way: str) -> None:
+    keys = _push(admin, agent, 2)
+    for _ in range(2):
+        answer = _ask(admin, agent, way, new_only=True)
+        assert sorted(_ids(answer)) == sorted(keys)
+        assert "send `session` with it" in answer["receipt"]["fallback_reason"]
+
+
+def test_lineage_and_quarantine_tell_which_sessions_were_given_it(
+    keyed: KeyedService, admin: httpx.Client, agent: str
+) -> None:
+    keys = _push(admin, agent, 3)
+    for session in ("s1", "s1", "s2"):
+        _ask(admin, agent, session=session, new_only=False)
+    # Filters by a session are no answers to it.
+    _ask(admin, agent, session="s3")
+    where: Json = {"params": {"agent": agent}}
+    told = admin.get(f"/memories/{keys[0]}/lineage", **where).json()["sessions"]
+    assert [(one["agent"], one["session"], one["memories"], one["times"]) for one in told] == [
+        (agent, "s2", 1, 1), (agent, "s1", 1, 2),
+    ]  # fmt: skip
+    assert told[1]["first_at"] < told[1]["at"] < told[0]["at"]
+    dry = admin.post("/trust/quarantine", json={"since": "2026-01-01", "agent": agent}).json()
+    assert [(one["session"], one["memories"], one["times"]) for one in dry["sessions"]] == [
+        ("s2", 3, 3), ("s1", 3, 6),
+    ]  # fmt: skip
+    # Who is no admin is told of none, and an admin of other agents of none of these.
+    _, reading = keyed.key(["read"], [agent], name=f"reader of {agent}")
+    with keyed.client(reading) as reader:
+        assert reader.get(f"/memories/{keys[0]}/lineage", **where).json()["sessions"] is None
+
+
+def test_an_admin_of_some_agents_is_told_of_their_sessions_alone(
+    keyed: KeyedService, admin: httpx.Client, agent: str
+) -> None:
+    [key] = _push(admin, agent, 1)
+    other = f"{agent}-reader"
+    _store(admin, other, 0)
+    admin.post("/grants", json={"reader": other, "owner": agent}).raise_for_status()
+    asked: Json = {"session": "s", "new_only": False, "duplicates": "show"}
+    _ask(admin, agent, **asked)
+    assert key in _ids(_ask(admin, other, read_from=[agent], **asked))
+    where: Json = {"params": {"agent": agent}}
+    told = admin.get(f"/memories/{key}/lineage", **where).json()["sessions"]
+    assert {one["agent"] for one in told} == {agent, other}
+    _, owning = keyed.key(["read", "admin"], [agent], name=f"admin of {agent}")
+    with keyed.client(owning) as owner:
+        told = owner.get(f"/memories/{key}/lineage", **where).json()["sessions"]
+        assert {one["agent"] for one in told} == {agent}
+
+
+def test_it_is_known_after_a_restart(tmp_path: Path, embedding_url: str) -> None:
+    asked: Json = {"session": "s", "new_only": True, "limit": 2}
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as first:
+        keys = _push(first.client, "main", 3)
+        given = _ids(_ask(first.client, "main", **asked))
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as again:
+        assert _ids(_ask(again.client, "main", **asked)) == [*({*keys} - {*given})]
