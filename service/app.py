@@ -14,10 +14,12 @@ from service.audit import route as audit
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
+from service.decisions import route as decisions
 from service.documents import route as documents
 from service.errors import CannotStart, ServiceError
 from service.grants import route as grants
 from service.graph import route as graph
+from service.handoff import route as handoff
 from service.hooks import route as hooks
 from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
@@ -26,9 +28,11 @@ from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
+from service.projects import route as projects
 from service.recall import route as recall
 from service.redaction import loggable
 from service.search import route as search
+from service.session_context import route as session_context
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
@@ -39,6 +43,7 @@ from service.web.bounds import Bounds
 from service.web.declared import PROBLEM_RESPONSES
 from service.web.pages import add_pages
 from service.web.problems import install_problems
+from service.working_memory import route as working_memory
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
 from service.writing.pipeline import read_ahead
@@ -100,6 +105,11 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         grants,
         audit,
         trust,
+        projects,
+        decisions,
+        handoff,
+        working_memory,
+        session_context,
     ):
         app.include_router(room.router)
     add_pages(app)

@@ -143,6 +143,8 @@ Title = Annotated[
           examples=["Which embedding model we chose, and why"]),
 ]  # fmt: skip
 Reference = Annotated[str, StringConstraints(min_length=1, max_length=500), *_STORABLE]
+# One line that says something.
+Said = Annotated[str, StringConstraints(max_length=500), *_TELLING]
 Question = Annotated[
     str, StringConstraints(max_length=10_000), *_TELLING,
     Field(description="The question, in plain words; up to 10,000 characters.",

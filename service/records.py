@@ -100,7 +100,7 @@ class Filters:
     `since` and `until` bound `occurred_at`, both inclusive. Without `as_of` a memory past its
     `valid_until` is left out; with it, memories are seen as they held at that moment. With
     `with_sources` archived memories pass that are part of a summary, and no others. `without` are
-    ids that do not pass.
+    ids that do not pass. `project` is the scope of one: its memories pass, and those of no scope.
     """
 
     agents: tuple[str, ...] = ("main",)
@@ -117,6 +117,7 @@ class Filters:
     with_sources: bool = False
     trust: tuple[str, ...] = ("trusted", "untrusted")
     without: tuple[str, ...] = ()
+    project: str | None = None
 
     def params(self) -> dict[str, Any]:
         """Return the bound variables of `filters.surql`."""

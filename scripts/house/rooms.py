@@ -51,6 +51,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing.tables
         writing
         web
+        projects
         sessions
         search.times*
         search.signals*
@@ -59,8 +60,8 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search
         jobs
         ingest
-        memories documents concepts keys grants audit
-        trust
+        memories documents concepts keys grants audit working_memory
+        trust decisions handoff session_context
         consolidate.summary*
         consolidate recall graph hooks
         operate

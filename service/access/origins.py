@@ -9,7 +9,7 @@ from typing import Final, Literal
 Origin = Literal["owner", "agent", "untrusted", "system"]
 # From the lowest to the highest.
 ORIGINS: Final[tuple[Origin, ...]] = ("untrusted", "agent", "system", "owner")
-_TIERS: Final = ("quarantined", "untrusted", "trusted")
+TIERS: Final = ("quarantined", "untrusted", "trusted")
 # What writers call texts that somebody else wrote: a page, a mail, what a tool gave back.
 _OTHERS_KINDS: Final = frozenset(
     """
@@ -47,7 +47,7 @@ def origin_of(sender: Origin, source_kind: str, trust_tier: str | None = None) -
 
     What is called somebody else's, by its kind or its tier, is untrusted; nothing is raised.
     """
-    is_others = source_kind in _OTHERS_KINDS or trust_tier in _TIERS[:-1]
+    is_others = source_kind in _OTHERS_KINDS or trust_tier in TIERS[:-1]
     return "untrusted" if is_others else sender
 
 
@@ -58,7 +58,7 @@ def tier_of(origin: Origin) -> str:
 
 def is_raised(trust_tier: str, above: str) -> bool:
     """Return whether a trust tier is higher than another one."""
-    return _TIERS.index(trust_tier) > _TIERS.index(above)
+    return TIERS.index(trust_tier) > TIERS.index(above)
 
 
 def lower_tier(one: str, other: str) -> str:

@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 from service.client import access, answers, options, reports
 from service.client.admin import AdminEndpoints
+from service.client.continuity import ContinuityEndpoints
 from service.client.endpoint import Endpoint
 from service.client.sending import AsyncSender, Request, Sender
 
 
-class Endpoints(AdminEndpoints):
+class Endpoints(AdminEndpoints, ContinuityEndpoints):
     """What can be asked of the service; each method may raise Problem, Unavailable and TimedOut."""
 
     @Endpoint

@@ -37,9 +37,21 @@ class Weights(TypedDict, total=False):
     graph: float
 
 
-class AskingOptions(Filters, total=False):
-    """Filters, and whether `session` is the one that asks: with True nothing is given it twice."""
+class Project(TypedDict, total=False):
+    """What a client knows of where it works, any of it: the git remote, the folder, a name."""
 
+    origin: str | None
+    root: str | None
+    name: str | None
+
+
+class AskingOptions(Filters, total=False):
+    """Filters, and who asks: a project's memories and those of no scope; `session` once.
+
+    With `new_only`, `session` is the one that asks: with True nothing is given it twice.
+    """
+
+    project: Project | str | None
     new_only: bool | None
 
 

@@ -92,6 +92,9 @@ class Engine(Protocol):
         Of the memories named in `among` alone, if it is given.
         """
 
+    async def latest(self, filters: Filters, limit: int) -> list[str]:
+        """Return the ids of the newest memories that pass the filters, newest first, then by id."""
+
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Return the number of memories of each agent; one without any counts 0."""
 

@@ -1,13 +1,11 @@
 """What requests of /memories hold."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from service.access.caller import caller
-from service.access.origins import origin_of, tier_of
 from service.field_types import (
     WHOLE,
     Kind,
@@ -63,12 +61,7 @@ class StoreRequest(Strict):
         Raises Forbidden for a trust tier that only an admin gives.
         """
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
-        sender = caller()
-        values["scope"] = sender.own_scope(values["scope"])
-        origin = origin_of(sender.origin, self.source_kind, values["trust_tier"])
-        values["trust_tier"] = sender.check_tier(values["trust_tier"], tier_of(origin))
-        given = {**asdict(sender.provenance), "origin": origin}
-        return Pushed(**values, **given)
+        return Pushed.by(caller(), **values)
 
 
 class BatchRequest(Strict):

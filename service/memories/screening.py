@@ -1,11 +1,12 @@
 """What a caller pushes, screened before anything else is done with it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from service.access.origins import Origin
+from service.access.caller import Caller
+from service.access.origins import Origin, origin_of, tier_of
 from service.errors import TextRefused
 from service.metadata import Metadata
 from service.records import QUARANTINED
@@ -30,6 +31,18 @@ class Pushed(Metadata):
     occurred_at: datetime | None = None
     source_ref: str | None = None
     source_kind: str = "push"
+
+    @classmethod
+    def by(cls, sender: Caller, **values: Any) -> Self:
+        """Return a memory as its sender's: whose words it has, and of which scope and trust.
+
+        Raises Forbidden for a scope of another's, and a trust tier that only an admin gives.
+        """
+        values["scope"] = sender.own_scope(values.get("scope"))
+        told = values.get("trust_tier")
+        origin = origin_of(sender.origin, values.get("source_kind", "push"), told)
+        values["trust_tier"] = sender.check_tier(told, tier_of(origin))
+        return cls(**values, **{**asdict(sender.provenance), "origin": origin})
 
 
 def screen_each(sanitiser: Sanitiser, pushed: Sequence[Pushed]) -> list[Pushed | TextRefused]:

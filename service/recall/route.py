@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from service.errors import AgentNotReadable, AgentUnknown, MemoryNotFound, Unavailable
 from service.field_types import WHOLE, Flag, Label, Question
 from service.memories.shapes import Neighbour
+from service.projects.project_fields import InBody, InQuery
 from service.recall.graph_recall import (
     EDGES,
     Chain,
@@ -69,6 +70,7 @@ class RecallRequest(RecallOptions):
     )
 
     query: Question | None = None
+    project: InBody = None
 
     @model_validator(mode="after")
     def _has_a_start(self) -> "RecallRequest":
@@ -84,6 +86,7 @@ class RecallParameters(RecallOptions):
     model_config = IN_A_QUERY
 
     q: Question | None
+    project: InQuery = None
 
     @model_validator(mode="before")
     @classmethod
@@ -188,7 +191,8 @@ async def _recall(
     searcher: Searcher, request: RecallRequest, known: tuple[str, ...]
 ) -> RecallResult:
     agents = await readable_agents(searcher.db, request.agent, request.read_from)
-    search = SearchQuery(request.query or "", request.filters(agents), request.limit)
+    filters = await request.narrowed(searcher.db, agents)
+    search = SearchQuery(request.query or "", filters, request.limit)
     query = RecallQuery(
         search, tuple(request.seed_ids), request.hops, request.temporal, tuple(request.edges),
         frozenset(known),

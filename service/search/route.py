@@ -8,6 +8,7 @@ from pydantic import Field
 
 from service.errors import AgentNotReadable, AgentUnknown, Unavailable
 from service.field_types import NUMBER, WHOLE, Flag, Question, Share
+from service.projects.project_fields import InBody, InQuery
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt, with_reason
@@ -106,6 +107,7 @@ class SearchRequest(SearchOptions):
 
     query: Question
     weights: Weights = Weights()
+    project: InBody = None
 
 
 class SearchParameters(SearchOptions):
@@ -114,6 +116,7 @@ class SearchParameters(SearchOptions):
     model_config = IN_A_QUERY
 
     q: Question
+    project: InQuery = None
     weight_vector: Weight = DEFAULT_WEIGHTS["vector"]
     weight_text: Weight = DEFAULT_WEIGHTS["text"]
     weight_graph: Weight = DEFAULT_WEIGHTS["graph"]
@@ -162,7 +165,7 @@ async def _search(
     agents = await request.readable(searcher.db)
     query = SearchQuery(
         text=request.query,
-        filters=replace(request.filters(agents), without=known),
+        filters=replace(await request.narrowed(searcher.db, agents), without=known),
         limit=request.limit,
         fusion=request.fusion,
         rrf_k=request.rrf_k,

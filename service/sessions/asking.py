@@ -8,8 +8,11 @@ from typing import Annotated
 from pydantic import Field
 
 from service.field_types import Flag
+from service.projects.project_fields import identity_of
+from service.projects.registry import find_scope
 from service.records import Filters, Memory
 from service.sessions.given import Given, Session
+from service.store.database import Database
 from service.web.fields import FilterFields
 from service.web.parts import part
 
@@ -37,6 +40,12 @@ class AskingFields(FilterFields):
         """Return the filters for these readable agents; the session that asks is none of them."""
         filters = super().filters(agents)
         return filters if self.asking is None else replace(filters, session=None)
+
+    async def narrowed(self, db: Database, agents: tuple[str, ...]) -> Filters:
+        """Return the filters for these readable agents, of the project that is named alone."""
+        identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
+        project = await find_scope(db, self.agent, identity) if identity else None
+        return replace(self.filters(agents), project=project)
 
 
 @asynccontextmanager

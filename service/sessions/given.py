@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 NOTE: Final = load_query(__package__, "note")
 UNCHANGED: Final = load_query(__package__, "unchanged")
+LOSE: Final = load_query(__package__, "lose")
 SESSIONS: Final = load_query(__package__, "sessions")
 FORGET: Final = load_query(__package__, "forget")
 
@@ -86,6 +87,10 @@ class Given:
             log.warning("what a session was given is not noted: %s", error.logged)
             return False
         return True
+
+    async def lose(self, session: Session) -> None:
+        """Count nothing as known to a session any more: its context was cleared or made short."""
+        await self._db.run(LOSE, agent=session.agent, in_session=session.name)
 
     async def keep_forgetting(self, days: int) -> None:
         """Let go of what is older than so many days, every hour; for ever."""

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from tests.servers.keyed import KeyedService, keyed_service
 from tests.servers.running import free_port
 
 CONCEPTS = REPOSITORY / "examples" / "notes" / "concepts.toml"
+
+
+# One for each project of a test: both clients ask the same service.
+_NUMBERS = count()
 
 
 class Awaiting:
@@ -104,6 +109,25 @@ def _change_and_delete(memory: Noting) -> None:
     assert (told.value.status, told.value.refusal.type) == (404, "/problems/memory-not-found")
 
 
+def _begin_and_end_a_session(memory: Noting) -> None:
+    name = f"github.com/ann/app-{next(_NUMBERS)}"
+    app = {"origin": f"https://{name}.git"}
+    assert memory.set_working_memory("The crane.", project=app)["scope"] == name
+    assert "\n\n## [" in memory.update_working_memory("Mended.", project=app)["text"]
+    assert memory.read_working_memory(project=name)["chars"] > 10
+    handoff = memory.write_handoff("Next: the quay.", project=app, session="s1")
+    read = memory.read_handoff(project=name, history=1)
+    assert (read["id"], read["text"]) == (handoff["id"], "Next: the quay.")
+    first = memory.log_decision("Paint it red.", project=app, tags=["paint"])
+    memory.log_decision("Paint it blue.", project=app, supersedes=first["id"])
+    [old] = memory.list_decisions(project=name, tag="paint")["decisions"]
+    assert (old["id"], len(old["superseded_by"])) == (first["id"], 1)
+    context = memory.session_context(project=app, session="s2", max_chars=9500)
+    assert "Next: the quay." in (context["text"] or "")
+    assert memory.clear_working_memory(project=name) is None
+    assert name in [one["scope"] for one in memory.list_projects()["projects"]]
+
+
 def _scan_and_read(memory: Noting) -> None:
     told = memory.ingest("memory/2026-02-13.md", "# 2026-02-13\n\nAlpha\n\nBeta\n", scope="days")
     assert told["source"] == "memory/2026-02-13.md"
@@ -151,6 +175,7 @@ def _administer(memory: Noting) -> None:
 def test_every_method_works_in_both_clients(memory: Noting) -> None:
     _store_and_find(memory)
     _change_and_delete(memory)
+    _begin_and_end_a_session(memory)
     _scan_and_read(memory)
     _operate(memory)
     _administer(memory)

@@ -128,6 +128,7 @@ class Chance(random.Random):
             include_archived=self.random() < 0.5,
             origins=self.rarely(self.some(ORIGINS, 2)),
             trust=self.choice([TRUST_TIERS, TRUST_TIERS[:2], ("quarantined",), ()]),
+            project=self.rarely(self.choice(["gpu", ""])),
         )
         edges = self.some(["related_to", "is_a"], 2)
         return Question(self.words(1, 2), asked, self.choice([200, 5, 2, 0]), frozenset(edges))
@@ -400,6 +401,9 @@ async def same_newest(both: Both, question: Question, ids: Sequence[str]) -> Non
     for among in (None, ids[:3], []):
         found = [await engine.newest(question.filters, among) for engine in both.engines]
         assert found[0] == found[1]
+    for limit in (1, 3, 1000):
+        last = [await engine.latest(question.filters, limit) for engine in both.engines]
+        assert last[0] == last[1]
 
 
 def by_id(found: Mapping[str, Sequence[Concept]]) -> dict[str, list[Concept]]:

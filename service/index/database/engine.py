@@ -24,6 +24,7 @@ BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
+LATEST: Final = load_query(__package__, "latest")
 NEWEST: Final = load_query(__package__, "newest")
 SUMMARIES_OF: Final = load_query(__package__, "summaries_of")
 NEWEST_OF: Final = load_query(__package__, "newest_of")
@@ -131,6 +132,11 @@ class DatabaseEngine:
             ids = [record("memory", key) for key in among]
             moments = await self.db.run(NEWEST_OF, ids=ids, **filters.params())
         return moments[0] if moments else None
+
+    async def latest(self, filters: Filters, limit: int) -> list[str]:
+        """Ask the store's index of moments."""
+        rows = await self.db.run(LATEST, limit=limit, **filters.params())
+        return [row["id"] for row in rows]
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Read the counts that every write keeps up to date."""

@@ -224,6 +224,10 @@ class Columns:
             labels = self._labels[name]
             codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]
             self._keep(mask, self._codes[name], labels, codes)
+        if filters.project is not None:
+            labels = self._labels["scope"]
+            codes = [labels.codes[one] for one in (None, filters.project) if one in labels.codes]
+            self._keep(mask, self._codes["scope"], labels, codes)
         if filters.tags:
             sets = [set(self._with_tag.get(tag, ())) for tag in filters.tags]
             self._keep(mask, self._tags, self._tag_sets, list(set.intersection(*sets)))

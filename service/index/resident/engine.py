@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from service.index.evidence import Evidence, Names, Question, join
 from service.index.resident.agent_index import AgentIndex, Ranked
-from service.index.resident.evidence import collect_evidence, newest
+from service.index.resident.evidence import collect_evidence, latest, newest
 from service.index.resident.fetching import read_packed, unread
 from service.index.resident.neighbours import (
     before_and_after,
@@ -150,6 +150,11 @@ class ResidentEngine:
         answers = await self._look_up(filters.agents, lambda i: newest(i, filters, among))
         moments = [moment for moment in answers if moment is not None]
         return max(moments, default=None)
+
+    async def latest(self, filters: Filters, limit: int) -> list[str]:
+        """Look through the moments of all that passes."""
+        parts = await self._look_up(filters.agents, lambda i: latest(i, filters, limit))
+        return [key for _, key in islice(merge(*parts), limit)]
 
     async def sizes(self, agents: Sequence[str]) -> dict[str, int]:
         """Return the number of memories of each agent."""

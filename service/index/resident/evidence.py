@@ -67,6 +67,18 @@ def newest(
         return moment_of(int(moments.max())) if len(moments) else None
 
 
+def latest(index: AgentIndex, filters: Filters, limit: int) -> list[tuple[int, str]]:
+    """Return the newest that pass, as (minus its microseconds since 1970, id), in this order."""
+    with index.lock:
+        rows = np.flatnonzero(index.mask(filters))
+        moments = index.columns.occurred_at[rows]
+        if len(rows) > limit:
+            kth = np.partition(moments, len(rows) - limit)[len(rows) - limit]
+            rows, moments = rows[moments >= kth], moments[moments >= kth]
+        keys = [index.keys[row] for row in rows.tolist()]
+        return sorted(zip((-moments).tolist(), keys, strict=True))[:limit]
+
+
 def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:
     """Return the rows of those memories that pass, in the order of their keys."""
     known = [row for key in keys if (row := index.rows.get(key)) is not None]

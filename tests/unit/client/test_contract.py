@@ -31,7 +31,13 @@ OPERATIONS = {
     for operation in path.values()
 }
 # A hook is an agent's own; the GET twins are for curl and browsers.
-NOT_FOR_CLIENTS = {"session_start", "search_get", "graph_recall_get", "metrics"}
+NOT_FOR_CLIENTS = {
+    "session_start",
+    "search_get",
+    "session_context_get",
+    "graph_recall_get",
+    "metrics",
+}
 METHODS = sorted(
     name for name, value in inspect.getmembers_static(Endpoints) if isinstance(value, Endpoint)
 )

@@ -62,6 +62,7 @@ filters = st.builds(
     include_archived=st.booleans(),
     origins=st.none() | st.lists(st.sampled_from(ORIGINS), max_size=3).map(tuple),
     trust=st.lists(st.sampled_from(["trusted", "untrusted", "quarantined"]), max_size=4).map(tuple),
+    project=st.sampled_from([None, *SCOPES, "unheard"]),
 )
 pages = st.dictionaries(st.integers(0, ROWS - 1), facts, max_size=6)
 histories = st.lists(pages | st.integers(0, ROWS - 1), max_size=8)
@@ -89,6 +90,7 @@ def passes(fact: Facts, asked: Filters) -> bool:
         )
         and (asked.origins is None or label["origin"] in asked.origins)
         and label["trust_tier"] in asked.trust
+        and (asked.project is None or label["scope"] in {None, asked.project})
     )
 
 

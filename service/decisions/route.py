@@ -1,0 +1,143 @@
+"""The door of /decisions: what was decided is logged, and listed with what took its place."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from service.access.caller import caller
+from service.decisions.decisions import decide, list_decisions
+from service.errors import MemoryNotFound, QuotaFull
+from service.field_types import WHOLE, Label, MemoryText, Moment, OwnAgent, Tags, Title
+from service.memories.screening import Pushed
+from service.projects.place import PlaceFields
+from service.projects.project_fields import InQuery, identity_of
+from service.projects.registry import find_scope
+from service.store.database import record
+from service.text.titles import title_of
+from service.web.bodies import JsonRoute
+from service.web.cursors import CursorForm
+from service.web.declared import links, problems
+from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
+from service.web.parts import TheDatabase, ThePipeline
+
+router = APIRouter(prefix="/decisions", tags=["continuity"], route_class=JsonRoute)
+
+# When the last decision of a page was made, and its id.
+PLACE: Final = CursorForm("d", (datetime, str))
+
+
+class DecisionRequest(PlaceFields):
+    """A decision, and the one whose place it takes."""
+
+    model_config = body_example(
+        text="Use an append-only log for governance.", tags=["architecture"],
+        project={"origin": "git@github.com:ann/app.git"},
+    )  # fmt: skip
+
+    text: MemoryText
+    title: Title | None = None
+    tags: Tags = Field([], description="Labels to list it by; they are concepts too.")
+    supersedes: Label | None = Field(
+        None, description="The id of the decision whose place it takes: that one holds no longer."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What became of a decision; `scope` is that of its project."""
+
+    id: str
+    action: Literal["created", "duplicate", "updated"]
+    scope: str | None
+    supersedes: str | None
+    warnings: list[str]
+
+
+class DecisionParameters(Strict):
+    """Which decisions to list, the newest first."""
+
+    model_config = IN_A_QUERY
+
+    agent: OwnAgent = own_agent()
+    project: InQuery = Field(None, description="Of this project alone. Unset: all.")
+    tag: Label | None = Field(None, description="With this tag alone.")
+    since: Moment | None = Field(None, description="Made from then on.")
+    last: Annotated[int, Field(ge=1, le=1000, description="Most to return."), WHOLE] = 10
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision; `superseded_by` are the ids of those that took its place."""
+
+    id: str
+    title: str
+    text: str
+    tags: list[str]
+    at: datetime
+    scope: str | None
+    session: str | None
+    origin: str
+    superseded_by: list[str]
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "Decision":
+        """Read a row of list.surql."""
+        return cls(
+            row["id"], title_of(row["title"], row["content"]), row["content"], list(row["tags"]),
+            row["occurred_at"], row.get("scope"), row.get("session"), row["origin"],
+            sorted(row["superseded_by"]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    """Decisions, the newest first; `next_cursor` is null on the last page."""
+
+    decisions: list[Decision]
+    next_cursor: str | None
+
+
+@router.post(
+    "", status_code=201, operation_id="log_decision",
+    responses=problems(MemoryNotFound, QuotaFull) | links(201, read_memory={"id": "/id"}),
+)  # fmt: skip
+async def post_decision(
+    db: TheDatabase, pipeline: ThePipeline, request: DecisionRequest
+) -> Decided:
+    """Log a decision: a memory like others, found by searches and linked to what it names."""
+    sender = caller()
+    scope = await request.registered(db)
+    pushed = Pushed.by(
+        sender, text=request.text, agent=request.agent, title=request.title, kind="decision",
+        tags=tuple(request.tags), scope=scope, session=request.session,
+    )  # fmt: skip
+    key, synced = await decide(pipeline, pushed, request.supersedes, sender)
+    warnings = [*synced.told[0], *synced.warnings]
+    return Decided(key, synced.actions[0], scope, request.supersedes, warnings)  # type: ignore[arg-type]
+
+
+@router.get(
+    "", operation_id="list_decisions",
+    responses=links(200, list_decisions={"cursor": "/next_cursor"}),
+)  # fmt: skip
+async def get_decisions(
+    db: TheDatabase, parameters: Annotated[DecisionParameters, Query()]
+) -> DecisionPage:
+    """List what was decided, the newest first, also what holds no longer."""
+    before, before_id = None, None
+    if parameters.cursor:
+        before, key = PLACE.decode(parameters.cursor)
+        before_id = record("memory", key)
+    identity = identity_of(parameters.project)
+    scope = await find_scope(db, parameters.agent, identity) if identity else None
+    rows = await list_decisions(
+        db, parameters.agent, scope=scope, tag=parameters.tag, since=parameters.since,
+        before=before, before_id=before_id, limit=parameters.last + 1,
+    )  # fmt: skip
+    page = [Decision.from_row(row) for row in rows[: parameters.last]]
+    has_more = len(rows) > parameters.last
+    return DecisionPage(page, PLACE.encode(page[-1].at, page[-1].id) if has_more else None)

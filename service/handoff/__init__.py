@@ -1,0 +1,1 @@
+"""Handoffs: what one session leaves to the next."""

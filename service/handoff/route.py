@@ -1,0 +1,128 @@
+"""The door of /handoff: what a session leaves to the next one, and what was left before."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from service.access.caller import caller
+from service.errors import QuotaFull
+from service.field_types import WHOLE, MemoryText, OwnAgent
+from service.index.engine import Engine
+from service.memories.screening import Pushed
+from service.memories.storing import store_one
+from service.projects.place import PlaceFields
+from service.projects.project_fields import InQuery, identity_of
+from service.projects.registry import find_scope
+from service.records import Filters
+from service.search.ranking import Searcher
+from service.web.bodies import JsonRoute
+from service.web.declared import links, problems
+from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
+from service.web.parts import TheDatabase, ThePipeline, part
+
+router = APIRouter(prefix="/handoff", tags=["continuity"], route_class=JsonRoute)
+
+TheSearcher = Annotated[Searcher, part(Searcher)]
+
+
+class HandoffRequest(PlaceFields):
+    """What the next session should know: what was done, what comes next."""
+
+    model_config = body_example(
+        text="Release checklist done. Next: run the regression on the payment flow.",
+        project={"origin": "git@github.com:ann/app.git"}, session="s-0142",
+    )  # fmt: skip
+
+    text: MemoryText
+
+
+class HandoffParameters(Strict):
+    """Whose handoff, and how many before it."""
+
+    model_config = IN_A_QUERY
+
+    agent: OwnAgent = own_agent()
+    project: InQuery = Field(None, description="Of this project. Unset: the agent's own, of none.")
+    history: Annotated[int, Field(ge=0, le=100, description="How many before it too."), WHOLE] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffStored:
+    """A handoff that was stored; `scope` is that of its project."""
+
+    id: str
+    scope: str | None
+    chars: int
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """What a session left."""
+
+    id: str
+    text: str
+    at: datetime
+    session: str | None
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastHandoff:
+    """The last handoff, all of it null where there is none; `history` are those before it."""
+
+    id: str | None
+    text: str | None
+    at: datetime | None
+    session: str | None
+    origin: str | None
+    scope: str | None
+    history: list[Handoff]
+
+
+@router.post(
+    "", status_code=201, operation_id="write_handoff",
+    responses=problems(QuotaFull) | links(201, read_memory={"id": "/id"}),
+)  # fmt: skip
+async def post_handoff(
+    db: TheDatabase, pipeline: ThePipeline, request: HandoffRequest
+) -> HandoffStored:
+    """Leave a handoff to the next session of the project; those before it stay as its history."""
+    scope = await request.registered(db)
+    # With its moment it is never a duplicate of an older one.
+    pushed = Pushed.by(
+        caller(), text=request.text, agent=request.agent, kind="handoff", scope=scope,
+        session=request.session, occurred_at=datetime.now(UTC),
+    )  # fmt: skip
+    key, synced = await store_one(pipeline, pushed)
+    return HandoffStored(key, scope, len(request.text.strip()), [*synced.told[0], *synced.warnings])
+
+
+@router.get("", operation_id="read_handoff")
+async def get_handoff(
+    db: TheDatabase, searcher: TheSearcher, parameters: Annotated[HandoffParameters, Query()]
+) -> LastHandoff:
+    """Read what the last session of a project left."""
+    identity = identity_of(parameters.project)
+    scope = await find_scope(db, parameters.agent, identity) if identity else None
+    found = await last_handoffs(searcher.engine, parameters.agent, scope, 1 + parameters.history)
+    if not found:
+        return LastHandoff(None, None, None, None, None, scope, [])
+    last = found[0]
+    return LastHandoff(last.id, last.text, last.at, last.session, last.origin, scope, found[1:])
+
+
+async def last_handoffs(
+    engine: Engine, agent: str, scope: str | None, limit: int, **filters: Any
+) -> list[Handoff]:
+    """Return the last handoffs of one scope or of none, the newest first; none is quarantined."""
+    asked = Filters((agent,), scope, kinds=("handoff",), project=scope or "", **filters)
+    keys = await engine.latest(asked, limit)
+    found = await engine.fetch(keys, asked)
+    return [
+        Handoff(one.id, one.content, one.occurred_at, one.session, one.origin)
+        for one in (found[key] for key in keys if key in found)
+    ]

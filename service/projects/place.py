@@ -1,0 +1,22 @@
+"""Where a request is from: the agent, and the project, by its scope."""
+
+from pydantic import Field
+
+from service.field_types import Label, OwnAgent
+from service.projects.project_fields import InBody, identity_of
+from service.projects.registry import register
+from service.store.database import Database
+from service.web.fields import Strict, own_agent
+
+
+class PlaceFields(Strict):
+    """Who writes, and where; without a project it is the agent's own, of no scope."""
+
+    agent: OwnAgent = own_agent()
+    project: InBody = None
+    session: Label | None = Field(None, description="The session that it is said in.")
+
+    async def registered(self, db: Database) -> str | None:
+        """Return the scope of the project, which is known from now on; None where none is named."""
+        identity = identity_of(self.project)
+        return await register(db, self.agent, identity) if identity else None

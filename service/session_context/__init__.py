@@ -1,0 +1,1 @@
+"""Session context: what a session should know when it starts, in one answer."""

@@ -1,0 +1,1 @@
+"""Working memory: what is in focus now, in one text of an agent, a project or a session."""

@@ -1,0 +1,99 @@
+"""Working memories as they are stored: screened like all that comes in, whole or not at all."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from service.access.caller import Caller
+from service.access.origins import ORIGINS, TIERS, tier_of
+from service.errors import InvalidRequest
+from service.records import QUARANTINED
+from service.sanitise.sanitiser import Sanitiser
+from service.store.database import Database, record
+from service.store.queries import Query, load_query
+from service.threads import read_texts
+
+READ: Final = load_query(__package__, "read")
+PUT: Final = load_query(__package__, "put")
+APPEND: Final = load_query(__package__, "append")
+DELETE: Final = load_query(__package__, "delete")
+
+MOST_CHARACTERS: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose focus it is: an agent's own, that of a project by its scope, or of one session."""
+
+    agent: str
+    scope: str | None = None
+    session: str | None = None
+
+    @property
+    def id(self) -> Any:
+        """The record that it stands in."""
+        return record("working_memory", [self.agent, self.scope or "", self.session or ""])
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingMemory:
+    """What is in focus, and whose words it has: the lowest origin of its parts."""
+
+    text: str
+    origin: str
+    trust_tier: str
+    updated_at: datetime
+
+
+async def read(db: Database, place: Place) -> WorkingMemory | None:
+    """Return the working memory of a place, None where nothing is in focus."""
+    row: Mapping[str, Any] | None = await db.run(READ, id=place.id)
+    return WorkingMemory(**row) if row else None
+
+
+async def put(
+    db: Database, sanitiser: Sanitiser, place: Place, text: str, sender: Caller
+) -> tuple[str, ...]:
+    """Set the working memory of a place; returns what screening tells; raises TextRefused."""
+    return await _write(db, sanitiser, PUT, place, text.strip(), sender)
+
+
+async def append(
+    db: Database, sanitiser: Sanitiser, place: Place, text: str, sender: Caller
+) -> tuple[str, ...]:
+    """Put a part under a heading of now at the end; returns what screening tells.
+
+    Two that append at once are both there. Raises TextRefused, and InvalidRequest for what would
+    become too long.
+    """
+    before = await read(db, place)
+    part = f"## [{datetime.now(UTC):%Y-%m-%d %H:%M}]\n{text.strip()}"
+    if before and len(before.text) + len(part) > MOST_CHARACTERS:
+        msg = (
+            f"/text: the working memory has {len(before.text):,} of {MOST_CHARACTERS:,} characters "
+            "already: set a shorter one with PUT, or clear it with DELETE."
+        )
+        raise InvalidRequest(msg)
+    return await _write(db, sanitiser, APPEND, place, part, sender)
+
+
+async def clear(db: Database, place: Place) -> None:
+    """Let nothing be in focus any more."""
+    await db.run(DELETE, id=place.id)
+
+
+async def _write(
+    db: Database, sanitiser: Sanitiser, query: Query, place: Place, text: str, sender: Caller
+) -> tuple[str, ...]:
+    screened = await read_texts(len(text), sanitiser.screen, {"text": text}, sender.origin)
+    tier = QUARANTINED if screened.is_quarantined else tier_of(sender.origin)
+    params = {
+        "id": place.id, "agent": place.agent, "text": screened.texts["text"], "trust_tier": tier,
+        "now": datetime.now(UTC), **asdict(sender.provenance),
+    }  # fmt: skip
+    if query is APPEND:
+        lower = (*ORIGINS[: ORIGINS.index(sender.origin)], *TIERS[: TIERS.index(tier)])
+        params["lower"] = list(lower)
+    await db.run(query, **params)
+    return screened.warnings
