@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -50,10 +51,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known under a key: the scope, and whether that project has a remote."""
+    """What is known under a key: the scope, whether that project has a remote, when it was seen."""
 
     scope: str
     has_origin: bool
+    seen_at: datetime | None = None
 
 
 def identify(

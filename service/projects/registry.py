@@ -1,6 +1,6 @@
 """Which scope a project's memories have: resolved once, for reading and writing alike."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from service.projects.identity import Identity, Known, scope_of
@@ -11,22 +11,35 @@ KNOWN_KEYS: Final = load_query(__package__, "known_keys")
 PUT: Final = load_query(__package__, "put")
 LIST: Final = load_query(__package__, "list")
 
+_SEEN_LATELY: Final = timedelta(hours=1)
+
 
 async def find_scope(db: Database, agent: str, identity: Identity) -> str:
     """Return the scope of a project's memories, known or not; nothing is written."""
-    rows = await db.run(KNOWN_KEYS, keys=_records(agent, identity))
-    return scope_of(identity, {row["key"]: Known(row["scope"], row["has_origin"]) for row in rows})
+    return scope_of(identity, await _known(db, agent, identity))
 
 
 async def register(db: Database, agent: str, identity: Identity) -> str:
-    """Return the scope of a project's memories, and note what is known of the project now."""
-    scope = await find_scope(db, agent, identity)
+    """Return the scope of a project's memories, and note what is known of the project now.
+
+    Written is what is new, and once an hour that it was seen.
+    """
+    known, now = await _known(db, agent, identity), datetime.now(UTC)
+    scope = scope_of(identity, known)
+    seen = [one.seen_at for key in identity.keys if (one := known.get(key)) and one.scope == scope]
+    if len(seen) == len(identity.keys) and all(at and now - at < _SEEN_LATELY for at in seen):
+        return scope
     await db.run(
         PUT, id=record("project", [agent, scope]), keys=_records(agent, identity), agent=agent,
         scope=scope, origins=_some(identity.origin), roots=_some(identity.root),
-        name=identity.name, now=datetime.now(UTC),
+        name=identity.name, now=now,
     )  # fmt: skip
     return scope
+
+
+async def _known(db: Database, agent: str, identity: Identity) -> dict[str, Known]:
+    rows = await db.run(KNOWN_KEYS, keys=_records(agent, identity))
+    return {row.pop("key"): Known(**row) for row in rows}
 
 
 async def list_projects(db: Database, agent: str, after: str, limit: int) -> list[dict[str, Any]]:

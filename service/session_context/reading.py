@@ -5,17 +5,21 @@ from typing import Final
 
 from service.index.engine import Engine
 from service.records import Filters, Memory
-from service.session_context.sections import Found
+from service.session_context.sections import CONSTRAINT, Found
 from service.store.database import Database
 from service.working_memory.texts import Place, WorkingMemory, read
 
 # What is neither told by a section of its own nor a summary of what is.
+_RULES: Final = ("preference", "decision")
 _OTHER_KINDS: Final = ("note", "fact", "entity", "observation", "daily_log", "summary")
 # The owner's, an agent's and the service's own; nobody else's words steer a session.
 _ORIGINS: Final = ("owner", "agent", "system")
 _TRUST: Final = ("trusted",)
-_MOST_RULES: Final = 100
-_MOST_OTHERS: Final = 60
+# Each is unpacked, 20 microseconds: so many are read as may stand in the context.
+_MOST_RULES: Final = 40
+_MOST_DECISIONS: Final = 12
+_MOST_PREFERENCES: Final = 24
+_MOST_OTHERS: Final = 40
 
 
 async def find_all(
@@ -30,8 +34,9 @@ async def find_all(
     return Found(
         handoffs[0] if handoffs else None,
         await _focus(db, place),
-        await _latest(engine, asked, ("decision",), _MOST_RULES),
-        await _latest(engine, asked, ("preference",), _MOST_RULES),
+        await _latest(engine, replace(asked, tags=(CONSTRAINT,)), _RULES, _MOST_RULES),
+        await _latest(engine, asked, ("decision",), _MOST_DECISIONS),
+        await _latest(engine, asked, ("preference",), _MOST_PREFERENCES),
         await _latest(engine, asked, _OTHER_KINDS, _MOST_OTHERS),
     )
 

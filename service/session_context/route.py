@@ -1,7 +1,7 @@
 """The door of /session-context: a session that begins is warm in one call."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -135,8 +135,8 @@ async def post_session_context(
     session = Session(request.agent, request.session)
     if request.source in _LOST:
         await given.lose(session)
-    async with given.turn(session) as known:
-        without = known if request.source == "resume" else ()
+    async with given.turn(session):
+        without = await _known(given, request)
         context, told = await _compose(searcher, request, place, without)
         await given.note(session, "session_context", told)
     return context
@@ -157,10 +157,10 @@ async def get_session_context(
 
 
 async def _known(given: Given, options: SessionContextOptions) -> tuple[str, ...]:
+    """Return what a session that goes on has already; any other is told all of it."""
     if options.session is None or options.source != "resume":
         return ()
-    async with given.turn(Session(options.agent, options.session)) as known:
-        return known
+    return await given.known(Session(options.agent, options.session))
 
 
 async def _compose(
@@ -190,5 +190,7 @@ def _section(packed: PackedSection, tokens: int, *, with_text: bool) -> Section:
 def _told(found: Found, packed: list[PackedSection]) -> list[Memory]:
     """Return the memories whose words were told; of the index only titles were."""
     ids = {one.id for section in packed if section.name != "index" for one in section.pieces}
-    every: list[Any] = [found.handoff, *found.decisions, *found.preferences, *found.others]
-    return [one for one in every if one is not None and one.id in ids]
+    handoff = [found.handoff] if found.handoff else []
+    rules = (*found.constraints, *found.decisions, *found.preferences)
+    every = {one.id: one for one in (*handoff, *rules, *found.others)}
+    return [one for key, one in every.items() if key in ids]

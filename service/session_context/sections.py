@@ -42,6 +42,7 @@ class Found:
 
     handoff: Memory | None
     focus: tuple[WorkingMemory, ...]
+    constraints: tuple[Memory, ...]
     decisions: tuple[Memory, ...]
     preferences: tuple[Memory, ...]
     others: tuple[Memory, ...]
@@ -79,15 +80,14 @@ def most_active(memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _orders(found: Found) -> list[SectionOrder]:
-    rules = [one for one in (*found.preferences, *found.decisions) if _is_constraint(one)]
-    decisions = [one for one in found.decisions if not _is_constraint(one)][:_MOST_DECISIONS]
-    preferences = [one for one in found.preferences if not _is_constraint(one)]
+    decisions = [one for one in found.decisions if CONSTRAINT not in one.tags][:_MOST_DECISIONS]
+    preferences = [one for one in found.preferences if CONSTRAINT not in one.tags]
     ranked = most_active(found.others)
     active, rest = ranked[:_MOST_ACTIVE], ranked[_MOST_ACTIVE:]
     handoff = [Piece(inside(one.content), one.id, may_be_cut=True) for one in _some(found.handoff)]
     when = f" ({_minute(found.handoff.occurred_at)})" if found.handoff else ""
     return [
-        SectionOrder("constraints", "## Hard constraints", 0.2, _lines(rules)),
+        SectionOrder("constraints", "## Hard constraints", 0.2, _lines(found.constraints)),
         SectionOrder("handoff", f"## Handoff{when}", 0.2, handoff),
         SectionOrder("working_memory", "## Working memory", 0.15, _focus(found.focus)),
         SectionOrder(
@@ -104,10 +104,6 @@ def _orders(found: Found) -> list[SectionOrder]:
             [Piece(inside(_entry(one)), one.id) for one in rest],
         ),
     ]  # fmt: skip
-
-
-def _is_constraint(memory: Memory) -> bool:
-    return CONSTRAINT in {tag.casefold() for tag in memory.tags}
 
 
 def _lines(memories: Iterable[Memory]) -> list[Piece]:

@@ -54,8 +54,8 @@ async def known_to(given: Given, request: AskingFields) -> AsyncIterator[tuple[s
     if request.asking is None or not request.new_only:
         yield ()
         return
-    async with given.turn(request.asking) as known:
-        yield known
+    async with given.turn(request.asking):
+        yield await given.known(request.asking)
 
 
 async def note_given(

@@ -6,8 +6,7 @@ audit is (MEMORY_AUDIT_DAYS), and as little: ids and hashes, no text and no ques
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -60,16 +59,17 @@ class Given:
         self._db = db
         self._turns: WeakValueDictionary[Session, asyncio.Lock] = WeakValueDictionary()
 
-    @asynccontextmanager
-    async def turn(self, session: Session) -> AsyncIterator[tuple[str, ...]]:
-        """Give the ids that a session was given and that still say the same.
+    def turn(self, session: Session) -> asyncio.Lock:
+        """Return what one answer to a session holds at a time, in this process.
 
-        One answer after the other: what is noted within is known to the next one, of this process.
+        What is noted within is known to the next one.
         """
-        lock = self._turns.setdefault(session, asyncio.Lock())
-        async with lock:
-            found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
-            yield tuple(found)
+        return self._turns.setdefault(session, asyncio.Lock())
+
+    async def known(self, session: Session) -> tuple[str, ...]:
+        """Return the ids that a session has and that still say the same."""
+        found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
+        return tuple(found)
 
     async def note(self, session: Session, operation: str, memories: Iterable[Memory]) -> bool:
         """Note what a session is given; of a store that takes nothing False, and the log says why.

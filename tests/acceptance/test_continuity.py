@@ -74,7 +74,7 @@ def _work(client: httpx.Client, agent: str, project: Json | None) -> dict[str, s
         "handoff": _sent(client, "POST", "/handoff", own | {"text": f"Next: test {name}."})["id"]
     }
     ids["decision"] = _sent(client, "POST", "/decisions", decide)["id"]
-    rule = own | {"text": f"Never push {name} on Fridays.", "tags": ["Constraint"]}
+    rule = own | {"text": f"Never push {name} on Fridays.", "tags": ["constraint"]}
     ids["constraint"] = _sent(client, "POST", "/decisions", rule)["id"]
     return ids
 
