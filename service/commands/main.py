@@ -9,13 +9,17 @@ import typer
 from service.commands import (
     audit,
     consolidate,
+    decision,
     graph,
+    handoff,
     ingest,
     keys,
     reembed,
     serve,
+    session_context,
     switch_engine,
     trust,
+    working_memory,
 )
 from service.commands.terminal import one_line
 from service.store.private_files import keep_new_files_private
@@ -29,6 +33,10 @@ app.command("ingest")(ingest.command)
 app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
+app.command("session-context")(session_context.command)
+app.add_typer(handoff.commands, name="handoff")
+app.add_typer(working_memory.commands, name="working-memory")
+app.add_typer(decision.commands, name="decision")
 app.add_typer(graph.commands, name="graph")
 app.add_typer(keys.commands, name="keys")
 app.add_typer(trust.commands, name="trust")

@@ -1,0 +1,72 @@
+"""`graph-memory decision`: what was decided."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from service.client.continuity import Decided, Decision, DecisionOptions, PlaceOptions
+from service.commands.connect import connect
+from service.commands.handoff import minute
+from service.commands.here import Agent, Project, as_text, find_place
+from service.commands.terminal import begin
+from service.settings import Settings
+
+commands = typer.Typer(
+    help="What was decided; works with and without the service running.", no_args_is_help=True
+)
+
+_PAGE = 1000
+
+
+@commands.command("log")
+def log(
+    text: Annotated[str, typer.Argument(help="What was decided.")],
+    tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
+    supersedes: Annotated[
+        str | None, typer.Option(help="The id of the decision whose place it takes.")
+    ] = None,
+    agent: Agent = None,
+    project: Project = None,
+) -> None:
+    """Log a decision; nothing removes it, a later one may take its place."""
+    choices: DecisionOptions = {"tags": tag or [], "supersedes": supersedes}
+    choices |= find_place(agent, project)  # type: ignore[typeddict-item]
+    asyncio.run(_log(begin(), text, choices))
+    typer.echo(f"Logged: {_line(datetime.now(UTC).isoformat(), tag or [], text)}")
+
+
+@commands.command("list")
+def show(
+    last: Annotated[int, typer.Option(min=1, max=_PAGE, help="How many, the newest first.")] = 10,
+    tag: Annotated[str | None, typer.Option(help="With this tag alone.")] = None,
+    agent: Agent = None,
+    project: Project = None,
+) -> None:
+    """List what was decided, with what holds no longer."""
+    found = asyncio.run(_list(begin(), last, tag, find_place(agent, project)))
+    for one in found:
+        line = _line(one["at"], one["tags"], one["text"])
+        by = f" (superseded by {', '.join(one['superseded_by'])})" if one["superseded_by"] else ""
+        typer.echo(f"{line}{by}")
+    if not found:
+        typer.echo("No decision was logged yet.")
+
+
+def _line(at: str, tags: list[str], text: str) -> str:
+    labels = f" [{', '.join(tags)}]" if tags else ""
+    return f"- [{minute(at)}]{labels} {' '.join(text.split())}"
+
+
+async def _log(settings: Settings, text: str, choices: DecisionOptions) -> Decided:
+    async with connect(settings) as memory:
+        return await memory.log_decision(text, **choices)
+
+
+async def _list(
+    settings: Settings, last: int, tag: str | None, place: PlaceOptions
+) -> list[Decision]:
+    async with connect(settings) as memory:
+        page = await memory.list_decisions(last=last, tag=tag, **as_text(place))
+        return page["decisions"]

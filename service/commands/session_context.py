@@ -1,0 +1,35 @@
+"""`graph-memory session-context`: what a session that begins should know."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from service.client.continuity import ContextOptions, SessionContext
+from service.commands.connect import connect
+from service.commands.here import Agent, Project, find_place
+from service.commands.terminal import begin
+from service.settings import Settings
+
+
+def command(
+    session: Annotated[
+        str | None, typer.Option(help="The session that begins: it is noted what it was given.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=0, help="Most tokens.")] = None,
+    max_chars: Annotated[int | None, typer.Option(min=0, help="Most characters.")] = None,
+    agent: Agent = None,
+    project: Project = None,
+) -> None:
+    """Print what a session should know: rules, handoff, focus, decisions and what is active."""
+    choices: ContextOptions = {
+        "session": session, "max_tokens": max_tokens, "max_chars": max_chars,
+    }  # fmt: skip
+    choices |= find_place(agent, project)  # type: ignore[typeddict-item]
+    told = asyncio.run(_ask(begin(), choices))
+    typer.echo(told["text"] or "Nothing is known yet.")
+
+
+async def _ask(settings: Settings, choices: ContextOptions) -> SessionContext:
+    async with connect(settings) as memory:
+        return await memory.session_context(**choices)

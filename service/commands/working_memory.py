@@ -1,0 +1,70 @@
+"""`graph-memory working-memory`: what is in focus now."""
+
+import asyncio
+from typing import Annotated, Literal
+
+import typer
+
+from service.client.continuity import PlaceOptions, WorkingMemory
+from service.commands.connect import connect
+from service.commands.handoff import minute
+from service.commands.here import Agent, Project, as_text, find_place
+from service.commands.terminal import begin
+from service.settings import Settings
+
+commands = typer.Typer(
+    help="What is in focus now; works with and without the service running.",
+    no_args_is_help=True,
+)
+
+Text = Annotated[str, typer.Argument(help="What is in focus, or what came to it.")]
+
+
+@commands.command("show")
+def show(agent: Agent = None, project: Project = None) -> None:
+    """Show what is in focus."""
+    found = asyncio.run(_read(begin(), find_place(agent, project)))
+    if found["text"] is None:
+        typer.echo("The working memory is empty.")
+        return
+    typer.echo(f"# Working Memory\nUpdated: {minute(found['updated_at'])}\n\n{found['text']}")
+
+
+@commands.command("set")
+def set_text(text: Text, agent: Agent = None, project: Project = None) -> None:
+    """Set what is in focus, in place of what was."""
+    asyncio.run(_write(begin(), "set", text, find_place(agent, project)))
+    typer.echo(f"Working memory set ({len(text.strip())} chars)")
+
+
+@commands.command("update")
+def update(text: Text, agent: Agent = None, project: Project = None) -> None:
+    """Add to what is in focus, under a heading with the time."""
+    asyncio.run(_write(begin(), "update", text, find_place(agent, project)))
+    typer.echo(f"Working memory updated ({len(text.strip())} chars)")
+
+
+@commands.command("clear")
+def clear(agent: Agent = None, project: Project = None) -> None:
+    """Let nothing be in focus."""
+    asyncio.run(_clear(begin(), find_place(agent, project)))
+    typer.echo("Working memory cleared")
+
+
+async def _read(settings: Settings, place: PlaceOptions) -> WorkingMemory:
+    async with connect(settings) as memory:
+        return await memory.read_working_memory(**as_text(place))
+
+
+async def _write(
+    settings: Settings, what: Literal["set", "update"], text: str, place: PlaceOptions
+) -> WorkingMemory:
+    async with connect(settings) as memory:
+        if what == "set":
+            return await memory.set_working_memory(text, **place)
+        return await memory.update_working_memory(text, **place)
+
+
+async def _clear(settings: Settings, place: PlaceOptions) -> None:
+    async with connect(settings) as memory:
+        await memory.clear_working_memory(**as_text(place))

@@ -1,0 +1,103 @@
+"""Handoffs, working memory and decisions from a shell: the seed's own lines, per git repository."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.test_command import _environment, _serving
+
+WHEN = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+
+
+class Shell:
+    """A folder to run the command in, and its store."""
+
+    def __init__(self, own: dict[str, str], folder: Path) -> None:
+        self._own = own
+        self.folder = folder
+
+    def run(self, *words: str) -> tuple[int, str]:
+        """Return how it ended and what it printed."""
+        inherited = {n: v for n, v in os.environ.items() if not n.startswith("MEMORY_")}
+        done = subprocess.run(
+            [sys.executable, "-m", "service", *words], cwd=self.folder, capture_output=True,
+            text=True, timeout=60, check=False,
+            env={**inherited, "PYTHONPATH": os.pathsep.join(sys.path), **self._own},
+        )  # fmt: skip
+        return done.returncode, done.stdout if done.returncode == 0 else done.stderr
+
+    def said(self, *words: str) -> str:
+        """Return what a command that ends well printed."""
+        code, told = self.run(*words)
+        assert code == 0, told
+        return told
+
+
+def _repository(folder: Path, remote: str | None) -> Path:
+    folder.mkdir(parents=True)
+    git = ["git", "-C", str(folder)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    if remote:
+        subprocess.run([*git, "remote", "add", "origin", remote], check=True)
+    return folder
+
+
+def test_the_seeds_own_lines(tmp_path: Path) -> None:
+    shell = Shell(_environment(tmp_path), tmp_path)
+    text = "Release checklist done. Next: run regression on payment flow."
+    assert shell.said("handoff", "read") == "No handoff was written yet.\n"
+    assert shell.said("handoff", "write", text) == "Handoff written (61 chars)\n"
+    read = shell.said("handoff", "read")
+    assert re.fullmatch(rf"# Session Handoff\nUpdated: {WHEN}\n\n{re.escape(text)}\n", read)
+    focus = "Current focus: stabilize deployment pipeline."
+    assert shell.said("working-memory", "show") == "The working memory is empty.\n"
+    assert shell.said("working-memory", "set", focus) == "Working memory set (45 chars)\n"
+    more = "Regression tests passed for 3 critical paths."
+    assert shell.said("working-memory", "update", more) == "Working memory updated (45 chars)\n"
+    shown = shell.said("working-memory", "show")
+    form = rf"# Working Memory\nUpdated: {WHEN}\n\n{re.escape(focus)}\n\n## \[{WHEN}\]\n{more}\n"
+    assert re.fullmatch(form, shown)
+    assert shell.said("working-memory", "clear") == "Working memory cleared\n"
+    decision = "Use append-only decision log for governance."
+    line = rf"- \[{WHEN}\] \[architecture\] {decision}\n"
+    logged = shell.said("decision", "log", decision, "--tag", "architecture")
+    assert re.fullmatch(f"Logged: {line}", logged)
+    assert re.fullmatch(line, shell.said("decision", "list", "--last", "5"))
+    context = shell.said("session-context")
+    assert (decision in context, text in context) == (True, True)
+
+
+def test_each_repository_has_its_own(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    app = _repository(tmp_path / "my 앱's" / "app", "git@github.com:ann/app.git")
+    copy = _repository(tmp_path / "copy", "https://ann:s3cret@github.com/ann/app")
+    bare = _repository(tmp_path / "bare", None)
+    named = tmp_path / "named" / "below"
+    named.mkdir(parents=True)
+    (named.parent / ".graph-memory.toml").write_text('project = "github.com/ann/app"\n')
+    with _serving(own) as (client, _):
+        assert Shell(own, app).said("handoff", "write", "Of the app.").startswith("Handoff")
+        below = app / "src"
+        below.mkdir()
+        for folder in (below, copy, named):
+            assert "Of the app." in Shell(own, folder).said("handoff", "read")
+        for folder in (bare, tmp_path):
+            assert "No handoff" in Shell(own, folder).said("handoff", "read")
+        for words in (("--project", "github.com/ann/app"), ("--project", str(app))):
+            assert "Of the app." in Shell(own, tmp_path).said("handoff", "read", *words)
+        assert "No handoff" in Shell(own, app).said("handoff", "read", "--project", "none")
+        assert "s3cret" not in client.get("/projects").text
+        assert [one["scope"] for one in client.get("/projects").json()["projects"]] == [
+            "github.com/ann/app"
+        ]
+
+
+@pytest.mark.parametrize("text", ["agent = ", "who = 'me'\n", "agent = 7\n", "project = ''\n"])
+def test_a_file_that_makes_no_sense_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".graph-memory.toml").write_text(text)
+    code, told = Shell(_environment(tmp_path), tmp_path).run("handoff", "read")
+    assert (code, ".graph-memory.toml" in told, told.count("\n")) == (1, True, 1)
