@@ -33,6 +33,7 @@ from service.recall import route as recall
 from service.redaction import loggable
 from service.search import route as search
 from service.session_context import route as session_context
+from service.sessions import route as sessions
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
@@ -110,6 +111,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         handoff,
         working_memory,
         session_context,
+        sessions,
     ):
         app.include_router(room.router)
     add_pages(app)

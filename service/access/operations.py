@@ -22,6 +22,7 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "list_concepts": ("read",),
     "read_concept": ("read",),
     "list_projects": ("read",),
+    "read_session": ("read",),
     "log_decision": ("write",),
     "list_decisions": ("read",),
     "write_handoff": ("write",),

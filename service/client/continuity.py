@@ -1,6 +1,7 @@
 """The endpoints of continuity: what one session leaves to the next."""
 
 from typing import Literal, NotRequired, TypedDict, Unpack
+from urllib.parse import quote
 
 from service.client.endpoint import Endpoint
 from service.client.options import Moment, Project
@@ -132,6 +133,29 @@ class SessionContext(TypedDict):
     receipt: ContextReceipt
 
 
+class GivenMemory(TypedDict):
+    """A memory that a session was given; `title` is None of what is gone or another agent's."""
+
+    id: str
+    title: str | None
+    operation: str
+    tokens: int
+    times: int
+    first_at: str
+    at: str
+    is_known: bool
+
+
+class SessionGiven(TypedDict):
+    """What a session was given, the last first; `next_cursor` is None on the last page."""
+
+    session: str
+    agent: str
+    given: list[GivenMemory]
+    tokens: int
+    next_cursor: str | None
+
+
 class PlaceOptions(TypedDict, total=False):
     """Where: the agent, the project (a remote, a folder, a name), the session."""
 
@@ -230,6 +254,19 @@ class ContinuityEndpoints:
             "cursor": cursor,
         }  # fmt: skip
         return Request("GET", "/decisions", params=params)
+
+    @Endpoint
+    def read_session(
+        self,
+        id: str,  # noqa: A002
+        *,
+        agent: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Request[SessionGiven]:
+        """Tell what a session was given by searches, recalls and its context."""
+        params = {"agent": agent, "limit": limit, "cursor": cursor}
+        return Request("GET", f"/sessions/{quote(id)}", params=params)
 
     @Endpoint
     def list_projects(

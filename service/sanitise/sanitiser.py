@@ -8,6 +8,7 @@ from typing import Final, Literal
 from service.access.origins import Origin
 from service.errors import FieldError, TextRefused
 from service.sanitise.instructions import Score, score_instructions, without_instructions
+from service.sanitise.private_blocks import without_private
 from service.sanitise.secrets import mask_secrets
 
 Secrets = Literal["mask", "reject", "off"]
@@ -45,9 +46,12 @@ class Sanitiser:
     ) -> Screened:
         """Screen the texts of a memory by the names of their fields; only `prose` is filtered.
 
-        Raises TextRefused, which names fields and patterns and repeats no text.
+        What is private is in none of them. Raises TextRefused, which names fields and patterns and
+        repeats no text.
         """
+        texts, private = _open_texts(texts)
         masked, warnings = self._masked(texts)
+        warnings = (*private, *warnings)
         policy = self.instructions.get(origin, DEFAULT_INSTRUCTIONS[origin])
         if policy == "off":
             return Screened(masked, warnings)
@@ -85,6 +89,19 @@ class Sanitiser:
             raise _refusal(told)
         warnings = tuple(f"{name}: {what} masked" for name, what in told.items())
         return {name: one.text for name, one in found.items()}, warnings
+
+
+def _open_texts(texts: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Return texts without private blocks, and what is told of that; raises TextRefused."""
+    found = {name: without_private(text) for name, text in texts.items()}
+    counts = {name: count for name, (_, count) in found.items() if count}
+    if not counts:
+        return texts, ()
+    opened = {name: text for name, (text, _) in found.items()}
+    if "text" in counts and not opened["text"].strip():
+        raise _refusal({"text": "is private throughout; nothing is stored"})
+    told = (f"{name}: {n} private block{'s' * (n > 1)} left out" for name, n in counts.items())
+    return opened, tuple(told)
 
 
 def _secrets_in(kinds: tuple[str, ...]) -> str:

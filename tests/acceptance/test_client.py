@@ -124,6 +124,8 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert (old["id"], len(old["superseded_by"])) == (first["id"], 1)
     context = memory.session_context(project=app, session="s2", max_chars=9500)
     assert "Next: the quay." in (context["text"] or "")
+    told = memory.read_session("s2")["given"]
+    assert handoff["id"] in [one["id"] for one in told if one["is_known"]]
     assert memory.clear_working_memory(project=name) is None
     assert name in [one["scope"] for one in memory.list_projects()["projects"]]
 

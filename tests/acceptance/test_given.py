@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -165,6 +166,34 @@ def test_lineage_and_quarantine_tell_which_sessions_were_given_it(
     _, reading = keyed.key(["read"], [agent], name=f"reader of {agent}")
     with keyed.client(reading) as reader:
         assert reader.get(f"/memories/{keys[0]}/lineage", **where).json()["sessions"] is None
+
+
+def test_a_session_tells_what_it_was_given(admin: httpx.Client, agent: str) -> None:
+    keys = _push(admin, agent, 3)
+    name = "a session/with ? and #, 세션"
+    _ask(admin, agent, session=name, new_only=True, limit=2)
+    _ask(admin, agent, "/graph-recall", session=name, new_only=True)
+    path, where = f"/sessions/{quote(name)}", {"agent": agent}
+    told = admin.get(path, params=where).json()
+    assert (told["session"], told["agent"], told["next_cursor"]) == (name, agent, None)
+    assert sorted(one["id"] for one in told["given"]) == sorted(keys)
+    assert {one["operation"] for one in told["given"]} == {"search", "graph_recall"}
+    assert told["tokens"] == sum(one["tokens"] for one in told["given"]) > 20
+    assert all(one["is_known"] and "crane" in one["title"] for one in told["given"])
+    pages, cursor = [], None
+    for _ in range(3):
+        more: Json = {"cursor": cursor} if cursor else {}
+        page = admin.get(path, params=where | {"limit": "1"} | more).json()
+        pages += page["given"]
+        cursor = page["next_cursor"]
+    assert (pages, cursor) == (told["given"], None)
+    # What was quarantined or is gone has no title any more; another session was given nothing.
+    quarantined = {"since": "2026-01-01", "agent": agent, "dry_run": False}
+    admin.post("/trust/quarantine", json=quarantined).raise_for_status()
+    admin.delete(f"/memories/{keys[0]}", params=where).raise_for_status()
+    titles = [one["title"] for one in admin.get(path, params=where).json()["given"]]
+    assert titles == [None, None, None]
+    assert admin.get("/sessions/another", params=where).json()["given"] == []
 
 
 def test_an_admin_of_some_agents_is_told_of_their_sessions_alone(

@@ -86,6 +86,7 @@ def _ways(operation: str, world: World) -> list[Json]:
         "read_memory": [{"params": way} for way in ({}, bob, of_bob)],
         "read_lineage": [{"params": way} for way in ({}, bob)],
         "list_projects": [{"params": bob}],
+        "read_session": [{"params": bob}],
         "log_decision": [
             {"json": {"text": "Hers."} | bob},
             {"json": {"text": "Hers.", "supersedes": world.bobs["memory"]}},

@@ -77,6 +77,7 @@ async def filled(
         concept = (await client.get("/concepts")).json()["concepts"][0]["id"]
         ids = {
             "/memories/{id}": memory, "/memories/{id}/lineage": memory, "/concepts/{id}": concept,
+            "/sessions/{id}": "a session/with a slash",
             "/ingest/jobs/{id}": scanned.json()["job"], "/consolidate/jobs/{id}": consolidation,
         }  # fmt: skip
         yield client, app.state.parts[Database], ids
