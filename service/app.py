@@ -23,6 +23,7 @@ from service.handoff import route as handoff
 from service.hooks import route as hooks
 from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
+from service.intents import route as intents
 from service.keys import route as keys
 from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
@@ -112,6 +113,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         working_memory,
         session_context,
         sessions,
+        intents,
     ):
         app.include_router(room.router)
     add_pages(app)

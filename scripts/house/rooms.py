@@ -52,7 +52,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing
         web
         projects
-        sessions
+        sessions intents
         search.times*
         search.signals*
         search.fusion*

@@ -87,13 +87,21 @@ class Receipt(TypedDict):
     certainty: Certainty | None
 
 
+class SaidIntent(TypedDict):
+    """A standing intent that came up."""
+
+    id: str
+    text: str
+
+
 class SearchAnswer(TypedDict):
-    """The answers, best first, how sure they are, and the receipt."""
+    """The answers, best first, how sure they are, the receipt, and what was to be said of it."""
 
     results: list[Hit]
     confidence: float
     abstained: bool
     receipt: Receipt
+    intents: list[SaidIntent]
 
 
 class MemoryStep(TypedDict):
@@ -155,6 +163,7 @@ class RecallAnswer(TypedDict):
     chains: list[Chain]
     concepts: list[WalkedConcept]
     receipt: Receipt
+    intents: list[SaidIntent]
 
 
 class Stored(TypedDict):

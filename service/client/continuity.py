@@ -1,184 +1,27 @@
 """The endpoints of continuity: what one session leaves to the next."""
 
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Unpack
 from urllib.parse import quote
 
 from service.client.endpoint import Endpoint
-from service.client.options import Moment, Project
+from service.client.options import Moment
 from service.client.sending import Request
-
-Where = Project | str | None
-
-
-class ProjectPage(TypedDict):
-    """Projects in the order of their scopes; `next_cursor` is None on the last page."""
-
-    projects: list["KnownProject"]
-    next_cursor: str | None
-
-
-class KnownProject(TypedDict):
-    """A project: `scope` is that of its memories, `origins` and `roots` are where it was seen."""
-
-    scope: str
-    name: str | None
-    origins: list[str]
-    roots: list[str]
-    created_at: str
-    seen_at: str
-
-
-class Decided(TypedDict):
-    """What became of a decision; `scope` is that of its project."""
-
-    id: str
-    action: Literal["created", "duplicate", "updated"]
-    scope: str | None
-    supersedes: str | None
-    warnings: list[str]
-
-
-class Decision(TypedDict):
-    """A decision; `superseded_by` are the ids of those that took its place."""
-
-    id: str
-    title: str
-    text: str
-    tags: list[str]
-    at: str
-    scope: str | None
-    session: str | None
-    origin: str
-    superseded_by: list[str]
-
-
-class DecisionPage(TypedDict):
-    """Decisions, the newest first; `next_cursor` is None on the last page."""
-
-    decisions: list[Decision]
-    next_cursor: str | None
-
-
-class HandoffStored(TypedDict):
-    """A handoff that was stored; `scope` is that of its project."""
-
-    id: str
-    scope: str | None
-    chars: int
-    warnings: list[str]
-
-
-class Handoff(TypedDict):
-    """What a session left."""
-
-    id: str
-    text: str
-    at: str
-    session: str | None
-    origin: str
-
-
-class LastHandoff(TypedDict):
-    """The last handoff, all of it None where there is none; `history` are those before it."""
-
-    id: str | None
-    text: str | None
-    at: str | None
-    session: str | None
-    origin: str | None
-    scope: str | None
-    history: list[Handoff]
-
-
-class WorkingMemory(TypedDict):
-    """What is in focus; `text` and the rest of it are None where nothing is."""
-
-    text: str | None
-    chars: int
-    scope: str | None
-    session: str | None
-    origin: str | None
-    trust_tier: str | None
-    updated_at: str | None
-    warnings: list[str]
-
-
-class Section(TypedDict):
-    """A section: its share of the tokens, the ids of its memories, how many did not fit."""
-
-    name: str
-    share: float
-    ids: list[str]
-    left_out: int
-    text: NotRequired[str]
-
-
-class ContextReceipt(TypedDict):
-    """What it cost, the scope of the project, the room there was, and how much was known."""
-
-    took_ms: float
-    scope: str | None
-    max_tokens: int
-    max_chars: int | None
-    known: int
-
-
-class SessionContext(TypedDict):
-    """What a session should know; `text` is None with `format="json"`."""
-
-    text: str | None
-    sections: list[Section]
-    tokens: int
-    chars: int
-    receipt: ContextReceipt
-
-
-class GivenMemory(TypedDict):
-    """A memory that a session was given; `title` is None of what is gone or another agent's."""
-
-    id: str
-    title: str | None
-    operation: str
-    tokens: int
-    times: int
-    first_at: str
-    at: str
-    is_known: bool
-
-
-class SessionGiven(TypedDict):
-    """What a session was given, the last first; `next_cursor` is None on the last page."""
-
-    session: str
-    agent: str
-    given: list[GivenMemory]
-    tokens: int
-    next_cursor: str | None
-
-
-class PlaceOptions(TypedDict, total=False):
-    """Where: the agent, the project (a remote, a folder, a name), the session."""
-
-    agent: str
-    project: Where
-    session: str | None
-
-
-class DecisionOptions(PlaceOptions, total=False):
-    """What can be said of a decision; `supersedes` is the id of the one that it replaces."""
-
-    title: str | None
-    tags: list[str]
-    supersedes: str | None
-
-
-class ContextOptions(PlaceOptions, total=False):
-    """Why it is asked, and how much there is room for."""
-
-    source: Literal["startup", "resume", "clear", "compact"]
-    max_tokens: int | None
-    max_chars: int | None
-    format: Literal["markdown", "json"]
+from service.client.sessions import (
+    ContextOptions,
+    Decided,
+    DecisionOptions,
+    DecisionPage,
+    HandoffStored,
+    Intent,
+    IntentOptions,
+    IntentPage,
+    LastHandoff,
+    PlaceOptions,
+    ProjectPage,
+    SessionContext,
+    SessionGiven,
+    WorkingMemory,
+)
 
 
 class ContinuityEndpoints:
@@ -254,6 +97,24 @@ class ContinuityEndpoints:
             "cursor": cursor,
         }  # fmt: skip
         return Request("GET", "/decisions", params=params)
+
+    @Endpoint
+    def intend(self, text: str, **more: Unpack[IntentOptions]) -> Request[Intent]:
+        """Have something said when it comes up, or is due."""
+        return Request("POST", "/intents", {"text": text, **more})
+
+    @Endpoint
+    def list_intents(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Request[IntentPage]:
+        """List an agent's standing intents, also those that are said no more."""
+        params = {"agent": agent, "limit": limit, "cursor": cursor}
+        return Request("GET", "/intents", params=params)
+
+    @Endpoint
+    def forget_intent(self, id: str, *, agent: str | None = None) -> Request[None]:  # noqa: A002
+        """Have something said no more."""
+        return Request("DELETE", f"/intents/{quote(id, safe='')}", params={"agent": agent})
 
     @Endpoint
     def read_session(

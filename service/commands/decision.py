@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from service.client.continuity import Decided, Decision, DecisionOptions, PlaceOptions
+from service.client.sessions import Decided, Decision, DecisionOptions, PlaceOptions
 from service.commands.connect import connect
 from service.commands.handoff import minute
 from service.commands.here import Agent, Project, as_text, find_place

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from service.client.continuity import HandoffStored, LastHandoff, PlaceOptions
+from service.client.sessions import HandoffStored, LastHandoff, PlaceOptions
 from service.commands.connect import connect
 from service.commands.here import Agent, Project, as_text, find_place
 from service.commands.terminal import begin

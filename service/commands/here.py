@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from service.client import options
-from service.client.continuity import PlaceOptions
+from service.client.sessions import PlaceOptions
 from service.errors import InvalidRequest
 
 # A file of this name in a folder, or one above it, says whose memory is meant there.

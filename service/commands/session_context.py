@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from service.client.continuity import ContextOptions, SessionContext
+from service.client.sessions import ContextOptions, SessionContext
 from service.commands.connect import connect
 from service.commands.here import Agent, Project, find_place
 from service.commands.terminal import begin

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from service.client.continuity import PlaceOptions, WorkingMemory
+from service.client.sessions import PlaceOptions, WorkingMemory
 from service.commands.connect import connect
 from service.commands.handoff import minute
 from service.commands.here import Agent, Project, as_text, find_place

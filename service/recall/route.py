@@ -1,6 +1,6 @@
 """The door of /graph-recall."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
@@ -24,6 +24,7 @@ from service.recall.walk import Path, Step
 from service.records import Memory
 from service.search.ranking import Searcher, SearchQuery
 from service.search.receipts import Receipt, with_reason
+from service.search.said_intents import SaidIntent, intents_for
 from service.search.shapes import HitFields, signal_fields
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.store.agents import readable_agents
@@ -161,6 +162,7 @@ class RecallAnswer:
     chains: list[ChainFields]
     concepts: list[WalkedConcept]
     receipt: Receipt
+    intents: list[SaidIntent]
 
 
 @router.post("/graph-recall", operation_id="graph_recall", responses=_PROBLEMS)
@@ -172,7 +174,8 @@ async def post_recall(
         result = await _recall(searcher, request, known)
         memories = (hit.memory for hit in result.hits)
         unnoted = await note_given(given, request, "graph_recall", memories)
-    return await _answer(request, result, unnoted)
+    intents = await intents_for(searcher, request, request.query or "", result.receipt)
+    return await _answer(request, result, unnoted, intents)
 
 
 @router.get(
@@ -204,7 +207,10 @@ async def _recall(
 
 
 async def _answer(
-    request: RecallRequest, result: RecallResult, unnoted: str | None = None
+    request: RecallRequest,
+    result: RecallResult,
+    unnoted: str | None = None,
+    intents: Sequence[SaidIntent] = (),
 ) -> RecallAnswer:
     characters = sum(len(hit.memory.content) for hit in result.hits)
     return RecallAnswer(
@@ -213,6 +219,7 @@ async def _answer(
         chains=[_chain_fields(chain, result.memories) for chain in result.chains],
         concepts=[WalkedConcept(c.id[1], c.name, round(w, 4)) for c, w in result.concepts],
         receipt=with_reason(result.receipt, unnoted),
+        intents=list(intents),
     )
 
 

@@ -1,5 +1,6 @@
 """The door of /search."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
@@ -13,6 +14,7 @@ from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt, with_reason
 from service.search.refine.refining import Choices
+from service.search.said_intents import SaidIntent, intents_for
 from service.search.shapes import HitFields, hit_fields
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.web.bodies import JsonRoute
@@ -130,12 +132,13 @@ class SearchParameters(SearchOptions):
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The answers, best first, how sure they are, and the receipt."""
+    """The answers, best first, how sure they are, the receipt, and what was to be said of it."""
 
     results: list[HitFields]
     confidence: float
     abstained: bool
     receipt: Receipt
+    intents: list[SaidIntent]
 
 
 @router.post("/search", operation_id="search", responses=_PROBLEMS)
@@ -146,7 +149,8 @@ async def post_search(
     async with known_to(given, request) as known:
         result = await _search(searcher, request, known)
         unnoted = await note_given(given, request, "search", (hit.memory for hit in result.hits))
-    return _answer(request, result, unnoted)
+    intents = await intents_for(searcher, request, request.query, result.receipt)
+    return _answer(request, result, unnoted, intents)
 
 
 @router.get("/search", operation_id="search_get", responses=_PROBLEMS)
@@ -182,7 +186,10 @@ async def _search(
 
 
 def _answer(
-    request: SearchRequest, result: SearchResult, unnoted: str | None = None
+    request: SearchRequest,
+    result: SearchResult,
+    unnoted: str | None = None,
+    intents: Sequence[SaidIntent] = (),
 ) -> SearchAnswer:
     with_content = request.detail == "full"
     return SearchAnswer(
@@ -190,4 +197,5 @@ def _answer(
         confidence=result.confidence,
         abstained=result.abstained,
         receipt=with_reason(result.receipt, unnoted),
+        intents=list(intents),
     )

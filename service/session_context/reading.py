@@ -1,9 +1,11 @@
 """What a session context is made of, read by whichever engine there is: no embedding, no model."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from service.index.engine import Engine
+from service.intents.standing import due_intents
 from service.records import Filters, Memory
 from service.session_context.sections import CONSTRAINT, Found
 from service.store.database import Database
@@ -35,6 +37,7 @@ async def find_all(
         handoffs[0] if handoffs else None,
         await _focus(db, place),
         await _latest(engine, replace(asked, tags=(CONSTRAINT,)), _RULES, _MOST_RULES),
+        tuple(await due_intents(db, place.agent, place.scope, datetime.now(UTC))),
         await _latest(engine, asked, ("decision",), _MOST_DECISIONS),
         await _latest(engine, asked, ("preference",), _MOST_PREFERENCES),
         await _latest(engine, asked, _OTHER_KINDS, _MOST_OTHERS),

@@ -1,12 +1,14 @@
 """The door of /session-context: a session that begins is warm in one call."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from service.field_types import WHOLE, Label, OwnAgent
+from service.intents.standing import fire
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
 from service.records import Memory
@@ -29,6 +31,7 @@ TheSearcher = Annotated[Searcher, part(Searcher)]
 
 _DEFAULT_TOKENS: Final = 2000
 _MOST: Final = 10_000_000
+_INTENTS: Final = "intents"
 # What a client says when the session lost what it was given.
 _LOST: Final = frozenset({"clear", "compact"})
 
@@ -131,7 +134,7 @@ async def post_session_context(
     scope = await register(searcher.db, request.agent, identity) if identity else None
     place = Place(request.agent, scope, request.session)
     if request.session is None:
-        return (await _compose(searcher, request, place, ()))[0]
+        return await _fired(searcher, place, (await _compose(searcher, request, place, ()))[0])
     session = Session(request.agent, request.session)
     if request.source in _LOST:
         await given.lose(session)
@@ -139,7 +142,7 @@ async def post_session_context(
         without = await _known(given, request)
         context, told = await _compose(searcher, request, place, without)
         await given.note(session, "session_context", told)
-    return context
+    return await _fired(searcher, place, context)
 
 
 @router.get("", operation_id="session_context_get")
@@ -154,6 +157,13 @@ async def get_session_context(
     place = Place(parameters.agent, scope, parameters.session)
     without = await _known(given, parameters)
     return (await _compose(searcher, parameters, place, without))[0]
+
+
+async def _fired(searcher: Searcher, place: Place, context: SessionContext) -> SessionContext:
+    """Count the intents that it tells as said."""
+    said = [key for section in context.sections if section.name == _INTENTS for key in section.ids]
+    await fire(searcher.db, place.agent, said, datetime.now(UTC))
+    return context
 
 
 async def _known(given: Given, options: SessionContextOptions) -> tuple[str, ...]:

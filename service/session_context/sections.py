@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from service.intents.matching import Intent
 from service.records import Memory
 from service.session_context.packing import (
     Budget,
@@ -43,6 +44,7 @@ class Found:
     handoff: Memory | None
     focus: tuple[WorkingMemory, ...]
     constraints: tuple[Memory, ...]
+    intents: tuple[Intent, ...]
     decisions: tuple[Memory, ...]
     preferences: tuple[Memory, ...]
     others: tuple[Memory, ...]
@@ -89,7 +91,11 @@ def _orders(found: Found) -> list[SectionOrder]:
     return [
         SectionOrder("constraints", "## Hard constraints", 0.2, _lines(found.constraints)),
         SectionOrder("handoff", f"## Handoff{when}", 0.2, handoff),
-        SectionOrder("working_memory", "## Working memory", 0.15, _focus(found.focus)),
+        SectionOrder("working_memory", "## Working memory", 0.12, _focus(found.focus)),
+        SectionOrder(
+            "intents", "## Due", 0.03,
+            [Piece(inside(f"- {_one_line(one.text)}"), one.id) for one in found.intents],
+        ),
         SectionOrder(
             "decisions", "## Last decisions", 0.15,
             [Piece(inside(line_of_decision(one)), one.id) for one in decisions],

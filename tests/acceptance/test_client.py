@@ -124,6 +124,11 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert (old["id"], len(old["superseded_by"])) == (first["id"], 1)
     context = memory.session_context(project=app, session="s2", max_chars=9500)
     assert "Next: the quay." in (context["text"] or "")
+    intent = memory.intend("Ask Mina.", when=["quay"], project=app)
+    asked = memory.search("the quay", project=app, session="s3", new_only=True)
+    assert [one["text"] for one in asked["intents"]] == ["Ask Mina."]
+    assert intent["id"] in [one["id"] for one in memory.list_intents(limit=1000)["intents"]]
+    assert memory.forget_intent(intent["id"]) is None
     told = memory.read_session("s2")["given"]
     assert handoff["id"] in [one["id"] for one in told if one["is_known"]]
     assert memory.clear_working_memory(project=name) is None

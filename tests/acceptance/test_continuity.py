@@ -19,7 +19,8 @@ Json = dict[str, Any]
 APP: Json = {"origin": "git@github.com:Ann/App.git", "root": "/home/ann/app"}
 OTHER: Json = {"origin": "https://github.com/ann/other"}
 ORDER = [
-    "constraints", "handoff", "working_memory", "decisions", "preferences", "active", "index",
+    "constraints", "handoff", "working_memory", "intents", "decisions", "preferences", "active",
+    "index",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What is private is stored nowhere: by every way in, looked for in every byte of the data folder."""
+"""What is private is stored nowhere: sent by every way in, looked for in every byte kept."""
 
 from pathlib import Path
 
@@ -45,5 +45,5 @@ def test_nothing_private_is_kept(tmp_path: Path, embedding_url: str) -> None:
             _all(ask.get(path, params=params))
     found = [path for path in data.rglob("*") if path.is_file()]
     assert found
-    for path in found:
-        assert WORD.encode() not in path.read_bytes().lower(), path
+    for file in found:
+        assert WORD.encode() not in file.read_bytes().lower(), file

@@ -86,6 +86,9 @@ def _ways(operation: str, world: World) -> list[Json]:
         "read_memory": [{"params": way} for way in ({}, bob, of_bob)],
         "read_lineage": [{"params": way} for way in ({}, bob)],
         "list_projects": [{"params": bob}],
+        "intend": [{"json": {"when": ["x"], "text": "Hers."} | bob}],
+        "list_intents": [{"params": bob}],
+        "forget_intent": [{"params": way} for way in ({}, bob)],
         "read_session": [{"params": bob}],
         "log_decision": [
             {"json": {"text": "Hers."} | bob},

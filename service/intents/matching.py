@@ -1,0 +1,67 @@
+"""Whether what an intent waits for comes up in a text; pure."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from service.names.slugs import slug_of
+from service.text.terms import TERMS
+from service.text.words import index_words, query_words
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """When any of these words come up, or it is due, say this; so often, and not soon again.
+
+    `when` are words or names of concepts; the words of one must all come up. `fired` counts how
+    often it was said, `fires` is how often it may be.
+    """
+
+    id: str
+    when: tuple[str, ...]
+    text: str
+    scope: str | None
+    due: datetime | None
+    cooldown_hours: float
+    fires: int
+    fired: int
+    fired_at: datetime | None
+    expires_at: datetime | None
+    created_at: datetime
+    origin: str
+    trust_tier: str
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "Intent":
+        """Read a row of table intent."""
+        values: dict[str, Any] = {name: row.get(name) for name in cls.__dataclass_fields__}
+        values["when"] = tuple(row["when"])
+        return cls(**values)
+
+    def is_due(self, now: datetime) -> bool:
+        """Return whether its date has come."""
+        return self.due is not None and self.due <= now
+
+
+def coming_up(
+    intents: Iterable[Intent], text: str, concepts: Collection[str], now: datetime
+) -> list[Intent]:
+    """Return the intents whose words or concepts (slugs) come up in a text, in their order.
+
+    One that is due only from a later moment on waits for that too.
+    """
+    # Whole: a prompt may be long, and say it at its end.
+    said = {TERMS[word] for word in index_words(text).split()}
+    return [
+        intent
+        for intent in intents
+        if (intent.due is None or intent.is_due(now))
+        and any(_comes_up(phrase, said, concepts) for phrase in intent.when)
+    ]
+
+
+def _comes_up(phrase: str, said: Collection[int], concepts: Collection[str]) -> bool:
+    terms = [TERMS[word] for word in query_words(phrase).split()]
+    is_said = bool(terms) and all(term in said for term in terms)
+    return is_said or slug_of(phrase) in concepts

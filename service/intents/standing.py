@@ -1,0 +1,104 @@
+"""Standing intents as they are stored, and said."""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from service.access.caller import Caller
+from service.access.origins import tier_of
+from service.errors import NotAsThingsStand
+from service.index.engine import Engine
+from service.index.evidence import Question
+from service.intents.matching import Intent, coming_up
+from service.records import QUARANTINED
+from service.sanitise.sanitiser import Sanitiser
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.threads import read_texts
+
+LIST: Final = load_query(__package__, "list")
+OPEN: Final = load_query(__package__, "open")
+PUT: Final = load_query(__package__, "put")
+FIRE: Final = load_query(__package__, "fire")
+DELETE: Final = load_query(__package__, "delete")
+
+# All that are open are looked at for each question of a session that asks.
+MOST: Final = 1000
+
+
+class TooManyIntents(NotAsThingsStand):
+    """The agent has as many standing intents as it may have."""
+
+
+async def intend(
+    db: Database, sanitiser: Sanitiser, intent: Intent, agent: str, sender: Caller
+) -> tuple[Intent, tuple[str, ...]]:
+    """Store an intent as its sender's; returns it as stored, and what screening tells.
+
+    Raises TextRefused, and TooManyIntents beyond 1,000 of an agent.
+    """
+    if len(await db.run(LIST, agent=agent, after="", limit=MOST)) >= MOST:
+        msg = f"Agent {agent!r} has {MOST:,} standing intents: delete some with DELETE /intents."
+        raise TooManyIntents(msg)
+    texts = {"text": intent.text} | {f"when/{n}": one for n, one in enumerate(intent.when)}
+    characters = sum(map(len, texts.values()))
+    screened = await read_texts(characters, sanitiser.screen, texts, sender.origin)
+    tier = QUARANTINED if screened.is_quarantined else tier_of(sender.origin)
+    stored = Intent(
+        **{
+            **asdict(intent), "id": secrets.token_hex(8), "text": screened.texts["text"],
+            "when": tuple(screened.texts[f"when/{n}"] for n in range(len(intent.when))),
+            "origin": sender.origin, "trust_tier": tier,
+        }
+    )  # fmt: skip
+    row = {**asdict(stored), "when": list(stored.when), "agent": agent}
+    row |= {"client": sender.client, "key": sender.key}
+    del row["id"]
+    await db.run(PUT, id=record("intent", [agent, stored.id]), row=row)
+    return stored, screened.warnings
+
+
+async def list_intents(db: Database, agent: str, after: str, limit: int) -> list[Intent]:
+    """Return an agent's intents behind an id, in the order of their ids."""
+    return _intents(await db.run(LIST, agent=agent, after=after, limit=limit))
+
+
+async def due_intents(db: Database, agent: str, scope: str | None, now: datetime) -> list[Intent]:
+    """Return those of a project, and of none, whose date has come, the first due first."""
+    due = [one for one in await _open(db, agent, scope, now) if one.is_due(now)]
+    return sorted(due, key=lambda one: (one.due or now, one.id))
+
+
+async def say(
+    db: Database, engine: Engine, agent: str, scope: str | None, text: str, now: datetime
+) -> list[Intent]:
+    """Return what is to be said as a text comes up, and count it as said."""
+    standing = await _open(db, agent, scope, now)
+    if not any(one.when for one in standing):
+        return []
+    names = (await read_texts(len(text), Question.read, text, None)).names
+    concepts = {concept.id[1] for concept in await engine.concepts_named([agent], names)}
+    found = await read_texts(len(text), coming_up, standing, text, concepts, now)
+    said = await fire(db, agent, [one.id for one in found], now)
+    return [one for one in found if one.id in said]
+
+
+async def fire(db: Database, agent: str, keys: Iterable[str], now: datetime) -> set[str]:
+    """Count intents as said; returns those that nobody has said meanwhile."""
+    ids = [record("intent", [agent, key]) for key in keys]
+    return set(await db.run(FIRE, ids=ids, now=now)) if ids else set()
+
+
+async def forget(db: Database, agent: str, key: str) -> bool:
+    """Delete an intent; returns whether there was one."""
+    return bool(await db.run(DELETE, id=record("intent", [agent, key])))
+
+
+async def _open(db: Database, agent: str, scope: str | None, now: datetime) -> list[Intent]:
+    return _intents(await db.run(OPEN, agent=agent, scope=scope, now=now))
+
+
+def _intents(rows: Sequence[dict[str, Any]]) -> list[Intent]:
+    return [Intent.from_row(row) for row in rows]

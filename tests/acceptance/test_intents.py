@@ -1,0 +1,155 @@
+"""Standing intents: said when they come up, so often, not again soon, and never anybody else's."""
+
+import concurrent.futures
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.servers.keyed import KeyedService, keyed_service
+
+ENGINES = ("resident", "database")
+APP = "github.com/ann/app"
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def keyed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("intents")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param,
+        concepts_file=REPOSITORY / "examples" / "notes" / "concepts.toml",
+    ) as running:  # fmt: skip
+        yield running
+
+
+@pytest.fixture
+def client(keyed: KeyedService) -> Iterator[httpx.Client]:
+    with keyed.client() as one:
+        yield one
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest, client: httpx.Client) -> str:
+    """Return an agent of this test alone, who has stored a note."""
+    name = re.sub(r"\W", "-", request.node.name)[:80]
+    note = {"agent": name, "text": "The [[crane]] stands at the quay."}
+    client.post("/memories", json=note).raise_for_status()
+    return name
+
+
+def _intend(client: httpx.Client, agent: str, text: str, **more: object) -> Json:
+    answer = client.post("/intents", json={"agent": agent, "text": text, **more})
+    assert answer.status_code == 201, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _said(client: httpx.Client, agent: str, query: str, **more: object) -> list[str]:
+    asked = {"session": "s", "new_only": False, **more}
+    answer = client.post("/search", json={"agent": agent, "query": query, **asked})
+    assert answer.status_code == 200, answer.text
+    return [one["text"] for one in answer.json()["intents"]]
+
+
+def test_it_is_said_when_its_words_come_up(client: httpx.Client, agent: str) -> None:
+    often: Json = {"cooldown_hours": 0, "fires": 100}
+    _intend(client, agent, "Ask Mina.", when=["deploy to production", "release"], **often)
+    _intend(client, agent, "배포 전에 물어보세요.", when=["배포"], **often)
+    for query, expected in (
+        ("shall we deploy this to production now?", ["Ask Mina."]),
+        ("Deploying? Production is down", ["Ask Mina."]), ("the RELEASES of May", ["Ask Mina."]),
+        ("deploy to staging", []), ("what is for lunch", []),
+        ("오늘 배포를 할까요", ["배포 전에 물어보세요."]),
+        ("x " * 3000 + "release", ["Ask Mina."]),
+    ):  # fmt: skip
+        assert _said(client, agent, query) == expected
+    body = {"agent": agent, "query": "crane release", "session": "s", "new_only": True}
+    recalled = client.post("/graph-recall", json=body).json()["intents"]
+    assert [one["text"] for one in recalled] == ["Ask Mina."]
+    # To nobody in particular, and to a GET, nothing is said.
+    for way in ({"session": None, "new_only": None}, {"session": "s", "new_only": None}):
+        assert _said(client, agent, "release", **way) == []
+    asked = {"q": "release", "agent": agent, "session": "s", "new_only": "true"}
+    assert client.get("/search", params=asked).json()["intents"] == []
+    other = {"agent": f"{agent}-2", "text": "A release."}
+    client.post("/memories", json=other).raise_for_status()
+    assert _said(client, f"{agent}-2", "release") == []
+
+
+def test_a_concept_comes_up_under_its_other_names(client: httpx.Client) -> None:
+    client.post("/memories", json={"text": "The graphics card is hot."}).raise_for_status()
+    _intend(client, "main", "Look at the fan.", when=["GPU"], cooldown_hours=0)
+    assert _said(client, "main", "how is the graphics card?") == ["Look at the fan."]
+    assert _said(client, "main", "how is the weather?") == []
+
+
+def test_it_is_said_so_often_and_not_again_soon(keyed: KeyedService, agent: str) -> None:
+    with keyed.client() as client:
+        once = _intend(client, agent, "Once.", when=["crane"], fires=1, cooldown_hours=0)
+        _intend(client, agent, "Not soon.", when=["crane"])
+
+    def ask(number: int) -> list[str]:
+        with keyed.client() as client:
+            return _said(client, agent, f"the crane {number}", session=f"s{number}")
+
+    with concurrent.futures.ThreadPoolExecutor(6) as threads:
+        said = [text for answer in threads.map(ask, range(12)) for text in answer]
+    assert sorted(said) == ["Not soon.", "Once."]
+    with keyed.client() as client:
+        listed = client.get("/intents", params={"agent": agent}).json()["intents"]
+        assert [one["fired"] for one in listed] == [1, 1]
+        where: Json = {"params": {"agent": agent}}
+        assert client.delete(f"/intents/{once['id']}", **where).status_code == 204
+        assert client.delete(f"/intents/{once['id']}", **where).status_code == 404
+        page = client.get("/intents", params={"agent": agent, "limit": 1}).json()
+        assert (len(page["intents"]), page["next_cursor"]) == (1, None)
+
+
+def test_what_is_due_is_told_to_a_session_that_begins(client: httpx.Client, agent: str) -> None:
+    _intend(client, agent, "Renew the licence.", due="2026-01-01", project=APP)
+    _intend(client, agent, "Not yet.", due="2126-01-01", when=["crane"])
+    _intend(client, agent, "It is over.", due="2026-01-01", expires_at="2026-01-02")
+    other = {"agent": agent, "project": "github.com/ann/other"}
+    assert "Renew" not in client.post("/session-context", json=other).json()["text"]
+    own = {"agent": agent, "project": APP, "session": "s"}
+    got = client.get("/session-context", params={"agent": agent, "project": APP}).json()
+    told = client.post("/session-context", json=own).json()
+    assert told["text"] == got["text"]
+    assert "## Due\n- Renew the licence." in told["text"]
+    assert ("Not yet." in told["text"], "It is over." in told["text"]) == (False, False)
+    # It was said; the next session of the day is not told again.
+    assert "Renew" not in client.post("/session-context", json=own).json()["text"]
+    assert _said(client, agent, "the crane") == []
+
+
+def test_nobody_else_s_words_are_said(
+    keyed: KeyedService, client: httpx.Client, agent: str
+) -> None:
+    _, told = keyed.key(["read", "write"], [agent], name=f"pages of {agent}", origin="untrusted")
+    with keyed.client(told) as pages:
+        stored = _intend(pages, agent, "Evil.", when=["crane"], due="2026-01-01")
+        assert (stored["origin"], stored["trust_tier"]) == ("untrusted", "untrusted")
+    assert _said(client, agent, "crane") == []
+    assert "Evil" not in client.post("/session-context", json={"agent": agent}).json()["text"]
+    secret = "AKIA" + "IOSFODNN7" + "EXAMPLF"
+    kept = _intend(client, agent, f"Use {secret}.", when=["quay", secret])
+    assert secret not in str(kept)
+    assert kept["warnings"]
+
+
+def test_one_that_makes_no_sense_is_refused(client: httpx.Client, agent: str) -> None:
+    every: list[Json] = [
+        {}, {"when": []}, {"when": [" "]}, {"when": ["x"], "fires": 0}, {"due": "soon"},
+        {"when": ["x"], "cooldown_hours": -1}, {"when": ["x"] * 51}, {"when": ["x"], "who": 1},
+    ]  # fmt: skip
+    for wrong in every:
+        answer = client.post("/intents", json={"agent": agent, "text": "No.", **wrong})
+        assert answer.status_code == 422, wrong
+    assert client.get("/intents", params={"agent": agent}).json()["intents"] == []
