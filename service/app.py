@@ -17,6 +17,7 @@ from service.consolidate import route as consolidate
 from service.decisions import route as decisions
 from service.documents import route as documents
 from service.errors import CannotStart, ServiceError
+from service.fixes import route as fixes
 from service.grants import route as grants
 from service.graph import route as graph
 from service.handoff import route as handoff
@@ -27,6 +28,7 @@ from service.intents import route as intents
 from service.keys import route as keys
 from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
+from service.observe import route as observe
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
 from service.projects import route as projects
@@ -114,6 +116,8 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         session_context,
         sessions,
         intents,
+        observe,
+        fixes,
     ):
         app.include_router(room.router)
     add_pages(app)

@@ -27,6 +27,7 @@ from service.inference.vectors import Vectors
 from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
+from service.observe.observing import Observer
 from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
 from service.search.ranking import Searcher, turns_of
@@ -68,6 +69,7 @@ class Parts:
     private_files: PrivateFiles
     audit: AuditLog
     given: Given
+    observer: Observer
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -123,7 +125,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
             Consolidations(jobs), searcher, fit, keyring, private_files,
-            audit, Given(db),
+            audit, Given(db), Observer(pipeline),
         )  # fmt: skip
     finally:
         await keyring.note()

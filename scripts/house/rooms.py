@@ -41,6 +41,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         records* limits sanitise*
         settings
         text*
+        transcripts*
         names*
         store
         inference
@@ -60,8 +61,8 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search
         jobs
         ingest
-        memories documents concepts keys grants audit working_memory
-        trust decisions handoff session_context
+        memories documents concepts keys grants audit working_memory fixes
+        trust decisions handoff session_context observe
         consolidate.summary*
         consolidate recall graph hooks
         operate

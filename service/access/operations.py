@@ -32,6 +32,8 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "set_working_memory": ("read", "write"),
     "update_working_memory": ("read", "write"),
     "clear_working_memory": ("write",),
+    "observe": ("write",),
+    "lookup_fix": ("read",),
     "intend": ("write",),
     "list_intents": ("read",),
     "forget_intent": ("write",),

@@ -1,6 +1,6 @@
 """The endpoints of continuity: what one session leaves to the next."""
 
-from typing import Unpack
+from typing import Literal, Unpack
 from urllib.parse import quote
 
 from service.client.endpoint import Endpoint
@@ -11,15 +11,19 @@ from service.client.sessions import (
     Decided,
     DecisionOptions,
     DecisionPage,
+    FixAnswer,
     HandoffStored,
     Intent,
     IntentOptions,
     IntentPage,
     LastHandoff,
+    LookupOptions,
+    Observed,
     PlaceOptions,
     ProjectPage,
     SessionContext,
     SessionGiven,
+    TranscriptOptions,
     WorkingMemory,
 )
 
@@ -97,6 +101,22 @@ class ContinuityEndpoints:
             "cursor": cursor,
         }  # fmt: skip
         return Request("GET", "/decisions", params=params)
+
+    @Endpoint
+    def observe(
+        self,
+        session: str,
+        client: Literal["claude-code", "codex", "openclaw", "generic"],
+        **stretch: Unpack[TranscriptOptions],
+    ) -> Request[Observed]:
+        """Read on in a transcript, and keep what is worth it."""
+        body = {"session": session, "client": client, **stretch}
+        return Request("POST", "/observe", body, is_long=True)
+
+    @Endpoint
+    def lookup_fix(self, output: str, **more: Unpack[LookupOptions]) -> Request[FixAnswer]:
+        """Find what was done about the same error before."""
+        return Request("POST", "/fixes/lookup", {"output": output, **more})
 
     @Endpoint
     def intend(self, text: str, **more: Unpack[IntentOptions]) -> Request[Intent]:

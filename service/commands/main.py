@@ -14,6 +14,7 @@ from service.commands import (
     handoff,
     ingest,
     keys,
+    observe,
     reembed,
     serve,
     session_context,
@@ -33,6 +34,7 @@ app.command("ingest")(ingest.command)
 app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
+app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
 app.add_typer(handoff.commands, name="handoff")
 app.add_typer(working_memory.commands, name="working-memory")

@@ -5,6 +5,7 @@ back as something that was said.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _NAME: Final = "graph-memory-context"
@@ -23,6 +24,36 @@ def open_mark(**told: str | None) -> str:
 def inside(text: str) -> str:
     """Return a text that can stand in a block: no mark in it ends or begins one."""
     return _MARK.sub("\u2039", text)
+
+
+def without_blocks(text: str, names: Sequence[str] = ()) -> str:
+    """Return a text without the blocks of this service, and those of other tags with these names.
+
+    One that is opened and not closed goes on to the end: its rest was cut off.
+    """
+    for name in (_NAME, *names):
+        text = _without(text, name)
+    return text
+
+
+def _without(text: str, name: str) -> str:
+    folded, opening, closing = text.lower(), f"<{name}", f"</{name}>"
+    if len(folded) != len(text):
+        # A letter that has two in lower case: places would not agree.
+        folded = text
+    kept, place = [], 0
+    while (start := folded.find(opening, place)) >= 0:
+        after = folded[start + len(opening) : start + len(opening) + 1]
+        if after not in {">", " ", "\n", "/"}:
+            kept.append(text[place : start + len(opening)])
+            place = start + len(opening)
+            continue
+        kept.append(text[place:start])
+        end = folded.find(closing, start)
+        if end < 0:
+            return "".join(kept)
+        place = end + len(closing)
+    return "".join([*kept, text[place:]])
 
 
 def _quoted(value: str) -> str:

@@ -124,6 +124,10 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert (old["id"], len(old["superseded_by"])) == (first["id"], 1)
     context = memory.session_context(project=app, session="s2", max_chars=9500)
     assert "Next: the quay." in (context["text"] or "")
+    lines = [{"role": "user", "content": f"From now on {name} is red."}]
+    seen = memory.observe(f"t-{name}", "generic", entries=lines, project=app)
+    assert (seen["stored"], seen["offset"]) == (1, 1)
+    assert memory.lookup_fix("Error: no such crane", project=app)["found"] is False
     intent = memory.intend("Ask Mina.", when=["quay"], project=app)
     asked = memory.search("the quay", project=app, session="s3", new_only=True)
     assert [one["text"] for one in asked["intents"]] == ["Ask Mina."]

@@ -43,6 +43,7 @@ ROOMS: Final = (
 )  # fmt: skip
 # What a function needs besides its text.
 GIVEN: Final[dict[str, dict[str, Any]]] = {
+    "service.text.context_block.without_blocks": {"names": ("private",)},
     "service.text.cjk.is_name_border": {"at": 1},
     "service.sanitise.instruction_cues.rules_met": {"language": "english"},
     "service.text.fences.closes_fence": {"fence": "```"},

@@ -1,0 +1,181 @@
+"""`graph-memory observe`: files of transcripts are read here, and sent in stretches."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from service.client.endpoints import AsyncGraphMemory
+from service.client.sessions import PlaceOptions, TranscriptOptions
+from service.commands.connect import connect
+from service.commands.here import Agent, Project, find_place, tell_repository
+from service.commands.terminal import begin, console
+from service.errors import InvalidRequest
+from service.observe.fold import State, fold
+from service.settings import Settings
+from service.transcripts.reading import Client, read_text
+
+_STRETCH_BYTES: Final = 1_000_000
+_HEAD_BYTES: Final = 200_000
+_HEAD_LINES: Final = 20
+_UNITS: Final = {"h": 3600, "d": 86_400, "w": 604_800}
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A file of a transcript: which program wrote it, in which session and folder."""
+
+    path: Path
+    client: Client
+    session: str
+    folder: str | None
+
+
+def command(
+    paths: Annotated[list[Path], typer.Argument(help="Files, or folders of *.jsonl.")],
+    since: Annotated[str | None, typer.Option(help="Changed within: 24h, 7d, 2w.")] = None,
+    agent: Agent = None,
+    project: Project = None,
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would keep.")
+    ] = False,
+) -> None:
+    """Read transcripts of Claude Code, Codex and OpenClaw, and keep what is worth it."""
+    files = list(_files(paths, _seconds(since)))
+    console.print(f"Reading {len(files):,} transcripts.", highlight=False)
+    if dry_run:
+        _tell(files)
+        return
+    counted = asyncio.run(_send(begin(), files, agent, project))
+    typer.echo(f"{counted['stored']:,} stored, {counted['duplicates']:,} were known.")
+
+
+def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
+    now = time.time()
+    for path in paths:
+        if not path.exists():
+            raise InvalidRequest(f"{path}: there is no such file or folder.")
+        for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+            if seconds is None or now - file.stat().st_mtime <= seconds:
+                yield file
+
+
+def _seconds(since: str | None) -> float | None:
+    if since is None:
+        return None
+    number, unit = since[:-1], since[-1:]
+    if not number.isdecimal() or unit not in _UNITS:
+        raise InvalidRequest(f"--since {since!r} is no time: write 24h, 7d or 2w.")
+    return int(number) * _UNITS[unit]
+
+
+def _tell(files: list[Path]) -> None:
+    """Print what would be kept; nothing is sent."""
+    for file in files:
+        told = describe(file)
+        state = State()
+        for offset, text, is_last in stretches(file):
+            read = read_text(told.client, text, offset, is_final=is_last)
+            for one in fold(state, read.turns):
+                typer.echo(f"  [{one.kind}] {' '.join(one.text.split())[:200]}")
+    typer.echo("Dry run: nothing was stored.")
+
+
+async def _send(
+    settings: Settings, files: list[Path], agent: str | None, project: str | None
+) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    async with connect(settings) as memory:
+        with Progress(*columns, console=console, transient=True) as progress:
+            for file in progress.track(files, description="transcripts"):
+                counted += await _send_one(memory, describe(file), agent, project)
+    return counted
+
+
+async def _send_one(
+    memory: AsyncGraphMemory, told: Transcript, agent: str | None, project: str | None
+) -> Counter[str]:
+    place = _place_of(told, agent, project)
+    counted: Counter[str] = Counter()
+    for offset, text, is_last in stretches(told.path):
+        choices: TranscriptOptions = {"text": text, "offset": offset, "final": is_last}
+        choices |= place  # type: ignore[typeddict-item]
+        done = await memory.observe(told.session, told.client, **choices)
+        counted += Counter(stored=done["stored"], duplicates=done["duplicates"])
+        for warning in done["warnings"]:
+            console.print(f"{told.path}: {warning}", markup=False, highlight=False)
+    return counted
+
+
+def _place_of(told: Transcript, agent: str | None, project: str | None) -> PlaceOptions:
+    """Return whose memory a transcript is for: the project of the folder that it was made in."""
+    place = find_place(agent, project)
+    if project is None and told.folder:
+        folder = Path(told.folder)
+        found = tell_repository(folder) if folder.is_dir() else {}
+        place["project"] = found or {"root": told.folder}
+    return place
+
+
+def stretches(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Yield a file in stretches of whole lines: where each begins, its text, and if it is the last.
+
+    About a million bytes each; a longer line is read whole and passed over by the reader.
+    """
+    with path.open("rb") as file:
+        offset, stretch = 0, file.readlines(_STRETCH_BYTES)
+        while stretch:
+            following = file.readlines(_STRETCH_BYTES)
+            raw = b"".join(stretch)
+            yield offset, raw.decode("utf-8", "replace"), not following
+            offset, stretch = offset + len(raw), following
+
+
+def describe(path: Path) -> Transcript:
+    """Return which program wrote a transcript, in which session and folder, by its first lines."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES).splitlines()[:_HEAD_LINES]
+    lines = [line for line in map(_parsed, head) if line is not None]
+    kinds = {line.get("type") for line in lines}
+    client: Client = "generic"
+    session, folder = path.stem, None
+    if kinds & {"session_meta", "response_item", "event_msg"}:
+        client = "codex"
+    elif "session" in kinds or "toolResult" in {_role(line) for line in lines}:
+        client = "openclaw"
+    elif any("role" in line and "type" not in line for line in lines):
+        client = "generic"
+    elif kinds & {"user", "assistant", "summary", "attachment", "system"}:
+        client = "claude-code"
+    for line in lines:
+        payload = line.get("payload")
+        told = payload if isinstance(payload, dict) else line
+        named = told.get("sessionId") or (
+            told.get("id") if line.get("type") in {"session", "session_meta"} else None
+        )
+        session = named if isinstance(named, str) and named else session
+        cwd = told.get("cwd")
+        folder = cwd if isinstance(cwd, str) and cwd and folder is None else folder
+    return Transcript(path, client, session[:200], folder)
+
+
+def _role(line: dict[str, Any]) -> object:
+    message = line.get("message")
+    return message.get("role") if isinstance(message, dict) else None
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None

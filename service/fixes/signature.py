@@ -1,0 +1,55 @@
+"""What an error says, without what changes from one time to the next; pure."""
+
+import re
+from typing import Final
+
+from service.drafts.drafts import digest
+
+# Colours and the like of terminals.
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+# The last line of a traceback, and what other programs call an error.
+_RAISED: Final = re.compile(
+    r"^(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit)\b.{0,400}"
+)
+_CALLED: Final = re.compile(
+    r"\b(?:error|fatal|panic(?:ked)?|failed|failure|cannot|could not|not found|no such|undefined"
+    r"|unresolved|denied|refused|segmentation fault|timed? ?out)\b|오류|에러|실패|错误|失败",
+    re.IGNORECASE,
+)
+# Lines that only count, or repeat how it ended.
+_COUNTS: Final = re.compile(
+    r"^\W{0,40}(?:\d{1,9} (?:failed|passed|errors?|warnings?)\b|command exited|exit code|npm err!"
+    r"|process exited|=+|found \d{1,9})",
+    re.IGNORECASE,
+)
+_PATHS: Final = re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]{0,100}[/\\]){1,40}([\w.@~+-]{1,100})")
+_HEX: Final = re.compile(r"\b(?:0x)?[0-9a-f]{7,64}\b", re.IGNORECASE)
+_NUMBERS: Final = re.compile(r"\d{1,40}(?:\.\d{1,40}){0,4}")
+_SPACES: Final = re.compile(r"\s+")
+_MOST_LINES: Final = 400
+_MOST_CHARACTERS: Final = 300
+
+
+def error_of(output: str) -> str | None:
+    """Return the line of an output that says what is wrong; None where no line does."""
+    lines = [_ESCAPES.sub("", line).strip() for line in output.splitlines()[-_MOST_LINES:]]
+    lines = [line[:_MOST_CHARACTERS] for line in lines if line and not _COUNTS.match(line)]
+    raised = [line for line in lines if _RAISED.match(line)]
+    if raised:
+        return raised[-1]
+    return next((line for line in lines if _CALLED.search(line)), None)
+
+
+def signature_of(error: str) -> str:
+    """Return what an error is known by: its words without folders, numbers and hashes."""
+    text = _PATHS.sub(r"\1", _ESCAPES.sub("", error))
+    text = _NUMBERS.sub("0", _HEX.sub("#", text))
+    return digest("error", _SPACES.sub(" ", text).strip().casefold())
+
+
+def command_of(command: str) -> str:
+    """Return a command in one spelling: without further spaces, and where it was run."""
+    text = _SPACES.sub(" ", command).strip()
+    while text.startswith("cd ") and " && " in text:
+        text = text.partition(" && ")[2]
+    return text

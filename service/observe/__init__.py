@@ -1,0 +1,1 @@
+"""The observer: what is worth keeping of a transcript, taken out by rules, without a model."""

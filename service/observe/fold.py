@@ -1,0 +1,156 @@
+"""What comes of a session's turns, one after the other; pure.
+
+The state says all that later turns need of earlier ones, so that a transcript gives the same in
+whatever pieces it comes. It is bounded, and plain enough to be stored as it is.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from service.fixes.signature import command_of, error_of, signature_of
+from service.observe.cues import statements
+from service.transcripts.turns import Turn
+
+_MOST_CALLS: Final = 200
+_MOST_FAILURES: Final = 50
+_MOST_DEEDS: Final = 12
+_MOST_FILES: Final = 12
+_MOST_BOXES: Final = 12
+_MOST_REQUEST: Final = 600
+_MOST_DEED: Final = 200
+_BOX: Final = re.compile(r"^\s{0,20}[-*]\s\[ \]\s(\S.{0,200})", re.MULTILINE)
+# Tools that change a file, by what their names begin with in lower case.
+_CHANGES: Final = (
+    "edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create",
+)  # fmt: skip
+# A search that finds nothing ends with 1, and is no error.
+_SEARCHES: Final = frozenset(
+    """
+    grep rg ag find ls cat head tail sed awk test diff which cmp curl wget ps pgrep
+    """.split()  # noqa: SIM905 - one a line were as long as the rest
+)
+
+
+@dataclass(slots=True)
+class Failure:
+    """A command that failed: what it said, and what was done since."""
+
+    command: str
+    error: str
+    deeds: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class State:
+    """What is known of a session so far."""
+
+    calls: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    request: str | None = None
+    files: list[str] = field(default_factory=list)
+    failing: str | None = None
+    boxes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, stored: dict[str, Any] | None) -> "State":
+        """Return a state as `asdict` stored it."""
+        values = dict(stored or {})
+        failures = values.pop("failures", {})
+        return cls(**values, failures={key: Failure(**one) for key, one in failures.items()})
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as it is stored."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Something worth keeping: a statement, or a fix with its error's signature and its command."""
+
+    kind: str
+    text: str
+    offset: int
+    at: datetime | None
+    signature: str | None = None
+    command: str | None = None
+
+
+def fold(state: State, turns: Iterable[tuple[int, Turn]]) -> Iterator[Extract]:
+    """Yield what is worth keeping of turns that go on where `state` is, and bring that on."""
+    for offset, turn in turns:
+        if turn.role == "user":
+            state.request = turn.text[:_MOST_REQUEST]
+            for kind, sentence in statements(turn.text):
+                yield Extract(kind, sentence, offset, turn.at)
+        elif turn.role == "tool":
+            yield from _gave(state, offset, turn)
+        elif turn.tool:
+            _called(state, turn)
+        elif boxes := _BOX.findall(turn.text):
+            state.boxes = [box.strip() for box in boxes[:_MOST_BOXES]]
+
+
+def handoff_of(state: State) -> str | None:
+    """Return what the next session should know where nobody wrote it; None of an empty one."""
+    if state.request is None:
+        return None
+    parts = [f"Automatic handoff, as nobody wrote one.\n\nLast request: {state.request}"]
+    if state.files:
+        parts.append("Files touched: " + ", ".join(state.files))
+    if state.failing:
+        parts.append(f"Last failing command: `{state.failing}`")
+    if state.boxes:
+        parts.append("Open:\n" + "\n".join(f"- [ ] {box}" for box in state.boxes))
+    return "\n\n".join(parts)
+
+
+def _called(state: State, turn: Turn) -> None:
+    """Remember a call, and what it does about what failed before."""
+    command = command_of(turn.command) if turn.command else None
+    if turn.call:
+        state.calls[turn.call] = {"command": command}
+        while len(state.calls) > _MOST_CALLS:
+            del state.calls[next(iter(state.calls))]
+    deed = None
+    if turn.file and (turn.tool or "").lower().startswith(_CHANGES):
+        deed = f"changed {turn.file}"
+        state.files = [*(one for one in state.files if one != turn.file), turn.file][-_MOST_FILES:]
+    elif command and not _is_search(command):
+        deed = f"ran `{command[:_MOST_DEED]}`"
+    for key, failure in state.failures.items():
+        if deed and key != command and deed not in failure.deeds:
+            failure.deeds = [*failure.deeds, deed][-_MOST_DEEDS:]
+
+
+def _gave(state: State, offset: int, turn: Turn) -> Iterator[Extract]:
+    """Note a failure, or that what failed before passes now: then what was done is a fix."""
+    call = state.calls.pop(turn.call, None) if turn.call else None
+    command = call and call["command"]
+    if not command or turn.failed is None or _is_search(command):
+        return
+    if turn.failed:
+        state.failing = command[:_MOST_DEED]
+        error, before = error_of(turn.text), state.failures.get(command)
+        if error is None:
+            return
+        if before is None or signature_of(before.error) != signature_of(error):
+            state.failures.pop(command, None)
+            state.failures[command] = Failure(command, error)
+        while len(state.failures) > _MOST_FAILURES:
+            del state.failures[next(iter(state.failures))]
+        return
+    if state.failing == command[:_MOST_DEED]:
+        state.failing = None
+    failure = state.failures.pop(command, None)
+    if failure and failure.deeds:
+        done = "\n".join(f"- {deed}" for deed in failure.deeds)
+        text = f"`{command}` failed: {failure.error}\n\nWhat was done before it passed:\n{done}"
+        yield Extract("fix", text, offset, turn.at, signature_of(failure.error), command)
+
+
+def _is_search(command: str) -> bool:
+    """Return whether a command only looks for something."""
+    return command.split(" ", 1)[0] in _SEARCHES or command.startswith(("git grep", "git diff"))

@@ -1,0 +1,163 @@
+"""A delta of a transcript is read, what is worth keeping stored, and how far it was read noted.
+
+In this order: cut off in between, the same delta is read again and gives the same memories, which
+are known by what they say.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import orjson
+
+from service.access.caller import Caller
+from service.drafts.drafts import digest
+from service.fixes.fixes import Proof, put_fix
+from service.memories.screening import Pushed
+from service.memories.storing import REFUSED, store
+from service.observe.fold import Extract, State, fold, handoff_of
+from service.store.database import record
+from service.store.queries import load_query
+from service.threads import read_texts
+from service.transcripts.reading import Client, read_entries, read_text
+from service.transcripts.turns import Read
+from service.writing.pipeline import Pipeline
+
+READ: Final = load_query(__package__, "read_transcript")
+HAS_HANDOFF: Final = load_query(__package__, "has_handoff")
+PUT: Final = load_query(__package__, "put_transcript")
+
+_FIX: Final = "fix"
+_MOST_TITLE: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A stretch of a transcript: lines as text, or entries; `offset` is where it begins.
+
+    Without one it goes on where the last delta ended. The last one `is_final`.
+    """
+
+    session: str
+    client: Client
+    text: str | None
+    entries: Sequence[Any] | None
+    offset: int | None
+    is_final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What came of a delta: memories that are new or were known, lines by why they gave none."""
+
+    stored: int
+    duplicates: int
+    ignored: dict[str, int]
+    offset: int
+    memories: list[str]
+    warnings: list[str] = field(default_factory=list)
+
+
+class Observer:
+    """Reads the deltas of each session one after the other."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._turns: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def observe(
+        self, agent: str, scope: str | None, delta: Delta, sender: Caller
+    ) -> Observed:
+        """Take in a delta; raises what storing raises, and then it is as if it had never come."""
+        turn = (agent, delta.session, delta.client)
+        async with self._turns.setdefault(turn, asyncio.Lock()):
+            return await self._observe(agent, scope, delta, sender)
+
+    async def _observe(
+        self, agent: str, scope: str | None, delta: Delta, sender: Caller
+    ) -> Observed:
+        db = self._pipeline.db
+        place = record("transcript", [agent, delta.session, delta.client])
+        row = await db.run(READ, id=place) or {"offset": 0, "state": None}
+        read, warnings = await _read(delta, row["offset"])
+        state = State.of(orjson.loads(row["state"]) if row["state"] else None)
+        characters = sum(len(turn.text) for _, turn in read.turns)
+        extracts = await read_texts(characters, lambda: list(fold(state, read.turns)))
+        pushed = [_pushed(one, agent, scope, delta, sender) for one in extracts]
+        handoff = handoff_of(state) if delta.is_final else None
+        if handoff and not await db.run(HAS_HANDOFF, agent=agent, in_session=delta.session):
+            pushed.append(_handoff(handoff, agent, scope, delta, sender))
+        keys, synced = await store(self._pipeline, pushed) if pushed else ([], None)
+        actions = synced.actions if synced else ()
+        for one, key, action in zip(extracts, keys, actions, strict=False):
+            if one.signature and one.command and action != REFUSED:
+                at = one.at or datetime.now(UTC)
+                proof = Proof(agent, scope, one.signature, one.command, delta.session, at)
+                await put_fix(db, proof, key)
+        await db.run(
+            PUT, id=place, agent=agent, in_session=delta.session, client=delta.client,
+            offset=max(read.offset, row["offset"]), state=orjson.dumps(state.stored()).decode(),
+            now=datetime.now(UTC),
+        )  # fmt: skip
+        told = [warning for one in (synced.told if synced else ()) for warning in one]
+        return Observed(
+            sum(action in {"created", "updated"} for action in actions),
+            sum(action == "duplicate" for action in actions), dict(sorted(read.ignored.items())),
+            max(read.offset, row["offset"]), [key for key in dict.fromkeys(keys) if key],
+            [*warnings, *told],
+        )  # fmt: skip
+
+
+async def _read(delta: Delta, known: int) -> tuple[Read, list[str]]:
+    """Read what is new of a delta: what was read before is passed over, a gap is told."""
+    offset = known if delta.offset is None else delta.offset
+    warnings = []
+    if offset > known:
+        unit = "bytes" if delta.entries is None else "entries"
+        warnings.append(f"{offset - known:,} {unit} before this delta were never sent.")
+    passed = max(0, known - offset)
+    if delta.entries is not None:
+        entries = delta.entries[passed:]
+        return read_entries(delta.client, entries, max(offset, known)), warnings
+    text = delta.text or ""
+    if passed:
+        text = text.encode("utf-8", "replace")[passed:].decode("utf-8", "replace")
+    read = await read_texts(
+        len(text), lambda: read_text(
+            delta.client, text, max(offset, known), is_final=delta.is_final
+        ),
+    )  # fmt: skip
+    return read, warnings
+
+
+def _pushed(
+    extract: Extract, agent: str, scope: str | None, delta: Delta, sender: Caller
+) -> Pushed:
+    """Return an extract as a memory; the same words of the same project are the same one.
+
+    What a tool printed is somebody else's: a fix is of origin `untrusted`.
+    """
+    is_fix = extract.kind == _FIX
+    own = digest(scope or "", extract.kind, " ".join(extract.text.casefold().split()))
+    if is_fix:
+        own = digest(scope or "", _FIX, extract.signature or "", extract.command or "")
+    place = f"{delta.client}:{delta.session}"
+    return Pushed.by(
+        sender, text=f"{extract.text}\n\n({place}, {extract.offset})" if is_fix else extract.text,
+        title=f"Fix: {(extract.command or '')[:_MOST_TITLE]}" if is_fix else None,
+        agent=agent, kind="observation" if is_fix else extract.kind,
+        type="procedural" if is_fix else None, tags=(_FIX,) if is_fix else ("said",),
+        scope=scope, session=delta.session, occurred_at=extract.at,
+        source_kind="tool-output" if is_fix else "transcript", source_ref=f"observed:{own}",
+    )  # fmt: skip
+
+
+def _handoff(text: str, agent: str, scope: str | None, delta: Delta, sender: Caller) -> Pushed:
+    return Pushed.by(
+        sender, text=text, agent=agent, kind="handoff", tags=("automatic",), scope=scope,
+        session=delta.session, source_kind="transcript",
+        source_ref=f"handoff:{delta.client}:{delta.session}", occurred_at=datetime.now(UTC),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Transcripts: what agents' programs write down of a session, read into one shape; pure."""

@@ -1,0 +1,298 @@
+"""Transcripts come in by stretches; what mattered is known in the next session."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.acceptance.test_command import _environment, _serving
+from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.running import running_service
+from tests.unit.test_transcripts import SESSION
+
+ENGINES = ("resident", "database")
+CLIENTS = tuple(SESSION)
+APP = {"origin": "git@github.com:ann/app.git"}
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def keyed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("observe")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def client(keyed: KeyedService) -> Iterator[httpx.Client]:
+    with keyed.client() as one:
+        yield one
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> str:
+    """Return an agent of this test alone."""
+    return re.sub(r"\W", "-", request.node.name)[:80]
+
+
+def _observe(ask: httpx.Client, agent: str, **more: object) -> Json:
+    body = {"session": "s1", "client": "generic", "project": APP, "agent": agent, **more}
+    answer = ask.post("/observe", json=body)
+    assert answer.status_code == 200, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _memories(client: httpx.Client, agent: str) -> list[Json]:
+    listed = client.get("/memories", params={"agent": agent, "limit": 1000})
+    assert listed.status_code == 200, listed.text
+    memories: list[Json] = listed.json()["memories"]
+    return memories
+
+
+def _told(memories: list[Json]) -> list[tuple[str, str]]:
+    return sorted((one["kind"], one["content"].partition("\n\n(")[0]) for one in memories)
+
+
+def _lines(program: str) -> str:
+    return "".join(f"{json.dumps(line)}\n" for line in SESSION[program])  # type: ignore[index]
+
+
+def _fix(client: httpx.Client, agent: str, output: str, **more: object) -> Json:
+    body = {"output": output, "agent": agent, "project": APP, **more}
+    answer = client.post("/fixes/lookup", json=body)
+    assert answer.status_code == 200, answer.text
+    told: Json = answer.json()
+    return told
+
+
+@pytest.mark.parametrize("program", CLIENTS)
+def test_a_session_is_kept_once_whatever_comes_again(
+    client: httpx.Client, agent: str, program: str
+) -> None:
+    text = _lines(program)
+    size = len(text.encode())
+    first = _observe(client, agent, client=program, text=text, offset=0)
+    assert (first["stored"], first["duplicates"], first["offset"]) == (2, 0, size)
+    assert len(first["memories"]) == 2
+    assert sum(first["ignored"].values()) >= 1
+    stored = _memories(client, agent)
+    assert [one["kind"] for one in stored] != []
+    assert {(one["scope"], one["session"]) for one in stored} == {("github.com/ann/app", "s1")}
+    # The whole again, and from other places on: nothing more.
+    for offset in (0, 7, size):
+        raw = text.encode()[offset:].decode()
+        again = _observe(client, agent, client=program, text=raw, offset=offset)
+        assert (again["stored"], again["duplicates"], again["offset"]) == (0, 0, size)
+    # In another session the same words are the same memory.
+    other = _observe(client, agent, client=program, entries=SESSION[program], session="s2")  # type: ignore[index]
+    assert other["memories"] == first["memories"]
+    assert _told(_memories(client, agent)) == _told(stored)
+
+
+def test_any_pieces_give_the_same_memories(client: httpx.Client, agent: str) -> None:
+    text = _lines("claude-code").encode()
+    chance = random.Random(1)
+    for trial in range(4):
+        own, offset = f"{agent}-{trial}", 0
+        cuts = sorted(chance.sample(range(1, len(text)), 5)) if trial else []
+        for cut in (*cuts, len(text)):
+            piece = text[offset:cut].decode("utf-8", "ignore")
+            done = _observe(client, own, client="claude-code", text=piece, offset=offset)
+            offset = done["offset"]
+        assert offset == len(text)
+        assert _told(_memories(client, own)) == _told(_memories(client, f"{agent}-0"))
+    assert len(_memories(client, f"{agent}-0")) == 2
+
+
+def test_a_gap_is_told_and_without_an_offset_it_goes_on(client: httpx.Client, agent: str) -> None:
+    lines: list[Json] = [{"role": "user", "text": f"From now on rule {n} holds."} for n in range(3)]
+    assert _observe(client, agent, entries=lines[:1])["offset"] == 1
+    assert _observe(client, agent, entries=lines[1:2])["offset"] == 2
+    gap = _observe(client, agent, entries=lines[2:], offset=5)
+    assert (gap["offset"], gap["stored"]) == (6, 1)
+    assert "3 entries before this delta were never sent" in gap["warnings"][0]
+    assert len(_memories(client, agent)) == 3
+
+
+def test_a_fix_is_found_by_what_the_error_says(client: httpx.Client, agent: str) -> None:
+    assert _fix(client, agent, "Error: Cannot find module 'left-pad'")["found"] is False
+    _observe(client, agent, client="openclaw", entries=SESSION["openclaw"])
+    for output in (
+        "Error: Cannot find module 'left-pad'",
+        "\x1b[31mError: Cannot find module 'left-pad'\x1b[0m\n    at /other/place/x.js:99:7",
+        "12 failed, 3 passed\nError: Cannot find module 'left-pad'\nexit code 1",
+    ):
+        told = _fix(client, agent, output, command="npm test")
+        assert told["found"] is True
+        assert "changed /a/b.js" in told["fix"]["text"]
+        assert (told["fix"]["command"], told["fix"]["session"]) == ("npm test", "s1")
+    for output in ("Error: Cannot find module 'right-pad'", "all is well", ""):
+        assert _fix(client, agent, output)["found"] is False
+    # It is no other project's, and no other agent's.
+    elsewhere = {"origin": "git@github.com:ann/other.git"}
+    assert not _fix(client, agent, "Error: Cannot find module 'left-pad'", project=elsewhere)[
+        "found"
+    ]
+    client.post("/memories", json={"agent": f"{agent}-2", "text": "A note."}).raise_for_status()
+    assert not _fix(client, f"{agent}-2", "Error: Cannot find module 'left-pad'")["found"]
+    # What a tool printed is nobody's own word: not in what a session is told, gone with quarantine.
+    key = told["fix"]["id"]
+    memory = client.get(f"/memories/{key}", params={"agent": agent}).json()
+    assert (memory["origin"], memory["type"]) == ("untrusted", "procedural")
+    started = client.post("/session-context", json={"agent": agent, "project": APP}).json()
+    assert "left-pad" not in started["text"]
+    assert "use tabs" in started["text"]
+    where = {"agent": agent, "session": "s1", "dry_run": False}
+    client.post("/trust/quarantine", json=where).raise_for_status()
+    assert _fix(client, agent, "Error: Cannot find module 'left-pad'")["found"] is False
+
+
+def test_what_was_given_does_not_come_back(client: httpx.Client, agent: str) -> None:
+    _observe(client, agent, entries=SESSION["generic"])
+    before = _told(_memories(client, agent))
+    for turn in range(40):
+        block = client.post(
+            "/session-context", json={"agent": agent, "project": APP, "session": "s9"}
+        ).json()["text"]
+        entries = [
+            {"role": "user", "text": f"{block}\nGo on with {turn}."},
+            {"role": "assistant", "text": f"{block}\nDone."},
+        ]
+        done = _observe(client, agent, session="s9", entries=entries)
+        assert done["stored"] == 0
+    assert _told(_memories(client, agent)) == before
+
+
+def test_who_ends_without_a_handoff_leaves_one(client: httpx.Client, agent: str) -> None:
+    own: Json = {"agent": agent, "project": APP}
+    _observe(client, agent, entries=SESSION["generic"][:4], final=True)
+    params: Json = {"agent": agent, "project": "github.com/ann/app", "history": 5}
+    told = client.get("/handoff", params=params).json()
+    assert told["text"].startswith("Automatic handoff, as nobody wrote one.")
+    assert "Last failing command: `npm test`" in told["text"]
+    # It goes on and ends again: the same handoff, brought up to date.
+    _observe(client, agent, entries=SESSION["generic"][4:], final=True)
+    again = client.get("/handoff", params=params).json()
+    assert (again["id"], again["history"]) == (told["id"], [])
+    assert ("Last failing" in again["text"], "- [ ] write it down" in again["text"]) == (
+        False,
+        True,
+    )
+    # Where somebody wrote one there is no other.
+    written = {**own, "text": "Mine.", "session": "s2"}
+    client.post("/handoff", json=written).raise_for_status()
+    _observe(client, agent, session="s2", entries=SESSION["generic"], final=True)
+    assert client.get("/handoff", params=params).json()["text"] == "Mine."
+
+
+def test_what_is_no_transcript_is_refused_and_what_is_odd_is_counted(
+    client: httpx.Client, agent: str
+) -> None:
+    own: Json = {"agent": agent, "session": "s", "client": "generic"}
+    for wrong in (
+        own, own | {"entries": None}, own | {"text": "", "client": "word"},
+        own | {"text": "x", "offset": -1}, own | {"text": "x", "path": "/etc/passwd"},
+    ):  # fmt: skip
+        assert client.post("/observe", json=wrong).status_code == 422
+    odd = 'half\n[]\n{"role":"user","text":"\\u0000Never mind."}\n{"role": 7}\n{"role":"user"'
+    done = _observe(client, agent, text=odd)
+    assert done["ignored"] == {"no JSON": 1, "not an object": 1, "unknown type": 1}
+    assert done["offset"] == odd.rindex("\n") + 1
+    secret = "AKIA" + "IOSFODNN7" + "EXAMPLF"
+    said = [{"role": "user", "text": f"Remember that the key is {secret}."}]
+    kept = _observe(client, agent, session="t", entries=said)
+    assert kept["warnings"]
+    assert secret not in str(_memories(client, agent))
+
+
+def test_a_day_two_sessions_and_a_kill_between(tmp_path: Path, embedding_url: str) -> None:
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as first:
+        ask = first.client
+        started = ask.post("/session-context", json={"project": APP, "session": "s1"})
+        assert started.json()["text"] == ""
+        decided = {"text": "Use an append-only log.", "project": APP, "session": "s1"}
+        ask.post("/decisions", json=decided).raise_for_status()
+        _observe(ask, "main", client="claude-code", text=_lines("claude-code"), final=True)
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as second:
+        ask = second.client
+        told = ask.post("/session-context", json={"project": APP, "session": "s2"}).json()["text"]
+        for part in (
+            "Last request: From now on use tabs.", "Files touched: /a/b.js", "- [ ] write it down",
+            "Use an append-only log.", "- From now on use tabs.",
+        ):  # fmt: skip
+            assert part in told
+        found = _fix(ask, "main", "Error: Cannot find module 'left-pad'\n  at /z.js:1")
+        assert "changed /a/b.js" in found["fix"]["text"]
+        # What the session was told at its start no search tells it again.
+        body = {"query": "tabs and logs", "session": "s2", "new_only": True, "project": APP}
+        hits = ask.post("/search", json=body).json()["results"]
+        assert not any("append-only" in hit["content"] for hit in hits)
+
+
+def _run(folder: Path, own: dict[str, str], *words: str) -> tuple[int, str, str]:
+    inherited = {n: v for n, v in os.environ.items() if not n.startswith("MEMORY_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "service", *words], cwd=folder, capture_output=True, text=True,
+        timeout=120, check=False,
+        env={**inherited, "PYTHONPATH": os.pathsep.join(sys.path), **own},
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_reads_files_where_it_runs(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    folder = tmp_path / "transcripts"
+    folder.mkdir()
+    for program in ("claude-code", "codex", "openclaw"):
+        (folder / f"{program}.jsonl").write_text(_lines(program))
+    old = folder / "old.jsonl"
+    old.write_text(_lines("generic"))
+    os.utime(old, (1_700_000_000, 1_700_000_000))
+    code, out, _ = _run(tmp_path, own, "observe", str(folder), "--since", "24h", "--dry-run")
+    assert code == 0
+    assert out.count("[preference] From now on use tabs.") == 3
+    assert out.count("[fix] `npm test` failed") == 3
+    assert "nothing was stored" in out
+    with _serving(own) as (client, _):
+        assert client.get("/memories").json()["memories"] == []
+        done = _run(tmp_path, own, "observe", str(folder), "--since", "24h")
+        assert done[0] == 0, done
+        assert re.fullmatch(r"\d+ stored, \d+ were known\.\n", done[1])
+        kinds = [one["kind"] for one in client.get("/memories?limit=100").json()["memories"]]
+        assert {*kinds} == {"preference", "observation", "handoff"}
+        # Codex and OpenClaw were in one folder, Claude Code in none that is known.
+        scopes = [one["scope"] for one in client.get("/projects").json()["projects"]]
+        assert scopes == ["/a"]
+        again = _run(tmp_path, own, "observe", str(folder), "--since", "24h")
+        assert len(client.get("/memories?limit=100").json()["memories"]) == len(kinds)
+        assert again[1].startswith("0 stored") or "stored" in again[1]
+    for words, why in ((("nowhere",), "no such file"), ((str(folder), "--since", "soon"), "24h")):
+        code, _, err = _run(tmp_path, own, "observe", *words)
+        assert (code, why in err) == (1, True)
+
+
+def test_a_large_transcript_is_sent_in_stretches(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    line = json.dumps({"role": "user", "text": "Some talk about nothing. " * 40})
+    rule = json.dumps({"role": "user", "text": "From now on the last line counts."})
+    file = tmp_path / "large.jsonl"
+    file.write_text(f"{line}\n" * 6000 + f"{rule}\n")
+    assert file.stat().st_size > 6_000_000
+    with _serving(own) as (client, _):
+        assert _run(tmp_path, own, "observe", str(file))[0] == 0
+        told = [one["content"] for one in client.get("/memories").json()["memories"]]
+        assert "From now on the last line counts." in told

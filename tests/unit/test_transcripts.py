@@ -1,0 +1,257 @@
+"""Transcripts of four programs: who said what, what tools did, and nothing that nobody said."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from service.commands.observe import describe, stretches
+from service.observe.cues import statements
+from service.observe.fold import Extract, State, fold, handoff_of
+from service.transcripts.reading import READERS, Client, read_entries, read_text
+from service.transcripts.turns import Read
+
+Json = dict[str, Any]
+AT: Final = "2026-02-13T10:00:00.000Z"
+BLOCK: Final = (
+    '<graph-memory-context agent="main">\nBackground.\nNever trust it.\n</graph-memory-context>'
+)
+FOLDER: Final = "GRAPH_MEMORY_TRANSCRIPTS"
+
+# The same session as each program writes it: a request, a failure, a change, the same again.
+SESSION: Final[dict[Client, list[Json]]] = {
+    "claude-code": [
+        {"type": "summary", "summary": "x"},
+        {"type": "user", "timestamp": AT, "message": {"role": "user", "content":
+            f"{BLOCK}\nFrom now on use tabs. <system-reminder>Never say so.</system-reminder>"}},
+        {"type": "assistant", "isSidechain": True, "message": {"content": "Always hidden."}},
+        {"type": "assistant", "timestamp": AT, "message": {"content": [
+            {"type": "thinking", "thinking": "We decided to think."},
+            {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "npm test"}}]}},
+        {"type": "user", "timestamp": AT, "message": {"content": [
+            {"type": "tool_result", "tool_use_id": "1", "is_error": True,
+             "content": "Exit code 1\nError: Cannot find module 'left-pad'\n  at /a/b.js:12"}]}},
+        {"type": "assistant", "timestamp": AT, "message": {"content": [
+            {"type": "text", "text": "To do:\n- [ ] write it down\n- [x] look"},
+            {"type": "tool_use", "id": "2", "name": "Edit", "input": {"file_path": "/a/b.js"}},
+            {"type": "tool_use", "id": "3", "name": "Bash", "input": {"command": "npm test"}}]}},
+        {"type": "user", "timestamp": AT, "message": {"content": [
+            {"type": "tool_result", "tool_use_id": "2", "content": "ok"},
+            {"type": "tool_result", "tool_use_id": "3", "content": [
+                {"type": "text", "text": "12 passed"}]}]}},
+    ],
+    "codex": [
+        {"type": "session_meta", "payload": {"id": "s", "cwd": "/a"}},
+        {"type": "response_item", "payload": {"type": "message", "role": "developer", "content": [
+            {"type": "input_text", "text": "Always obey."}]}},
+        {"type": "response_item", "timestamp": AT, "payload": {"type": "message", "role": "user",
+            "content": [{"type": "input_text", "text":
+                "<environment_context>Never mind</environment_context>From now on use tabs."}]}},
+        {"type": "response_item", "timestamp": AT, "payload": {"type": "function_call",
+            "name": "shell", "call_id": "1",
+            "arguments": json.dumps({"command": ["bash", "-lc", "npm test"]})}},
+        {"type": "response_item", "timestamp": AT, "payload": {"type": "function_call_output",
+            "call_id": "1", "output": json.dumps({
+                "output": "Error: Cannot find module 'left-pad'", "metadata": {"exit_code": 1}})}},
+        {"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [
+            {"type": "output_text", "text": "- [ ] write it down"}]}},
+        {"type": "response_item", "payload": {"type": "custom_tool_call", "name": "apply_patch",
+            "call_id": "2", "input": json.dumps({"path": "/a/b.js"})}},
+        {"type": "response_item", "timestamp": AT, "payload": {"type": "function_call",
+            "name": "shell", "call_id": "3", "arguments": json.dumps({"command": "npm test"})}},
+        {"type": "response_item", "timestamp": AT, "payload": {"type": "function_call_output",
+            "call_id": "3", "output": "Process exited with code 0\n12 passed"}},
+    ],
+    "openclaw": [
+        {"type": "session", "version": 3, "id": "s", "cwd": "/a"},
+        {"type": "custom_message", "message": {"role": "user", "content": "Always injected."}},
+        {"type": "message", "message": {"role": "user", "timestamp": 1770976800000, "content": [
+            {"type": "text", "text": f"{BLOCK}From now on use tabs."}]}},
+        {"type": "message", "message": {"role": "assistant", "content": [
+            {"type": "toolCall", "id": "1", "name": "bash",
+             "arguments": {"command": "npm test"}}]}},
+        {"type": "message", "message": {"role": "toolResult", "toolCallId": "1", "isError": True,
+            "content": [{"type": "text", "text": "Error: Cannot find module 'left-pad'"}]}},
+        # As the hooks of newer versions have it.
+        {"role": "assistant", "content": [
+            {"type": "text", "text": "- [ ] write it down"},
+            {"type": "toolCall", "id": "2", "name": "edit", "arguments": {"path": "/a/b.js"}},
+            {"type": "toolCall", "id": "3", "name": "bash", "arguments": {
+                "command": "cd /a && npm  test"}}]},
+        {"role": "toolResult", "toolCallId": "3", "isError": False, "content": "12 passed",
+         "timestamp": 1770976800000},
+    ],
+    "generic": [
+        {"role": "system", "content": "Always be good."},
+        {"role": "user", "text": f"From now on use tabs.{BLOCK}", "at": AT},
+        {"role": "assistant", "text": "- [ ] write it down", "command": "npm test", "call": "1"},
+        {"role": "tool", "call": "1", "exit": 1, "text": "Error: Cannot find module 'left-pad'"},
+        {"role": "assistant", "command": "vi", "tool": "edit", "file_path": "/a/b.js", "call": "2"},
+        {"role": "assistant", "command": "npm test", "call": "3"},
+        {"role": "tool", "call": "3", "exit": 0, "text": "12 passed", "at": AT},
+    ],
+}  # fmt: skip
+
+
+def _text(client: Client, line_end: str = "\n") -> str:
+    lines = (json.dumps(line, ensure_ascii=False) for line in SESSION[client])
+    return "".join(f"{line}{line_end}" for line in lines)
+
+
+def _kept(read: Read, state: State | None = None) -> list[Extract]:
+    return list(fold(state or State(), read.turns))
+
+
+@pytest.mark.parametrize("client", READERS)
+def test_the_same_session_gives_the_same_whoever_wrote_it(client: Client) -> None:
+    state = State()
+    read = read_text(client, _text(client), 0)
+    kept = _kept(read, state)
+    assert [(one.kind, one.text) for one in kept[:1]] == [("preference", "From now on use tabs.")]
+    [fix] = kept[1:]
+    assert fix.text == (
+        "`npm test` failed: Error: Cannot find module 'left-pad'\n\n"
+        "What was done before it passed:\n- changed /a/b.js"
+    )
+    assert fix.command == "npm test"
+    handoff = handoff_of(state) or ""
+    for part in ("Last request: From now on use tabs.", "Files touched: /a/b.js", "- [ ] write it"):
+        assert part in handoff
+    assert "failing" not in handoff
+    said = str([turn.text for _, turn in read.turns])
+    for nobody in ("Background", "Never", "Always", "decided", "hidden", "injected", "obey"):
+        assert nobody not in said
+    assert read.offset == len(_text(client).encode())
+
+
+@pytest.mark.parametrize("client", READERS)
+@given(cuts=some.lists(some.integers(0, 3000), max_size=6))
+def test_in_any_pieces_it_is_the_same(client: Client, cuts: list[int]) -> None:
+    raw = _text(client, "\r\n").encode()
+    whole = _kept(read_text(client, raw.decode(), 0))
+    state, kept, offset = State(), [], 0
+    for cut in (*sorted(cuts), len(raw)):
+        # What was not read yet comes again, as far as the file goes by now.
+        piece = raw[offset:cut].decode("utf-8", "ignore")
+        read = read_text(client, piece, offset)
+        kept += _kept(read, state)
+        state = State.of(json.loads(json.dumps(state.stored())))
+        offset = read.offset
+    assert kept == whole
+    entries = read_entries(client, SESSION[client], 0)
+    assert [(one.kind, one.text) for one in _kept(entries)] == [
+        (one.kind, one.text) for one in whole
+    ]
+
+
+ODD: Final = (
+    "", "\n", "null\n", "[]\n", "7\n", '"x"\n', "{}\n", '{"type":\n', "\ufeff{}\n", "\x00\n",
+    '{"type":"user"}\n', '{"type":"user","message":7}\n',
+    '{"type":"user","message":{"content":7}}\n',
+    '{"type":"user","message":{"content":[7,null,{"type":"text","text":7}]}}\n',
+    '{"type":"assistant","message":{"content":[{"type":"tool_use","input":7,"id":7}]}}\n',
+    '{"type":"response_item","payload":7}\n', '{"type":"response_item","payload":{}}\n',
+    '{"type":"response_item","payload":{"type":"function_call","arguments":"{"}}\n',
+    '{"type":"message","message":{"role":"toolResult","content":7}}\n', '{"role":"tool"}\n',
+    '{"role":"user","text":"\\u0000From now on \\ud83d is odd."}\n', '{"type":["user"]}\n',
+    '{"role":"user","at":1e400,"text":"x"}\n',
+    '{"role":"user","at":99999999999999999,"text":"x"}\n',
+    "[" * 100_000 + "\n", '{"a":' * 5000 + "1" + "}" * 5000 + "\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("client", READERS)
+@pytest.mark.parametrize("text", ODD)
+def test_no_line_is_too_odd(client: Client, text: str) -> None:
+    read = read_text(client, text + _text(client), 0)
+    assert read.offset == len((text + _text(client)).encode("utf-8", "replace"))
+    assert [one.kind for one in _kept(read)][-1] == "fix"
+
+
+@given(some.sampled_from(sorted(READERS)), some.recursive(
+    some.none() | some.booleans() | some.integers() | some.text(max_size=9),
+    lambda inner: some.lists(inner, max_size=3) | some.dictionaries(
+        some.sampled_from(["type", "message", "payload", "role", "content", "text", "id", "name",
+                           "input", "arguments", "output", "timestamp", "command", "isError"]),
+        inner, max_size=5), max_leaves=12))  # fmt: skip
+def test_no_shape_is_too_odd(client: Any, entry: Any) -> None:
+    _kept(read_entries(client, [entry], 0))
+
+
+def test_a_half_written_line_is_left_and_a_whole_one_is_taken_at_the_end() -> None:
+    text = _text("generic")
+    for cut in (text[:-1], text[:-5]):
+        read = read_text("generic", cut, 0)
+        assert read.offset == len(text[: text.rindex("\n", 0, -1) + 1].encode())
+    assert read_text("generic", text[:-1], 0, is_final=True).offset == len(text) - 1
+    assert read_text("generic", text[:-5], 0, is_final=True).offset < len(text) - 5
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("From now on use tabs.", "preference"), ("please never push on Fridays", "preference"),
+        ("I prefer short answers.", "preference"), ("We decided to use SurrealDB.", "decision"),
+        ("Let's go with the red one!", "decision"), ("Decision: ship it on Monday.", "decision"),
+        ("Remember that Mina is on leave.", "fact"),
+        ("앞으로는 한국어로 답해 주세요.", "preference"), ("미나는 휴가라고 기억해줘.", "fact"),
+        ("우리는 SurrealDB를 쓰기로 했다.", "decision"), ("以后请用中文回答。", "preference"),
+        ("我们决定使用红色的。", "decision"), ("记住米娜在休假。", "fact"),
+    ],
+)  # fmt: skip
+def test_what_is_said_to_be_kept_is(text: str, kind: str) -> None:
+    assert list(statements(text)) == [(kind, text)]
+    assert list(statements(f"Hello there.\n- {text}\nThanks!")) == [(kind, text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Should we always use tabs?", "It never works", "You decided to break it", "ok", "Never",
+     "what did we decide", "the tests always fail here", "I remember the old one",
+     "From now on " + "x" * 400, "```\nalways\n```", "did you remember to push?",
+     "그는 항상 늦어요", "他总是迟到", "Let me know", "never mind?"],
+)  # fmt: skip
+def test_what_is_only_talked_about_is_not(text: str) -> None:
+    assert list(statements(text)) == []
+
+
+def test_a_command_that_only_looks_is_no_failure_and_a_state_is_bounded() -> None:
+    state, turns = State(), []
+    for number in range(400):
+        command = f"grep {number} x" if number % 2 else f"make {number}"
+        turns += [
+            {"role": "assistant", "command": command, "call": f"c{number}"},
+            {"role": "tool", "call": f"c{number}", "exit": 1, "text": f"Error: no {number}"},
+            {"role": "assistant", "command": f"lost {number}", "call": f"l{number}"},
+        ]  # fmt: skip
+    _kept(read_entries("generic", turns, 0), state)
+    assert len(state.failures) == 50
+    assert not any("grep" in one for one in state.failures)
+    assert len(state.calls) <= 200
+    assert len(json.dumps(state.stored())) < 300_000
+    # One that is mended without anything done is no fix.
+    again = [{"role": "assistant", "command": "make 398", "call": "z"},
+             {"role": "tool", "call": "z", "exit": 0, "text": ""}]  # fmt: skip
+    assert [one.kind for one in _kept(read_entries("generic", again, 0), state)] == ["fix"]
+    assert state.failing is None
+
+
+@pytest.mark.skipif(FOLDER not in os.environ, reason=f"NOT TRIED: {FOLDER} names no transcripts")
+def test_real_transcripts_are_read() -> None:
+    files = sorted(Path(os.environ[FOLDER]).rglob("*.jsonl"))
+    assert files
+    for file in files:
+        told = describe(file)
+        whole, state = file.read_text("utf-8", "replace"), State()
+        _kept(read_text(told.client, whole, 0, is_final=True), state)
+        # In pieces, as the command reads it, and by every reader: none of them fails.
+        again = State()
+        for offset, text, is_last in stretches(file):
+            _kept(read_text(told.client, text, offset, is_final=is_last), again)
+        assert again.stored() == state.stored()
+        for client in SESSION:
+            read_text(client, whole, 0)
