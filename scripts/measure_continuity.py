@@ -2,17 +2,23 @@
 """How long a session waits for its context, beside searches of the same store, in turn.
 
     scripts/measure_continuity.py [--memories 100000] [--store DIR] [--rounds 100] [--engine NAME]
+        [--transcript-mb 50]
 
 A real service over HTTP; its embedding server is a fake that answers at once. Asked are the context
 of a session (POST, noted as given; and GET), the last handoff, decisions, the working memory, and a
 search with and without `new_only`: p50 and p95 in milliseconds, and the CPU of the service. The
-aim is a p50 of 10 ms for the context of 100,000 memories. A store is built as
-scripts/measure_search.py does, and kept below --store; what is asked is written into a copy of it.
+aim is a p50 of 10 ms for the context of 100,000 memories. Then `graph-memory observe` reads a
+transcript of so many MB into the same service: seconds, and the most RAM of both processes. A store
+is built as scripts/measure_search.py does, and kept below --store; what is asked is written into a
+copy of it.
 """
 
 import argparse
+import json
+import resource
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.generated.store import StoreOrder
 from scripts.measure_search import build_store
 from scripts.search.trials import percentile
+from scripts.servers.processes import REPOSITORY
 from scripts.servers.watched_service import (
     Setup,
     WatchedService,
@@ -51,6 +58,7 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--store", type=Path, help="keep the built store below this folder")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--transcript-mb", type=int, default=50)
     parser.add_argument("--engine", choices=list(FORM_OF_ENGINE), default="resident")
     asked = parser.parse_args()
     with ExitStack() as stack:
@@ -66,6 +74,41 @@ def main() -> None:
         client = stack.enter_context(httpx.Client(base_url=service.url, timeout=60))
         leave_something(client)
         console.print(table_of(take_turns(service, client, asked.rounds)))
+        measure_observing(setup, service, folder / "session.jsonl", asked.transcript_mb)
+
+
+def measure_observing(setup: Setup, service: WatchedService, path: Path, megabytes: int) -> None:
+    """Write a transcript, have the command read it, and tell what that took."""
+    write_transcript(path, megabytes * 1_000_000)
+    port = int(service.url.rpartition(":")[2])
+    before, begun = service.resident(), time.perf_counter()
+    command = [sys.executable, "-m", "service", "observe", str(path)]
+    subprocess.run(command, env=setup.environment(port), cwd=REPOSITORY, check=True)
+    took, after = time.perf_counter() - begun, service.resident()
+    own = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+    size, held, most = (n / 1e6 for n in (path.stat().st_size, before.now, after.peak))
+    console.print(
+        f"observe of {size:.0f} MB: {took:.1f} s; the command at most {own:.0f} MB, the service "
+        f"{held:.0f} MB before, {most:.0f} at most"
+    )
+
+
+def write_transcript(path: Path, size: int) -> None:
+    """Write turns of a session: talk, commands that fail and pass again, now and then a rule."""
+    with path.open("w", encoding="utf-8") as file:
+        number = -1
+        while file.tell() < size:
+            number += 1
+            turns: list[dict[str, object]] = [
+                {"role": "user", "text": f"Look at part {number} of the crane again, please."},
+                {"role": "assistant", "text": "It stands at the quay. " * 60},
+                {"role": "assistant", "command": f"make part-{number % 50}", "call": "a"},
+                {"role": "tool", "call": "a", "exit": number % 2, "text": "Error: no rope\n" * 90},
+                {"role": "assistant", "file_path": f"src/{number}.c", "tool": "edit", "call": "b"},
+            ]
+            if number % 500 == 0:
+                turns.append({"role": "user", "text": f"From now on rule {number} holds."})
+            file.writelines(f"{json.dumps(turn)}\n" for turn in turns)
 
 
 def leave_something(client: httpx.Client) -> None:

@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Read transcripts of Claude Code, Codex and OpenClaw, and keep what is worth it."""
     files = list(_files(paths, _seconds(since)))
-    console.print(f"Reading {len(files):,} transcripts.", highlight=False)
+    console.print(f"Transcripts to read: {len(files):,}.", highlight=False)
     if dry_run:
         _tell(files)
         return
