@@ -20,6 +20,8 @@ Outcome = Literal["done", "denied", "refused", "failed"]
 _DENIALS: Final = frozenset({401, 403, 421, 429})
 _OUR_OWN: Final = re.compile(r"[0-9a-f]{8,64}")
 _MINUTE: Final = timedelta(minutes=1)
+# Where answers name what they found.
+_FOUND: Final = ("results", "memories", "sections", "decisions", "history", "fix")
 # So many kinds of denials are told apart in one minute; the others are one line, whose address is
 # null. What is refused otherwise came from whoever was let in: there are no more kinds than keys.
 MOST_KINDS: Final = 20
@@ -156,7 +158,7 @@ def ids_in(answer: object) -> Iterable[str]:
     """Yield the ids that an answer names, whatever route it is of; of a document its path's hash.
 
     The id of what was stored or made, those of a batch, of a job, a plan and a run, and of the
-    memories that were found.
+    memories that were found, or stand in a section of a session's context.
     """
     if not isinstance(answer, dict):
         return
@@ -165,10 +167,13 @@ def ids_in(answer: object) -> Iterable[str]:
         for one in value if isinstance(value, list) else (value,):
             if isinstance(one, str):
                 yield nameless(one)
-    for name in ("results", "memories"):
+    for name in _FOUND:
         found = answer.get(name)
-        for one in found if isinstance(found, list) else ():
-            yield from ids_in({"id": one.get("id")} if isinstance(one, dict) else one)
+        for one in found if isinstance(found, list) else (found,):
+            if isinstance(one, dict):
+                yield from ids_in({"id": one.get("id"), "ids": one.get("ids")})
+            elif name == "memories" and isinstance(one, str):
+                yield nameless(one)
 
 
 def _weight(entry: Entry) -> int:

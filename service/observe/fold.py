@@ -5,7 +5,7 @@ whatever pieces it comes. It is bounded, and plain enough to be stored as it is.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -78,19 +78,24 @@ class Extract:
     command: str | None = None
 
 
-def fold(state: State, turns: Iterable[tuple[int, Turn]]) -> Iterator[Extract]:
-    """Yield what is worth keeping of turns that go on where `state` is, and bring that on."""
+def fold(
+    state: State, turns: Iterable[tuple[int, Turn]], clean: Callable[[str], str] = str
+) -> Iterator[Extract]:
+    """Yield what is worth keeping of turns that go on where `state` is, and bring that on.
+
+    Whatever the state keeps is made `clean` before: it is stored.
+    """
     for offset, turn in turns:
         if turn.role == "user":
-            state.request = turn.text[:_MOST_REQUEST]
+            state.request = clean(turn.text[:_MOST_REQUEST])
             for kind, sentence in statements(turn.text):
                 yield Extract(kind, sentence, offset, turn.at)
         elif turn.role == "tool":
-            yield from _gave(state, offset, turn)
+            yield from _gave(state, offset, turn, clean)
         elif turn.tool:
-            _called(state, turn)
+            _called(state, turn, clean)
         elif boxes := _BOX.findall(turn.text):
-            state.boxes = [box.strip() for box in boxes[:_MOST_BOXES]]
+            state.boxes = [clean(box.strip()) for box in boxes[:_MOST_BOXES]]
 
 
 def handoff_of(state: State) -> str | None:
@@ -107,17 +112,18 @@ def handoff_of(state: State) -> str | None:
     return "\n\n".join(parts)
 
 
-def _called(state: State, turn: Turn) -> None:
+def _called(state: State, turn: Turn, clean: Callable[[str], str]) -> None:
     """Remember a call, and what it does about what failed before."""
-    command = command_of(turn.command) if turn.command else None
+    command = clean(command_of(turn.command)) if turn.command else None
+    file = clean(turn.file) if turn.file else None
     if turn.call:
         state.calls[turn.call] = {"command": command}
         while len(state.calls) > _MOST_CALLS:
             del state.calls[next(iter(state.calls))]
     deed = None
-    if turn.file and (turn.tool or "").lower().startswith(_CHANGES):
-        deed = f"changed {turn.file}"
-        state.files = [*(one for one in state.files if one != turn.file), turn.file][-_MOST_FILES:]
+    if file and (turn.tool or "").lower().startswith(_CHANGES):
+        deed = f"changed {file}"
+        state.files = [*(one for one in state.files if one != file), file][-_MOST_FILES:]
     elif command and not _is_search(command):
         deed = f"ran `{command[:_MOST_DEED]}`"
     for key, failure in state.failures.items():
@@ -125,7 +131,9 @@ def _called(state: State, turn: Turn) -> None:
             failure.deeds = [*failure.deeds, deed][-_MOST_DEEDS:]
 
 
-def _gave(state: State, offset: int, turn: Turn) -> Iterator[Extract]:
+def _gave(
+    state: State, offset: int, turn: Turn, clean: Callable[[str], str]
+) -> Iterator[Extract]:
     """Note a failure, or that what failed before passes now: then what was done is a fix."""
     call = state.calls.pop(turn.call, None) if turn.call else None
     command = call and call["command"]
@@ -136,6 +144,7 @@ def _gave(state: State, offset: int, turn: Turn) -> Iterator[Extract]:
         error, before = error_of(turn.text), state.failures.get(command)
         if error is None:
             return
+        error = clean(error)
         if before is None or signature_of(before.error) != signature_of(error):
             state.failures.pop(command, None)
             state.failures[command] = Failure(command, error)

@@ -85,7 +85,8 @@ class Observer:
         read, warnings = await _read(delta, row["offset"])
         state = State.of(orjson.loads(row["state"]) if row["state"] else None)
         characters = sum(len(turn.text) for _, turn in read.turns)
-        extracts = await read_texts(characters, lambda: list(fold(state, read.turns)))
+        clean = self._pipeline.sanitiser.mask
+        extracts = await read_texts(characters, lambda: list(fold(state, read.turns, clean)))
         pushed = [_pushed(one, agent, scope, delta, sender) for one in extracts]
         handoff = handoff_of(state) if delta.is_final else None
         if handoff and not await db.run(HAS_HANDOFF, agent=agent, in_session=delta.session):

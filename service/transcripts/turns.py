@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
+from service.sanitise.private_blocks import without_private
 from service.text.context_block import without_blocks
 
 Role = Literal["user", "assistant", "tool"]
@@ -65,10 +66,11 @@ class Read:
 
 
 def said(role: Role, text: object, at: datetime | None) -> Iterator[Turn]:
-    """Yield what was said, without what programs and this service put there; nothing of nothing."""
+    """Yield what was said, without what is private and what programs and this service put there."""
     if not isinstance(text, str):
         return
-    own = without_blocks(_clean(text[:MOST_TEXT_CHARACTERS]), _INJECTED).strip()
+    own = without_blocks(_clean(text[:MOST_TEXT_CHARACTERS]), _INJECTED)
+    own = without_private(own)[0].strip()
     if own:
         yield Turn(role, own, at)
 

@@ -219,6 +219,39 @@ def test_what_is_no_transcript_is_refused_and_what_is_odd_is_counted(
     assert secret not in str(_memories(client, agent))
 
 
+def test_a_fix_goes_with_its_memory(client: httpx.Client, agent: str) -> None:
+    _observe(client, agent, entries=SESSION["generic"])
+    key = _fix(client, agent, "Error: Cannot find module 'left-pad'")["fix"]["id"]
+    client.delete(f"/memories/{key}", params={"agent": agent}).raise_for_status()
+    assert _fix(client, agent, "Error: Cannot find module 'left-pad'")["found"] is False
+
+
+def test_no_secret_and_nothing_private_is_kept_of_a_transcript(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    secret, hidden = "AKIA" + "IOSFODNN7" + "EXAMPLF", "zebrafinch"
+    lines: list[Json] = [
+        {"role": "user", "text": f"<private>\nFrom now on {hidden} holds.\n</private> Use {secret}."},
+        {"role": "assistant", "command": f"deploy --key {secret}", "call": "1"},
+        {"role": "tool", "call": "1", "exit": 1, "text": f"Error: {secret} was refused"},
+        {"role": "assistant", "tool": "edit", "file_path": f"/a/{secret}.c", "call": "2",
+         "text": f"- [ ] hide {secret}"},
+        {"role": "assistant", "command": f"deploy --key {secret}", "call": "3"},
+        {"role": "tool", "call": "3", "exit": 0, "text": "ok"},
+    ]  # fmt: skip
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as running:
+        # In two stretches: what is stored between them finds the same command again.
+        _observe(running.client, "main", entries=lines[:3])
+        done = _observe(running.client, "main", entries=lines[3:], final=True)
+        assert done["stored"] == 2
+        told = str(_memories(running.client, "main"))
+        assert ("What was done" in told, "Last request" in told) == (True, True)
+    for file in (path for path in tmp_path.rglob("*") if path.is_file()):
+        kept = file.read_bytes()
+        assert secret.encode() not in kept, file
+        assert hidden.encode() not in kept, file
+
+
 def test_a_day_two_sessions_and_a_kill_between(tmp_path: Path, embedding_url: str) -> None:
     with running_service(data_dir=tmp_path, embedding_url=embedding_url) as first:
         ask = first.client

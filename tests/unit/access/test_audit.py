@@ -43,6 +43,14 @@ def test_ids_are_read_out_of_any_answer() -> None:
         "aaaaaaaa", "bbbbbbbb", "cccccccc", "dddddddd", nameless("notes.md"),
     ]  # fmt: skip
     assert list(ids_in([answer])) == []
+    sections = [{"name": "active", "ids": ["aaaaaaaa"], "text": "marigold"}, {"ids": []}, None]
+    for found, ids in (
+        ({"results": [{"id": "aaaaaaaa", "content": "x"}, 7]}, ["aaaaaaaa"]),
+        ({"sections": sections}, ["aaaaaaaa"]), ({"memories": ["bbbbbbbb"]}, ["bbbbbbbb"]),
+        ({"fix": {"id": "cccccccc", "text": "x"}, "found": True}, ["cccccccc"]),
+        ({"decisions": [{"id": "dddddddd"}], "fix": None}, ["dddddddd"]),
+    ):  # fmt: skip
+        assert list(ids_in(found)) == ids
 
 
 def test_what_was_done_is_a_line_each() -> None:
