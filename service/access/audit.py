@@ -170,10 +170,14 @@ def ids_in(answer: object) -> Iterable[str]:
     for name in _FOUND:
         found = answer.get(name)
         for one in found if isinstance(found, list) else (found,):
-            if isinstance(one, dict):
-                yield from ids_in({"id": one.get("id"), "ids": one.get("ids")})
-            elif name == "memories" and isinstance(one, str):
-                yield nameless(one)
+            yield from ids_in(_known_by(one))
+
+
+def _known_by(one: object) -> dict[str, object]:
+    """Return what something that was found is known by."""
+    if isinstance(one, dict):
+        return {"id": one.get("id"), "ids": one.get("ids")}
+    return {"id": one}
 
 
 def _weight(entry: Entry) -> int:

@@ -131,9 +131,7 @@ def _called(state: State, turn: Turn, clean: Callable[[str], str]) -> None:
             failure.deeds = [*failure.deeds, deed][-_MOST_DEEDS:]
 
 
-def _gave(
-    state: State, offset: int, turn: Turn, clean: Callable[[str], str]
-) -> Iterator[Extract]:
+def _gave(state: State, offset: int, turn: Turn, clean: Callable[[str], str]) -> Iterator[Extract]:
     """Note a failure, or that what failed before passes now: then what was done is a fix."""
     call = state.calls.pop(turn.call, None) if turn.call else None
     command = call and call["command"]

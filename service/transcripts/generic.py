@@ -19,7 +19,10 @@ from service.transcripts.turns import (
 
 
 def read(line: Mapping[str, Any]) -> Reading:
-    """Return the turn of a line; a call of a tool has `command`, what it gave back `exit`."""
+    """Return the turns of a line.
+
+    A call of a tool has `tool` or `command`, and `call`; what it gave back the same `call`, `exit`.
+    """
     role = word(line.get("role"))
     at = moment_of(line.get("at", line.get("timestamp")))
     text = texts_of(line.get("content", line.get("text")))
@@ -31,6 +34,6 @@ def read(line: Mapping[str, Any]) -> Reading:
     who = speaker(role)
     if who is None:
         return UNKNOWN if role is None else BOOKKEEPING
-    if role == "assistant" and isinstance(line.get("command"), str):
+    if who == "assistant" and (line.get("tool") or line.get("command")):
         return [*said(who, text, at), called(line.get("tool", "shell"), call, line, at)]
     return list(said(who, text, at)) or EMPTY

@@ -231,7 +231,8 @@ def test_no_secret_and_nothing_private_is_kept_of_a_transcript(
 ) -> None:
     secret, hidden = "AKIA" + "IOSFODNN7" + "EXAMPLF", "zebrafinch"
     lines: list[Json] = [
-        {"role": "user", "text": f"<private>\nFrom now on {hidden} holds.\n</private> Use {secret}."},
+        {"role": "user",
+         "text": f"<private>\nFrom now on {hidden} holds.\n</private> Use {secret}."},
         {"role": "assistant", "command": f"deploy --key {secret}", "call": "1"},
         {"role": "tool", "call": "1", "exit": 1, "text": f"Error: {secret} was refused"},
         {"role": "assistant", "tool": "edit", "file_path": f"/a/{secret}.c", "call": "2",

@@ -90,7 +90,7 @@ SESSION: Final[dict[Client, list[Json]]] = {
         {"role": "user", "text": f"From now on use tabs.{BLOCK}", "at": AT},
         {"role": "assistant", "text": "- [ ] write it down", "command": "npm test", "call": "1"},
         {"role": "tool", "call": "1", "exit": 1, "text": "Error: Cannot find module 'left-pad'"},
-        {"role": "assistant", "command": "vi", "tool": "edit", "file_path": "/a/b.js", "call": "2"},
+        {"role": "assistant", "tool": "edit", "file_path": "/a/b.js", "call": "2"},
         {"role": "assistant", "command": "npm test", "call": "3"},
         {"role": "tool", "call": "3", "exit": 0, "text": "12 passed", "at": AT},
     ],
