@@ -7,7 +7,7 @@ else, such as a document's path or a slug, is text of somebody's, and its hash t
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
@@ -162,22 +162,19 @@ def ids_in(answer: object) -> Iterable[str]:
     """
     if not isinstance(answer, dict):
         return
-    for name in ("id", "ids", "job", "plan", "run", "source"):
-        value = answer.get(name)
-        for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, str):
-                yield nameless(one)
+    yield from _named(answer, ("id", "ids", "job", "plan", "run", "source"))
     for name in _FOUND:
         found = answer.get(name)
         for one in found if isinstance(found, list) else (found,):
-            yield from ids_in(_known_by(one))
+            yield from _named(one if isinstance(one, dict) else {"id": one}, ("id", "ids"))
 
 
-def _known_by(one: object) -> dict[str, object]:
-    """Return what something that was found is known by."""
-    if isinstance(one, dict):
-        return {"id": one.get("id"), "ids": one.get("ids")}
-    return {"id": one}
+def _named(told: Mapping[str, object], names: Iterable[str]) -> Iterable[str]:
+    for name in names:
+        value = told.get(name)
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, str):
+                yield nameless(one)
 
 
 def _weight(entry: Entry) -> int:
