@@ -42,6 +42,19 @@ _KINDS: Final = {
 }
 
 
+# What an assistant says of a decision counts where it is marked as one.
+_MARKED: Final = re.compile(
+    r"^\W{0,6}(?:decision|결정|决定)\W{0,3}[:：]\W{0,3}(?=\w)", re.IGNORECASE
+)
+
+
+def marked(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the decisions that an assistant marked as such, as kind and line."""
+    for line in text.splitlines():
+        if len(line) <= _MOST and _MARKED.match(line):
+            yield "decision", _BULLET.sub("", line).replace("**", "").strip()
+
+
 def statements(text: str) -> Iterator[tuple[str, str]]:
     """Yield what a person said to be kept, as kind and sentence."""
     if len(text) > _MOST_TEXT or "```" in text:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from service.fixes.signature import command_of, error_of, signature_of
-from service.observe.cues import statements
+from service.observe.cues import marked, statements
 from service.transcripts.turns import Turn
 
 _MOST_CALLS: Final = 200
@@ -74,6 +74,7 @@ class Extract:
     text: str
     offset: int
     at: datetime | None
+    speaker: str = "user"
     signature: str | None = None
     command: str | None = None
 
@@ -94,8 +95,11 @@ def fold(
             yield from _gave(state, offset, turn, clean)
         elif turn.tool:
             _called(state, turn, clean)
-        elif boxes := _BOX.findall(turn.text):
-            state.boxes = [clean(box.strip()) for box in boxes[:_MOST_BOXES]]
+        else:
+            if boxes := _BOX.findall(turn.text):
+                state.boxes = [clean(box.strip()) for box in boxes[:_MOST_BOXES]]
+            for kind, sentence in marked(turn.text):
+                yield Extract(kind, sentence, offset, turn.at, speaker="assistant")
 
 
 def handoff_of(state: State) -> str | None:
@@ -155,7 +159,8 @@ def _gave(state: State, offset: int, turn: Turn, clean: Callable[[str], str]) ->
     if failure and failure.deeds:
         done = "\n".join(f"- {deed}" for deed in failure.deeds)
         text = f"`{command}` failed: {failure.error}\n\nWhat was done before it passed:\n{done}"
-        yield Extract("fix", text, offset, turn.at, signature_of(failure.error), command)
+        signature = signature_of(failure.error)
+        yield Extract("fix", text, offset, turn.at, "assistant", signature, command)
 
 
 def _is_search(command: str) -> bool:

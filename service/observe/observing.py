@@ -150,9 +150,10 @@ def _pushed(
         sender, text=f"{extract.text}\n\n({place}, {extract.offset})" if is_fix else extract.text,
         title=f"Fix: {(extract.command or '')[:_MOST_TITLE]}" if is_fix else None,
         agent=agent, kind="observation" if is_fix else extract.kind,
-        type="procedural" if is_fix else None, tags=(_FIX,) if is_fix else ("said",),
+        type="procedural" if is_fix else None, tags=(_FIX,) if is_fix else (),
         scope=scope, session=delta.session, occurred_at=extract.at,
-        source_kind="tool-output" if is_fix else "transcript", source_ref=f"observed:{own}",
+        source_kind="tool-output" if is_fix else f"said-by-{extract.speaker}",
+        source_ref=f"observed:{own}",
     )  # fmt: skip
 
 

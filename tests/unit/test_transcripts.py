@@ -219,6 +219,20 @@ def test_what_is_only_talked_about_is_not(text: str) -> None:
     assert list(statements(text)) == []
 
 
+def test_an_assistant_decides_where_it_says_so() -> None:
+    lines = [
+        "I always run the tests.",
+        "- **Decision:** use tabs.",
+        "We decided to go.",
+        "결정: 탭",
+    ]
+    entries = [{"role": "assistant", "text": "\n".join(lines)}]
+    kept = _kept(read_entries("generic", entries, 0))
+    assert [(one.kind, one.text, one.speaker) for one in kept] == [
+        ("decision", "Decision: use tabs.", "assistant"), ("decision", "결정: 탭", "assistant"),
+    ]  # fmt: skip
+
+
 def test_a_command_that_only_looks_is_no_failure_and_a_state_is_bounded() -> None:
     state, turns = State(), []
     for number in range(400):
