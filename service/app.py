@@ -14,6 +14,7 @@ from service.audit import route as audit
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
+from service.context import route as context
 from service.decisions import route as decisions
 from service.documents import route as documents
 from service.errors import CannotStart, ServiceError
@@ -118,6 +119,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
         intents,
         observe,
         fixes,
+        context,
     ):
         app.include_router(room.router)
     add_pages(app)

@@ -63,6 +63,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         ingest
         memories documents concepts keys grants audit working_memory fixes
         trust decisions handoff session_context observe
+        context
         consolidate.summary*
         consolidate recall graph hooks
         operate

@@ -32,6 +32,7 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "set_working_memory": ("read", "write"),
     "update_working_memory": ("read", "write"),
     "clear_working_memory": ("write",),
+    "pack_context": ("read",),
     "observe": ("write",),
     "lookup_fix": ("read",),
     "intend": ("write",),

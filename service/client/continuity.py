@@ -1,8 +1,18 @@
 """The endpoints of continuity: what one session leaves to the next."""
 
+from collections.abc import Sequence
 from typing import Literal, Unpack
 from urllib.parse import quote
 
+from service.client.conversations import (
+    FixAnswer,
+    LookupOptions,
+    Message,
+    Observed,
+    Packed,
+    PackOptions,
+    TranscriptOptions,
+)
 from service.client.endpoint import Endpoint
 from service.client.options import Moment
 from service.client.sending import Request
@@ -11,19 +21,15 @@ from service.client.sessions import (
     Decided,
     DecisionOptions,
     DecisionPage,
-    FixAnswer,
     HandoffStored,
     Intent,
     IntentOptions,
     IntentPage,
     LastHandoff,
-    LookupOptions,
-    Observed,
     PlaceOptions,
     ProjectPage,
     SessionContext,
     SessionGiven,
-    TranscriptOptions,
     WorkingMemory,
 )
 
@@ -112,6 +118,13 @@ class ContinuityEndpoints:
         """Read on in a transcript, and keep what is worth it."""
         body = {"session": session, "client": client, **stretch}
         return Request("POST", "/observe", body, is_long=True)
+
+    @Endpoint
+    def pack_context(
+        self, messages: Sequence[Message], **choices: Unpack[PackOptions]
+    ) -> Request[Packed]:
+        """Pack a conversation within a budget: recent messages, an extract, memories."""
+        return Request("POST", "/context/pack", {"messages": messages, **choices})
 
     @Endpoint
     def lookup_fix(self, output: str, **more: Unpack[LookupOptions]) -> Request[FixAnswer]:

@@ -191,53 +191,6 @@ class IntentOptions(TypedDict, total=False):
     project: Where
 
 
-class Fix(TypedDict):
-    """What was done about an error before, and when the same command passed after that."""
-
-    id: str
-    text: str
-    command: str
-    proven_at: str
-    session: str | None
-
-
-class FixAnswer(TypedDict):
-    """Whether there is a fix that was proven, and the fix."""
-
-    found: bool
-    fix: Fix | None
-
-
-class Observed(TypedDict):
-    """What came of a stretch of a transcript; the next one begins at `offset`."""
-
-    stored: int
-    duplicates: int
-    ignored: dict[str, int]
-    offset: int
-    memories: list[str]
-    warnings: list[str]
-
-
-class LookupOptions(TypedDict, total=False):
-    """Which command failed, whose memory and which project."""
-
-    command: str | None
-    agent: str
-    project: Where
-
-
-class TranscriptOptions(TypedDict, total=False):
-    """A stretch: `entries` or `text`, where it begins, and whether it is the last."""
-
-    agent: str
-    project: Where
-    entries: list[object] | None
-    text: str | None
-    offset: int | None
-    final: bool
-
-
 class PlaceOptions(TypedDict, total=False):
     """Where: the agent, the project (a remote, a folder, a name), the session."""
 

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from service.client.conversations import TranscriptOptions
 from service.client.endpoints import AsyncGraphMemory
-from service.client.sessions import PlaceOptions, TranscriptOptions
+from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.here import Agent, Project, find_place, tell_repository
 from service.commands.terminal import begin, console

@@ -21,7 +21,9 @@ from service.web.problems import problem
 _ALWAYS_OPEN: Final = frozenset({"/health/live"})
 _WATCHING: Final = frozenset({"/health/ready", "/metrics"})
 # Read although they are POSTs.
-_READING: Final = frozenset({"/search", "/graph-recall", "/session-context", "/fixes/lookup"})
+_READING: Final = frozenset(
+    {"/search", "/graph-recall", "/session-context", "/fixes/lookup", "/context/pack"}
+)
 # Whatever goes through a whole store or waits for a scan.
 _LONG: Final = ("/ingest/scan", "/consolidate", "/index", "/graph/", "/stats", "/audit")
 # To look at a job is to read a row.

@@ -127,6 +127,9 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     lines = [{"role": "user", "content": f"From now on {name} is red."}]
     seen = memory.observe(f"t-{name}", "generic", entries=lines, project=app)
     assert (seen["stored"], seen["offset"]) == (1, 1)
+    talk = [{"role": "user", "content": f"What colour has {name}?"}]
+    packed = memory.pack_context(talk, max_tokens=1000, project=app)
+    assert (packed["messages"], packed["memories"]["ids"] != []) == (talk, True)
     assert memory.lookup_fix("Error: no such crane", project=app)["found"] is False
     intent = memory.intend("Ask Mina.", when=["quay"], project=app)
     asked = memory.search("the quay", project=app, session="s3", new_only=True)

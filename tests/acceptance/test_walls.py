@@ -86,6 +86,10 @@ def _ways(operation: str, world: World) -> list[Json]:
         "read_memory": [{"params": way} for way in ({}, bob, of_bob)],
         "read_lineage": [{"params": way} for way in ({}, bob)],
         "list_projects": [{"params": bob}],
+        "pack_context": [
+            {"json": {"messages": [{"role": "user", "content": "Zebrafinch"}]} | way}
+            for way in (bob, of_bob)
+        ],
         "observe": [{"json": {"session": "s", "client": "generic", "entries": []} | bob}],
         "lookup_fix": [{"json": {"output": "Error: x"} | bob}],
         "intend": [{"json": {"when": ["x"], "text": "Hers."} | bob}],

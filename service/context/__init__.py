@@ -1,0 +1,1 @@
+"""Context of a conversation that grows too long: what is recent, an extract, memories."""
