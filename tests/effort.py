@@ -39,6 +39,10 @@ AMOUNTS: Final = {
     "plays at the walls": Amount(
         "acceptance/test_walls_at_random.py", "plays of 50 operations for each engine", 200, 3, 200
     ),
+    "echoes": Amount(
+        "acceptance/test_observe.py", "turns of each format in which all that was given comes back",
+        20, 10, 1000,
+    ),
     "plays of provenance": Amount(
         "acceptance/test_provenance_at_random.py", "plays of 40 operations for each engine",
         100, 3, 100,

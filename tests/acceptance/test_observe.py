@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from tests.acceptance.test_command import _environment, _serving
+from tests.effort import amount
 from tests.servers.keyed import KeyedService, keyed_service
 from tests.servers.running import running_service
 from tests.unit.test_transcripts import SESSION
@@ -161,18 +162,34 @@ def test_a_fix_is_found_by_what_the_error_says(client: httpx.Client, agent: str)
     assert _fix(client, agent, "Error: Cannot find module 'left-pad'")["found"] is False
 
 
-def test_what_was_given_does_not_come_back(client: httpx.Client, agent: str) -> None:
-    _observe(client, agent, entries=SESSION["generic"])
+def _said(program: str, role: str, text: str) -> Json:
+    """Return a line of a program in which somebody says something."""
+    block = [{"type": "text", "text": text}]
+    lines: dict[str, Json] = {
+        "claude-code": {"type": role, "message": {"role": role, "content": block}},
+        "codex": {"type": "response_item",
+                  "payload": {"type": "message", "role": role, "content": block}},
+        "openclaw": {"type": "message", "message": {"role": role, "content": block}},
+        "generic": {"role": role, "text": text},
+    }  # fmt: skip
+    return lines[program]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("program", CLIENTS)
+def test_what_was_given_does_not_come_back(client: httpx.Client, agent: str, program: str) -> None:
+    _observe(client, agent, client=program, entries=SESSION[program])  # type: ignore[index]
     before = _told(_memories(client, agent))
-    for turn in range(40):
-        block = client.post(
-            "/session-context", json={"agent": agent, "project": APP, "session": "s9"}
-        ).json()["text"]
+    own: Json = {"agent": agent, "project": APP, "session": "s9"}
+    first = client.post("/session-context", json=own).json()["text"]
+    for turn in range(amount("echoes")):
+        block = client.post("/session-context", json=own).json()["text"]
+        assert block == first
         entries = [
-            {"role": "user", "text": f"{block}\nGo on with {turn}."},
-            {"role": "assistant", "text": f"{block}\nDone."},
+            _said(program, "user", f"{block}\nGo on with {turn}."),
+            _said(program, "assistant", f"{block}\nDone."),
         ]
-        done = _observe(client, agent, session="s9", entries=entries)
+        done = _observe(client, agent, client=program, session="s9", entries=entries)
         assert done["stored"] == 0
     assert _told(_memories(client, agent)) == before
 
@@ -254,15 +271,16 @@ def test_no_secret_and_nothing_private_is_kept_of_a_transcript(
 
 
 def test_a_day_two_sessions_and_a_kill_between(tmp_path: Path, embedding_url: str) -> None:
-    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as first:
-        ask = first.client
+    own = _environment(tmp_path, MEMORY_EMBEDDING_URL=embedding_url)
+    with _serving(own) as (ask, process):
         started = ask.post("/session-context", json={"project": APP, "session": "s1"})
         assert started.json()["text"] == ""
         decided = {"text": "Use an append-only log.", "project": APP, "session": "s1"}
         ask.post("/decisions", json=decided).raise_for_status()
         _observe(ask, "main", client="claude-code", text=_lines("claude-code"), final=True)
-    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as second:
-        ask = second.client
+        process.kill()
+        process.wait(timeout=30)
+    with _serving(own) as (ask, _):
         told = ask.post("/session-context", json={"project": APP, "session": "s2"}).json()["text"]
         for part in (
             "Last request: From now on use tabs.", "Files touched: /a/b.js", "- [ ] write it down",
