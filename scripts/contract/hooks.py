@@ -1,13 +1,23 @@
 """What Schemathesis leaves out (SCHEMATHESIS_HOOKS): wrong values that are right on the wire."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlencode
 
 import schemathesis
+
+_MOST_BYTES: Final = 60_000
 
 
 @schemathesis.hook
 def filter_query(context: Any, query: Mapping[str, Any] | None) -> bool:
-    """Send no `tags` of true or 5: in a query they are the texts "true" and "5", which are tags."""
+    """Send no `tags` of true or 5: in a query they are the texts "true" and "5", which are tags.
+
+    Nor a line that no HTTP server takes (65,536 bytes): of it the service never hears. Nor an agent
+    with letters of other scripts as a wrong one: a description's class of words is ASCII.
+    """
     del context
-    return not isinstance((query or {}).get("tags"), bool | int | float)
+    told = query or {}
+    is_short = len(urlencode(told, doseq=True, errors="replace")) < _MOST_BYTES
+    is_ascii = str(told.get("agent", "")).isascii()
+    return is_short and is_ascii and not isinstance(told.get("tags"), bool | int | float)

@@ -96,7 +96,8 @@ def test_a_long_one_is_a_scope_of_its_own() -> None:
 @given(some.text(max_size=60))
 def test_no_text_is_too_odd(text: str) -> None:
     for found in (origin_of(text), origin_of(f"https://{text}"), origin_of(f"git@{text}:x")):
-        assert found is None or found == found.lower()
+        # A remote that is a folder keeps its letters.
+        assert found is None or found == found.lower() or found.startswith("/")
     if text.strip():
         identify_text(text)
 
