@@ -41,9 +41,9 @@ from service.store.private_files import PrivateFiles
 from service.store.snapshot_log import forget_snapshot
 from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
-from service.trust.quarantine import give_tiers
 from service.writing.pipeline import Pipeline, Step
 from service.writing.quotas import Quotas
+from service.writing.setting import set_fields
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +149,7 @@ def open_pipeline(
 ) -> Pipeline:
     """Return the pipeline with the steps of the rooms that have a part in every change."""
     # Summaries say nothing that their sources do not: they change in the same transaction.
-    steps: list[Step] = [give_tiers, partial(revise, budget_tokens=section_tokens)]
+    steps: list[Step] = [set_fields, partial(revise, budget_tokens=section_tokens)]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 

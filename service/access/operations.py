@@ -22,6 +22,8 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "list_concepts": ("read",),
     "read_concept": ("read",),
     "list_projects": ("read",),
+    # What it answers tells how many there are.
+    "move_project": ("read", "write"),
     "read_session": ("read",),
     "log_decision": ("write",),
     "list_decisions": ("read",),

@@ -14,7 +14,7 @@ from service.client.conversations import (
     TranscriptOptions,
 )
 from service.client.endpoint import Endpoint
-from service.client.options import Moment
+from service.client.options import Moment, Project
 from service.client.sending import Request
 from service.client.sessions import (
     ContextOptions,
@@ -26,7 +26,9 @@ from service.client.sessions import (
     IntentOptions,
     IntentPage,
     LastHandoff,
+    MoveOptions,
     PlaceOptions,
+    ProjectMoved,
     ProjectPage,
     SessionContext,
     SessionGiven,
@@ -169,3 +171,11 @@ class ContinuityEndpoints:
         """List the projects that an agent's sessions named."""
         params = {"agent": agent, "limit": limit, "cursor": cursor}
         return Request("GET", "/projects", params=params)
+
+    @Endpoint
+    def move_project(
+        self, project: Project | str, into: Project | str, **choices: Unpack[MoveOptions]
+    ) -> Request[ProjectMoved]:
+        """Make a project another one's, or give it another name; with some left, go on."""
+        body = {"project": project, "into": into, **choices}
+        return Request("POST", "/projects/move", body, is_long=True)

@@ -25,6 +25,22 @@ class KnownProject(TypedDict):
     seen_at: str
 
 
+class MoveOptions(TypedDict, total=False):
+    """Whose project is moved, and about how many memories at once."""
+
+    agent: str
+    limit: int
+
+
+class ProjectMoved(TypedDict):
+    """What was moved; with some `left` the same request goes on."""
+
+    scope: str
+    into: str
+    memories: int
+    left: int
+
+
 class Decided(TypedDict):
     """What became of a decision; `scope` is that of its project."""
 

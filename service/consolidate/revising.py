@@ -78,6 +78,8 @@ def _leaving(change: Change) -> tuple[defaultdict[str, set[str]], list[str]]:
     """Return the sources that leave each summary that changes, and those that live on without."""
     leaving: defaultdict[str, set[str]] = defaultdict(set)
     released: list[str] = []
+    # A summary that changes its wall in the same change takes along those that do.
+    walls = {one.id: _wall(one) for one in change.drafts if one.source_kind == CONSOLIDATION}
     for memory in change.gone:
         if memory.consolidated_into:
             leaving[memory.consolidated_into].add(memory.id)
@@ -85,7 +87,7 @@ def _leaving(change: Change) -> tuple[defaultdict[str, set[str]], list[str]]:
         old = change.replaced.get(draft.id)
         if old is None or not old.consolidated_into:
             continue
-        if _wall(draft) != _wall(old):
+        if _wall(draft) not in {_wall(old), walls.get(old.consolidated_into)}:
             leaving[old.consolidated_into].add(old.id)
             released.append(old.id)
         elif original_of_draft(draft) != original_of(old):

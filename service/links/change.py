@@ -67,9 +67,9 @@ class Change:
     and `unarchive` name memories that leave the answers, or come back. `fresh` names chains that
     have no memory yet: nothing to query for. `regroup` is worked out in the turn, from what is
     stored then, and gives `regrouped`. `tiers` are trust tiers that stored memories get in the
-    turn, by id; None for what follows from their origin. `audit` is why memories are removed; if
-    for good, their `tombstones` stay, and `cut_documents` lose their text. What another room writes
-    besides comes as `fragments`.
+    turn, by id; None for what follows from their origin. `moved` are scopes that they get.
+    `audit` is why memories are removed; if for good, their `tombstones` stay, and `cut_documents`
+    lose their text. What another room writes besides comes as `fragments`.
     """
 
     agent: str
@@ -88,6 +88,7 @@ class Change:
     regroup: Regroup | None = None
     regrouped: Regrouped = NOTHING_REGROUPED
     tiers: Mapping[str, str | None] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict)
     audit: str | None = None
     fragments: tuple[Fragment, ...] = ()
 

@@ -1,6 +1,6 @@
 """A project as requests name it, in a body and in a query."""
 
-from typing import Annotated, Self
+from typing import Annotated, Self, overload
 
 from pydantic import Field, model_validator
 
@@ -41,11 +41,18 @@ class ProjectFields(Strict):
 
 _TEXT = "A project: its git remote's URL, the folder's path on the client, or else a name."
 InQuery = Annotated[Said | None, Field(description=_TEXT, examples=["git@github.com:ann/app.git"])]
+Named = Annotated[
+    ProjectFields | Said, Field(description=f"{_TEXT} Or several of these by their names.")
+]
 InBody = Annotated[
     ProjectFields | Said | None, Field(description=f"{_TEXT} Or several of these by their names.")
 ]
 
 
+@overload
+def identity_of(project: ProjectFields | str) -> Identity: ...
+@overload
+def identity_of(project: ProjectFields | str | None) -> Identity | None: ...
 def identity_of(project: ProjectFields | str | None) -> Identity | None:
     """Return the project that a request names in one spelling; None where it names none."""
     if project is None:

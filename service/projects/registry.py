@@ -10,6 +10,7 @@ from service.store.queries import load_query
 KNOWN_KEYS: Final = load_query(__package__, "known_keys")
 PUT: Final = load_query(__package__, "put")
 LIST: Final = load_query(__package__, "list")
+IS_KNOWN: Final = load_query(__package__, "is_known")
 
 _SEEN_LATELY: Final = timedelta(hours=1)
 
@@ -40,6 +41,11 @@ async def register(db: Database, agent: str, identity: Identity) -> str:
 async def _known(db: Database, agent: str, identity: Identity) -> dict[str, Known]:
     rows = await db.run(KNOWN_KEYS, keys=_records(agent, identity))
     return {row.pop("key"): Known(**row) for row in rows}
+
+
+async def is_known(db: Database, agent: str, scope: str) -> bool:
+    """Return whether any session named the project of a scope."""
+    return bool(await db.run(IS_KNOWN, id=record("project", [agent, scope])))
 
 
 async def list_projects(db: Database, agent: str, after: str, limit: int) -> list[dict[str, Any]]:

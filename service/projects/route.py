@@ -7,14 +7,18 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from service.field_types import WHOLE
+from service.errors import WriteConflict
+from service.field_types import WHOLE, OwnAgent
+from service.projects.moving import move
+from service.projects.project_fields import Named, identity_of
 from service.projects.registry import list_projects
+from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
-from service.web.declared import links
-from service.web.fields import QueryAgent
-from service.web.parts import TheDatabase
+from service.web.declared import links, problems
+from service.web.fields import QueryAgent, Strict, body_example, own_agent
+from service.web.parts import TheDatabase, ThePipeline
 
-router = APIRouter(prefix="/projects", tags=["continuity"])
+router = APIRouter(prefix="/projects", tags=["continuity"], route_class=JsonRoute)
 
 # The scope of the last project of a page.
 PLACE: Final = CursorForm("p", (str,))
@@ -59,3 +63,46 @@ async def get_projects(
     ]  # fmt: skip
     has_more = len(rows) > limit
     return ProjectPage(projects, PLACE.encode(projects[-1].scope) if has_more else None)
+
+
+class MoveRequest(Strict):
+    """A project, and the one that it becomes."""
+
+    model_config = body_example(
+        project="github.com/ann/app", into={"origin": "git@github.com:ann/crane.git"}
+    )
+
+    agent: OwnAgent = own_agent()
+    project: Named
+    into: Named = Field(description="The project that it becomes: another one, or a new one.")
+    limit: Annotated[int, Field(ge=1, le=100_000), WHOLE] = Field(
+        2000, description="About how many memories to move at once; a few more may be."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectMoved:
+    """What was moved: `scope` was the project's, `into` is that of its memories now.
+
+    With some `left` the same request goes on.
+    """
+
+    scope: str
+    into: str
+    memories: int
+    left: int
+
+
+@router.post("/move", operation_id="move_project", responses=problems(WriteConflict))
+async def post_move(pipeline: ThePipeline, request: MoveRequest) -> ProjectMoved:
+    """Make a project another one's, or give it a new remote, folder or name: its memories move.
+
+    Its handoffs, decisions and all other memories, what is in focus, standing intents and fixes.
+    Whoever names it as before means the other one from then on. Interrupted, or with some `left`,
+    the same request goes on where it was.
+    """
+    done = await move(
+        pipeline, request.agent, identity_of(request.project), identity_of(request.into),
+        request.limit,
+    )  # fmt: skip
+    return ProjectMoved(done.scope, done.into, done.memories, done.left)

@@ -1,14 +1,11 @@
 """Quarantine and release of all that came in one way, and where its words went meanwhile."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from service.access.origins import tier_of
-from service.drafts.stored_memory import draft_of_stored
-from service.links import stored
 from service.links.change import Change
 from service.store.database import Database
 from service.store.queries import load_query
@@ -59,22 +56,3 @@ async def set_tiers(pipeline: Pipeline, selected: Selected, tier: str | None) ->
         for start in range(0, len(keys), _TRANSACTION_MEMORIES):
             page = keys[start : start + _TRANSACTION_MEMORIES]
             await commit(pipeline, Change(agent, tiers=dict.fromkeys(page, tier)))
-
-
-async def give_tiers(db: Database, change: Change) -> Change:
-    """Return a change with what its `tiers` do to memories as they are stored now.
-
-    A step of the pipeline: in the agent's turn to write, so that nobody's words are overwritten.
-    """
-    if not change.tiers:
-        return change
-    now = await stored.memories_by_id(db, change.tiers)
-    drafts = [
-        replace(draft_of_stored(old), trust_tier=change.tiers[old.id] or tier_of(old.origin))
-        for old in now.values()
-        if old.agent == change.agent
-    ]
-    return replace(
-        change, drafts=(*change.drafts, *drafts),
-        replaced={**change.replaced, **{draft.id: now[draft.id] for draft in drafts}},
-    )  # fmt: skip

@@ -140,6 +140,8 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert handoff["id"] in [one["id"] for one in told if one["is_known"]]
     assert memory.clear_working_memory(project=name) is None
     assert name in [one["scope"] for one in memory.list_projects()["projects"]]
+    moved = memory.move_project(name, {"origin": f"https://{name}-moved"}, limit=1000)
+    assert (moved["scope"], moved["into"], moved["left"]) == (name, f"{name}-moved", 0)
 
 
 def _scan_and_read(memory: Noting) -> None:

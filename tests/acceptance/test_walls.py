@@ -86,6 +86,7 @@ def _ways(operation: str, world: World) -> list[Json]:
         "read_memory": [{"params": way} for way in ({}, bob, of_bob)],
         "read_lineage": [{"params": way} for way in ({}, bob)],
         "list_projects": [{"params": bob}],
+        "move_project": [{"json": {"project": "a", "into": "b"} | bob}],
         "pack_context": [
             {"json": {"messages": [{"role": "user", "content": "Zebrafinch"}]} | way}
             for way in (bob, of_bob)

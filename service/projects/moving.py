@@ -1,0 +1,90 @@
+"""A project becomes another one, or gets another name: its memories and all else move along."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from service.errors import InvalidRequest
+from service.links.change import Change
+from service.projects.identity import Identity
+from service.projects.registry import find_scope, is_known, register
+from service.store.database import Database, record
+from service.store.queries import load_query
+from service.writing.pipeline import Pipeline, commit
+
+MEMORIES: Final = load_query(__package__, "memories")
+FOCUS: Final = load_query(__package__, "focus")
+MOVE: Final = load_query(__package__, "move")
+MOVED: Final = load_query(__package__, "moved")
+
+# As of pushed memories: who writes meanwhile waits for one of these (decision 0009).
+_TRANSACTION_MEMORIES: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What was moved: the scope of the project before, and since; `left` are still to be moved."""
+
+    scope: str
+    into: str
+    memories: int
+    left: int
+
+
+async def move(
+    pipeline: Pipeline, agent: str, project: Identity, into: Identity, most: int
+) -> Moved:
+    """Make a project another one's, known or new; at most about `most` memories at once.
+
+    First what it is found by, so that whoever writes meanwhile writes to the new place; then its
+    memories in transactions of 128, summaries with their sources. Interrupted, or with some left,
+    the same call goes on. Raises InvalidRequest for a project that is not known or is that one.
+    """
+    db = pipeline.db
+    scope = await find_scope(db, agent, project)
+    if not await is_known(db, agent, scope):
+        msg = f"/project: there is no project {scope!r}; GET /projects lists them."
+        raise InvalidRequest(msg)
+    target = await register(db, agent, into)
+    if scope != target:
+        await _move_all_else(db, agent, scope, target)
+    sources = await db.run(MOVED, agent=agent, into=target)
+    if not sources:
+        raise InvalidRequest(f"/into: that is the project {target!r} itself.")
+    rows = [row for one in sources for row in await db.run(MEMORIES, agent=agent, scope=one)]
+    done = 0
+    for page in _pages(rows):
+        if done >= most:
+            break
+        await commit(pipeline, Change(agent, moved=dict.fromkeys(page, target)))
+        done += len(page)
+    return Moved(scope if scope != target else sources[0], target, done, len(rows) - done)
+
+
+async def _move_all_else(db: Database, agent: str, scope: str, target: str) -> None:
+    focus = [
+        {
+            "id": record("working_memory", [agent, scope, session]),
+            "into": record("working_memory", [agent, target, session]),
+        }
+        for session in await db.run(FOCUS, agent=agent, scope=scope)
+    ]
+    await db.run(
+        MOVE, agent=agent, scope=scope, into=target, id=record("project", [agent, scope]),
+        into_id=record("project", [agent, target]), focus=focus,
+    )  # fmt: skip
+
+
+def _pages(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
+    """Yield ids to be moved together: a summary and its sources are never parted."""
+    page: list[str] = []
+    for _, some in groupby(rows, itemgetter("summary")):
+        group = [row["id"] for row in some]
+        if page and len(page) + len(group) > _TRANSACTION_MEMORIES:
+            yield page
+            page = []
+        page += group
+    if page:
+        yield page

@@ -1,0 +1,144 @@
+"""A project is given another name, or becomes one with another: all that is its moves along."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.keyed import KeyedService, keyed_service
+
+Json = dict[str, Any]
+OLD: Json = {"origin": "git@github.com:ann/app.git", "root": "/home/ann/app"}
+NEW: Json = {"origin": "https://github.com/ann/crane"}
+ENGINES = ("resident", "database")
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def keyed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("projects")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def client(keyed: KeyedService) -> Iterator[httpx.Client]:
+    with keyed.client() as one:
+        yield one
+
+
+def _sent(client: httpx.Client, path: str, **body: object) -> Json:
+    answer = client.post(path, json=body)
+    assert answer.status_code in {200, 201}, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _read(client: httpx.Client, path: str, **params: str) -> Json:
+    answer = client.get(path, params=params)
+    assert answer.status_code == 200, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _scopes(client: httpx.Client, agent: str) -> dict[str, int]:
+    page = _read(client, "/memories", agent=agent, limit="1000", include_archived="true")
+    counted: dict[str, int] = {}
+    for one in page["memories"]:
+        counted[str(one["scope"])] = counted.get(str(one["scope"]), 0) + 1
+    return counted
+
+
+def test_a_renamed_project_keeps_all_that_is_its(client: httpx.Client) -> None:
+    own = {"agent": "renaming", "project": OLD}
+    _sent(client, "/handoff", **own, text="Next: test the crane.")
+    decision = _sent(client, "/decisions", **own, text="Use an append-only log.")
+    assert client.put("/working-memory", json=own | {"text": "The pipeline."}).status_code == 200
+    _sent(client, "/intents", **own, when=["release"], text="Ask Mina.")
+    _sent(client, "/memories", agent="renaming", text="Mine, of no project.")
+    _sent(client, "/memories", agent="other", text="Theirs.", scope="github.com/ann/app")
+    moved = _sent(client, "/projects/move", agent="renaming", project=OLD, into=NEW)
+    assert moved == {
+        "scope": "github.com/ann/app", "into": "github.com/ann/crane", "memories": 2, "left": 0,
+    }  # fmt: skip
+    assert _scopes(client, "renaming") == {"github.com/ann/crane": 2, "None": 1}
+    assert _scopes(client, "other") == {"github.com/ann/app": 1}
+    # By its old name and by its new one it is the same from now on.
+    for project in (OLD, NEW, "/home/ann/app"):
+        told = _sent(client, "/session-context", agent="renaming", project=project)
+        assert told["receipt"]["scope"] == "github.com/ann/crane"
+        for words in ("test the crane", "append-only", "The pipeline."):
+            assert words in told["text"], (project, words)
+    asked = _sent(
+        client, "/search", agent="renaming", query="the release", project=OLD, session="s",
+        new_only=True,
+    )  # fmt: skip
+    assert [one["text"] for one in asked["intents"]] == ["Ask Mina."]
+    assert decision["id"] in {one["id"] for one in asked["results"]} or asked["results"]
+    projects = _read(client, "/projects", agent="renaming")["projects"]
+    assert [(one["scope"], one["origins"], one["roots"]) for one in projects] == [
+        ("github.com/ann/crane", ["github.com/ann/app", "github.com/ann/crane"], ["/home/ann/app"])
+    ]
+    # Said again it goes on with nothing.
+    again = _sent(client, "/projects/move", agent="renaming", project=OLD, into=NEW)
+    assert (again["memories"], again["left"]) == (0, 0)
+
+
+def test_two_projects_become_one_in_any_number_of_steps(client: httpx.Client) -> None:
+    for name in ("one", "two"):
+        put = client.put(
+            "/working-memory", json={"agent": "merging", "project": name, "text": f"Focus {name}."}
+        )
+        assert put.status_code == 200
+    many = [
+        {"agent": "merging", "scope": "one", "text": f"Crane no. {n} was mended."}
+        for n in range(300)
+    ]
+    _sent(client, "/memories/batch", memories=many)
+    body: Json = {"agent": "merging", "project": "one", "into": "two", "limit": 1}
+    steps: list[Json] = []
+    while not steps or steps[-1]["left"]:
+        steps.append(_sent(client, "/projects/move", **body))
+        total = sum(one["memories"] for one in steps)
+        assert _scopes(client, "merging").get("two", 0) == total
+    assert len(steps) == 3
+    assert _scopes(client, "merging") == {"two": 300}
+    focus = _read(client, "/working-memory", agent="merging", project="one")
+    assert ("Focus one." in focus["text"], "Focus two." in focus["text"]) == (True, True)
+    found = _sent(client, "/search", agent="merging", query="Crane no. 7", project="two")
+    assert found["results"]
+
+
+def test_summaries_move_with_their_sources(client: httpx.Client) -> None:
+    for n in range(1, 6):
+        _sent(
+            client, "/memories", agent="dense", scope="days", kind="daily_log",
+            text=f"The harbour crane of Quayside was mended, part {n}.",
+            occurred_at=f"2026-02-0{n}T10:00:00Z",
+        )  # fmt: skip
+    _sent(client, "/handoff", agent="dense", project="days", text="Next.")
+    plan = _sent(client, "/consolidate", agent="dense", older_than_days=0)["plan"]
+    _sent(client, "/consolidate", plan=plan, agent="dense", dry_run=False)
+    before = _read(client, "/memories", agent="dense", kinds="summary")["memories"]
+    assert before
+    assert [one["scope"] for one in before] == ["days"] * len(before)
+    _sent(client, "/projects/move", agent="dense", project="days", into="weeks")
+    after = _read(client, "/memories", agent="dense", kinds="summary")["memories"]
+    assert [(one["id"], one["text"], one["scope"]) for one in after] == [
+        (one["id"], one["text"], "weeks") for one in before
+    ]
+    assert set(_scopes(client, "dense")) == {"weeks"}
+
+
+def test_what_cannot_be_moved_is_told(client: httpx.Client) -> None:
+    _sent(client, "/handoff", agent="wrong", project="here", text="Next.")
+    for project, into in (("nowhere", "here"), ("here", "here")):
+        answer = client.post(
+            "/projects/move", json={"agent": "wrong", "project": project, "into": into}
+        )
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
+    assert _scopes(client, "wrong") == {"here": 1}
