@@ -1,6 +1,6 @@
 """A project as requests name it, in a body and in a query."""
 
-from typing import Annotated, Self, overload
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -49,12 +49,11 @@ InBody = Annotated[
 ]
 
 
-@overload
-def identity_of(project: ProjectFields | str) -> Identity: ...
-@overload
-def identity_of(project: ProjectFields | str | None) -> Identity | None: ...
-def identity_of(project: ProjectFields | str | None) -> Identity | None:
-    """Return the project that a request names in one spelling; None where it names none."""
-    if project is None:
-        return None
+def identity_named(project: ProjectFields | str) -> Identity:
+    """Return the project that a request names in one spelling."""
     return identify_text(project) if isinstance(project, str) else project.identity()
+
+
+def identity_of(project: ProjectFields | str | None) -> Identity | None:
+    """Return the project that a request may name in one spelling; None where it names none."""
+    return None if project is None else identity_named(project)

@@ -10,7 +10,7 @@ from pydantic import Field
 from service.errors import WriteConflict
 from service.field_types import WHOLE, OwnAgent
 from service.projects.moving import move
-from service.projects.project_fields import Named, identity_of
+from service.projects.project_fields import Named, identity_named
 from service.projects.registry import list_projects
 from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
@@ -102,7 +102,7 @@ async def post_move(pipeline: ThePipeline, request: MoveRequest) -> ProjectMoved
     the same request goes on where it was.
     """
     done = await move(
-        pipeline, request.agent, identity_of(request.project), identity_of(request.into),
+        pipeline, request.agent, identity_named(request.project), identity_named(request.into),
         request.limit,
     )  # fmt: skip
     return ProjectMoved(done.scope, done.into, done.memories, done.left)

@@ -126,11 +126,15 @@ def test_summaries_move_with_their_sources(client: httpx.Client) -> None:
     before = _read(client, "/memories", agent="dense", kinds="summary")["memories"]
     assert before
     assert [one["scope"] for one in before] == ["days"] * len(before)
+    whole = _read(client, f"/memories/{before[0]['id']}", agent="dense")
     _sent(client, "/projects/move", agent="dense", project="days", into="weeks")
     after = _read(client, "/memories", agent="dense", kinds="summary")["memories"]
-    assert [(one["id"], one["text"], one["scope"]) for one in after] == [
-        (one["id"], one["text"], "weeks") for one in before
+    assert [(one["id"], one["title"], one["scope"]) for one in after] == [
+        (one["id"], one["title"], "weeks") for one in before
     ]
+    told = _read(client, f"/memories/{after[0]['id']}", agent="dense")
+    assert told["text"] == whole["text"]
+    assert len(told["sources"]) == len(whole["sources"]) > 1
     assert set(_scopes(client, "dense")) == {"weeks"}
 
 
