@@ -133,8 +133,8 @@ def test_summaries_move_with_their_sources(client: httpx.Client) -> None:
         (one["id"], one["title"], "weeks") for one in before
     ]
     told = _read(client, f"/memories/{after[0]['id']}", agent="dense")
-    assert told["text"] == whole["text"]
-    assert len(told["sources"]) == len(whole["sources"]) > 1
+    assert told["content"] == whole["content"]
+    assert len(told["derived_from"]) == len(whole["derived_from"]) > 1
     assert set(_scopes(client, "dense")) == {"weeks"}
 
 
