@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Final
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -32,6 +33,7 @@ from service.memories.silencing import silence_quarantined
 from service.observe import route as observe
 from service.opening import Parts, open_parts
 from service.operate import health, index, metrics, stats
+from service.opt_outs import route as opt_outs
 from service.projects import route as projects
 from service.recall import route as recall
 from service.redaction import loggable
@@ -57,6 +59,38 @@ log = logging.getLogger(__name__)
 
 # What goes on beside requests, for as long as the app is open.
 Background = Callable[[Parts], AbstractAsyncContextManager[None]]
+
+# Whose doors are mounted, in the order of the description.
+_ROOMS: Final = (
+    search,
+    recall,
+    memories,
+    ingest,
+    hooks,
+    documents,
+    concepts,
+    consolidate,
+    graph,
+    index,
+    stats,
+    health,
+    metrics,
+    keys,
+    grants,
+    audit,
+    trust,
+    projects,
+    opt_outs,
+    decisions,
+    handoff,
+    working_memory,
+    session_context,
+    sessions,
+    intents,
+    observe,
+    fixes,
+    context,
+)
 
 DESCRIPTION = """Memory for AI agents: markdown notes, tool results and transcripts go in; the few
 memories that matter come out, with the path that led to them. No LLM call anywhere.
@@ -92,35 +126,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
     install_problems(app)
     app.state.bounds = Bounds.of(settings)
     app.state.bounds.install(app, settings)
-    for room in (
-        search,
-        recall,
-        memories,
-        ingest,
-        hooks,
-        documents,
-        concepts,
-        consolidate,
-        graph,
-        index,
-        stats,
-        health,
-        metrics,
-        keys,
-        grants,
-        audit,
-        trust,
-        projects,
-        decisions,
-        handoff,
-        working_memory,
-        session_context,
-        sessions,
-        intents,
-        observe,
-        fixes,
-        context,
-    ):
+    for room in _ROOMS:
         app.include_router(room.router)
     add_pages(app)
     _describe_keys(app)

@@ -53,7 +53,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing
         web
         projects
-        sessions intents
+        sessions intents opt_outs
         search.times*
         search.signals*
         search.fusion*

@@ -25,6 +25,10 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     # What it answers tells how many there are.
     "move_project": ("read", "write"),
     "read_session": ("read",),
+    # What it answers tells the others.
+    "opt_out": ("read", "write"),
+    "list_opt_outs": ("read",),
+    "opt_in": ("write",),
     "log_decision": ("write",),
     "list_decisions": ("read",),
     "write_handoff": ("write",),

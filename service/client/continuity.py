@@ -27,6 +27,7 @@ from service.client.sessions import (
     IntentPage,
     LastHandoff,
     MoveOptions,
+    OptOuts,
     PlaceOptions,
     ProjectMoved,
     ProjectPage,
@@ -179,3 +180,21 @@ class ContinuityEndpoints:
         """Make a project another one's, or give it another name; with some left, go on."""
         body = {"project": project, "into": into, **choices}
         return Request("POST", "/projects/move", body, is_long=True)
+
+    @Endpoint
+    def opt_out(self, **place: Unpack[PlaceOptions]) -> Request[OptOuts]:
+        """Switch memory off for a project or a session: nothing is kept of it or told to it."""
+        return Request("POST", "/opt-outs", {**place})
+
+    @Endpoint
+    def list_opt_outs(self, *, agent: str | None = None) -> Request[OptOuts]:
+        """List the projects and sessions that memory is switched off for."""
+        return Request("GET", "/opt-outs", params={"agent": agent})
+
+    @Endpoint
+    def opt_in(
+        self, *, agent: str | None = None, project: str | None = None, session: str | None = None
+    ) -> Request[None]:
+        """Switch memory on again."""
+        params = {"agent": agent, "project": project, "session": session}
+        return Request("DELETE", "/opt-outs", params=params)

@@ -41,6 +41,20 @@ class ProjectMoved(TypedDict):
     left: int
 
 
+class OptOut(TypedDict):
+    """A project, by its scope, or a session that memory is switched off for, since when."""
+
+    scope: str | None
+    session: str | None
+    created_at: str
+
+
+class OptOuts(TypedDict):
+    """What an agent has switched off."""
+
+    opt_outs: list[OptOut]
+
+
 class Decided(TypedDict):
     """What became of a decision; `scope` is that of its project."""
 

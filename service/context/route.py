@@ -11,6 +11,7 @@ from service.context.conversation import Message, extract_of, take_recent
 from service.errors import AgentNotReadable, AgentUnknown, Unavailable
 from service.field_types import WHOLE, Label, Said, Text
 from service.projects.project_fields import InBody
+from service.projects.switched_off import SwitchedOff
 from service.records import Memory
 from service.search.hybrid import hybrid_search
 from service.search.ranking import Searcher, SearchQuery
@@ -27,7 +28,7 @@ from service.web.parts import part
 router = APIRouter(prefix="/context", tags=["continuity"], route_class=JsonRoute)
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
-_PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, Unavailable)
+_PROBLEMS: Final = problems(SwitchedOff, AgentUnknown, AgentNotReadable, Unavailable)
 
 # Of the room: what is recent, then memories, then an extract of what is old. What one leaves the
 # next may use.

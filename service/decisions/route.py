@@ -15,6 +15,7 @@ from service.memories.screening import Pushed
 from service.projects.place import PlaceFields
 from service.projects.project_fields import InQuery, identity_of
 from service.projects.registry import find_scope
+from service.projects.switched_off import SwitchedOff
 from service.store.database import record
 from service.text.titles import title_of
 from service.web.bodies import JsonRoute
@@ -103,7 +104,8 @@ class DecisionPage:
 
 @router.post(
     "", status_code=201, operation_id="log_decision",
-    responses=problems(MemoryNotFound, QuotaFull) | links(201, read_memory={"id": "/id"}),
+    responses=problems(MemoryNotFound, QuotaFull, SwitchedOff)
+    | links(201, read_memory={"id": "/id"}),
 )  # fmt: skip
 async def post_decision(
     db: TheDatabase, pipeline: ThePipeline, request: DecisionRequest

@@ -11,7 +11,9 @@ from service.field_types import OwnAgent, Text
 from service.fixes.fixes import find_fix
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import find_scope
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.web.bodies import JsonRoute
+from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import TheDatabase
 
@@ -55,11 +57,12 @@ class FixAnswer:
     fix: FixFields | None
 
 
-@router.post("/lookup", operation_id="lookup_fix")
+@router.post("/lookup", operation_id="lookup_fix", responses=problems(SwitchedOff))
 async def post_lookup(db: TheDatabase, request: LookupRequest) -> FixAnswer:
     """Find what was done about the same error before, by what it says but for paths and numbers."""
     identity = identity_of(request.project)
     scope = await find_scope(db, request.agent, identity) if identity else None
+    await refuse_switched_off(db, request.agent, scope, None)
     fix = await find_fix(db, request.agent, scope, request.output, request.command)
     if fix is None:
         return FixAnswer(found=False, fix=None)

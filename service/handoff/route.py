@@ -16,6 +16,7 @@ from service.memories.storing import store_one
 from service.projects.place import PlaceFields
 from service.projects.project_fields import InQuery, identity_of
 from service.projects.registry import find_scope
+from service.projects.switched_off import SwitchedOff
 from service.records import Filters
 from service.search.ranking import Searcher
 from service.web.bodies import JsonRoute
@@ -85,7 +86,7 @@ class LastHandoff:
 
 @router.post(
     "", status_code=201, operation_id="write_handoff",
-    responses=problems(QuotaFull) | links(201, read_memory={"id": "/id"}),
+    responses=problems(QuotaFull, SwitchedOff) | links(201, read_memory={"id": "/id"}),
 )  # fmt: skip
 async def post_handoff(
     db: TheDatabase, pipeline: ThePipeline, request: HandoffRequest

@@ -14,6 +14,7 @@ from service.intents.matching import Intent
 from service.intents.standing import TooManyIntents, forget, intend, list_intents
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
@@ -105,7 +106,7 @@ class IntentPage:
 
 @router.post(
     "", status_code=201, operation_id="intend",
-    responses=problems(TooManyIntents) | links(201, forget_intent={"id": "/id"}),
+    responses=problems(TooManyIntents, SwitchedOff) | links(201, forget_intent={"id": "/id"}),
 )  # fmt: skip
 async def post_intent(
     db: TheDatabase, pipeline: ThePipeline, request: IntentRequest
@@ -117,6 +118,7 @@ async def post_intent(
     """
     identity, now = identity_of(request.project), datetime.now(UTC)
     scope = await register(db, request.agent, identity) if identity else None
+    await refuse_switched_off(db, request.agent, scope, None)
     wanted = Intent(
         id="", when=tuple(request.when), text=request.text, scope=scope, due=request.due,
         cooldown_hours=request.cooldown_hours, fires=request.fires, fired=0, fired_at=None,

@@ -48,6 +48,7 @@ from service.memories.storing import (
     store_one,
 )
 from service.metadata import CLEARABLE
+from service.projects.switched_off import SwitchedOff
 from service.records import Filters, Memory
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import record
@@ -78,7 +79,7 @@ _BY_ID: Final = {"id": "/id"}
 
 @router.post(
     "", status_code=201, operation_id="store_memory",
-    responses=problems(QuotaFull)
+    responses=problems(QuotaFull, SwitchedOff)
     | links(201, read_memory=_BY_ID, change_memory=_BY_ID, delete_memory=_BY_ID),
 )  # fmt: skip
 async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
@@ -88,7 +89,7 @@ async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
     return Stored(key, synced.actions[0], sorted(synced.concepts), warnings)  # type: ignore[arg-type]
 
 
-@router.post("/batch", operation_id="store_memories", responses=problems(QuotaFull))
+@router.post("/batch", operation_id="store_memories", responses=problems(QuotaFull, SwitchedOff))
 async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStored:
     """Store up to 1,000 memories at once; those of one session are chained in time order."""
     good: dict[int, Pushed] = {}

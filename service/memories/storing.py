@@ -16,6 +16,7 @@ from service.links.change import Change
 from service.links.stored import memories_by_id
 from service.memories.screening import Pushed, screen_changes, screen_each
 from service.metadata import metadata_of
+from service.projects.switched_off import refuse_any_switched_off
 from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
@@ -65,15 +66,17 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
     Written in transactions of 128, each agent's by itself: should one fail, those before it are
     stored, and sending all of them again is free. Texts are screened first; what is refused has no
     id, REFUSED as its action, and the reason in `told`: so, too, what no quota has room for. Raises
-    QuotaFull where there is room for none.
+    QuotaFull where there is room for none, and SwitchedOff before anything is written.
     """
+    await refuse_any_switched_off(pipeline.db, map(_place, pushed))
     characters = sum(len(one.text) for one in pushed)
     screened = await read_texts(characters, screen_each, pipeline.sanitiser, pushed)
     return await _store(pipeline, screened, characters)
 
 
 async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
-    """Store one memory; raises TextRefused."""
+    """Store one memory; raises TextRefused and SwitchedOff."""
+    await refuse_any_switched_off(pipeline.db, [_place(pushed)])
     characters = len(pushed.text)
     [screened] = await read_texts(characters, screen_each, pipeline.sanitiser, [pushed])
     if isinstance(screened, TextRefused):
@@ -233,6 +236,10 @@ async def stored_memory(db: Database, agent: str, key: str) -> StoredMemory:
     if memory is None or memory.agent != agent or not caller().sees(memory.scope):
         raise MemoryNotFound(f"There is no memory with id {key!r}.")
     return memory
+
+
+def _place(pushed: Pushed) -> tuple[str, str | None, str | None]:
+    return pushed.agent, pushed.scope, pushed.session
 
 
 def _key(pushed: Pushed) -> str:

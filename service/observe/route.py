@@ -12,6 +12,7 @@ from service.field_types import WHOLE, Flag, Label, OwnAgent
 from service.observe.observing import Delta, Observer
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.transcripts.reading import Client
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
@@ -84,7 +85,7 @@ class ObservedFields:
     warnings: list[str]
 
 
-@router.post("", operation_id="observe", responses=problems(QuotaFull))
+@router.post("", operation_id="observe", responses=problems(QuotaFull, SwitchedOff))
 async def post_observe(
     db: TheDatabase, observer: TheObserver, request: ObserveRequest
 ) -> ObservedFields:
@@ -97,6 +98,7 @@ async def post_observe(
     """
     identity = identity_of(request.project)
     scope = await register(db, request.agent, identity) if identity else None
+    await refuse_switched_off(db, request.agent, scope, request.session)
     done = await observer.observe(request.agent, scope, request.delta(), caller())
     return ObservedFields(
         done.stored, done.duplicates, done.ignored, done.offset, done.memories, done.warnings

@@ -5,6 +5,7 @@ from pydantic import Field
 from service.field_types import Label, OwnAgent
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
+from service.projects.switched_off import refuse_switched_off
 from service.store.database import Database
 from service.web.fields import Strict, own_agent
 
@@ -17,6 +18,11 @@ class PlaceFields(Strict):
     session: Label | None = Field(None, description="The session that it is said in.")
 
     async def registered(self, db: Database) -> str | None:
-        """Return the scope of the project, which is known from now on; None where none is named."""
+        """Return the scope of the project, which is known from now on; None where none is named.
+
+        Raises SwitchedOff.
+        """
         identity = identity_of(self.project)
-        return await register(db, self.agent, identity) if identity else None
+        scope = await register(db, self.agent, identity) if identity else None
+        await refuse_switched_off(db, self.agent, scope, self.session)
+        return scope

@@ -11,6 +11,7 @@ from service.errors import AgentNotReadable, AgentUnknown, MemoryNotFound, Unava
 from service.field_types import WHOLE, Flag, Label, Question
 from service.memories.shapes import Neighbour
 from service.projects.project_fields import InBody, InQuery
+from service.projects.switched_off import SwitchedOff
 from service.recall.graph_recall import (
     EDGES,
     Chain,
@@ -38,7 +39,9 @@ from service.web.parts import part
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
-_PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, MemoryNotFound, Unavailable)
+_PROBLEMS: Final = problems(
+    SwitchedOff, AgentUnknown, AgentNotReadable, MemoryNotFound, Unavailable
+)
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from service.errors import AgentNotReadable, AgentUnknown, Unavailable
 from service.field_types import NUMBER, WHOLE, Flag, Question, Share
 from service.projects.project_fields import InBody, InQuery
+from service.projects.switched_off import SwitchedOff
 from service.search.hybrid import SearchResult, hybrid_search
 from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt, with_reason
@@ -24,7 +25,7 @@ from service.web.parts import part
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
-_PROBLEMS: Final = problems(AgentUnknown, AgentNotReadable, Unavailable)
+_PROBLEMS: Final = problems(SwitchedOff, AgentUnknown, AgentNotReadable, Unavailable)
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

@@ -11,6 +11,7 @@ from service.field_types import WHOLE, Label, OwnAgent
 from service.intents.standing import fire
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.records import Memory
 from service.search.ranking import Searcher
 from service.session_context.packing import Budget, PackedSection
@@ -21,6 +22,7 @@ from service.sessions.given import Given, Session
 from service.stages import Stages
 from service.text.tokens import estimate_prompt_tokens
 from service.web.bodies import JsonRoute
+from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
 from service.web.parts import part
 from service.working_memory.texts import Place
@@ -120,7 +122,7 @@ class SessionContext:
     receipt: ContextReceipt
 
 
-@router.post("", operation_id="session_context")
+@router.post("", operation_id="session_context", responses=problems(SwitchedOff))
 async def post_session_context(
     searcher: TheSearcher, given: TheGiven, request: SessionContextRequest
 ) -> SessionContext:
@@ -132,6 +134,7 @@ async def post_session_context(
     """
     identity = identity_of(request.project)
     scope = await register(searcher.db, request.agent, identity) if identity else None
+    await refuse_switched_off(searcher.db, request.agent, scope, request.session)
     place = Place(request.agent, scope, request.session)
     if request.session is None:
         return await _fired(searcher, place, (await _compose(searcher, request, place, ()))[0])
@@ -145,7 +148,7 @@ async def post_session_context(
     return await _fired(searcher, place, context)
 
 
-@router.get("", operation_id="session_context_get")
+@router.get("", operation_id="session_context_get", responses=problems(SwitchedOff))
 async def get_session_context(
     searcher: TheSearcher,
     given: TheGiven,
@@ -154,6 +157,7 @@ async def get_session_context(
     """Do the same for curl and a browser; nothing is noted."""
     identity = identity_of(parameters.project)
     scope = await find_scope(searcher.db, parameters.agent, identity) if identity else None
+    await refuse_switched_off(searcher.db, parameters.agent, scope, parameters.session)
     place = Place(parameters.agent, scope, parameters.session)
     without = await _known(given, parameters)
     return (await _compose(searcher, parameters, place, without))[0]

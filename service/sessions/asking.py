@@ -10,6 +10,7 @@ from pydantic import Field
 from service.field_types import Flag
 from service.projects.project_fields import identity_of
 from service.projects.registry import find_scope
+from service.projects.switched_off import refuse_switched_off
 from service.records import Filters, Memory
 from service.sessions.given import Given, Session
 from service.store.database import Database
@@ -42,9 +43,14 @@ class AskingFields(FilterFields):
         return filters if self.asking is None else replace(filters, session=None)
 
     async def narrowed(self, db: Database, agents: tuple[str, ...]) -> Filters:
-        """Return the filters for these readable agents, of the project that is named alone."""
+        """Return the filters for these readable agents, of the project that is named alone.
+
+        Raises SwitchedOff for it, and for the session that asks.
+        """
         identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
         project = await find_scope(db, self.agent, identity) if identity else None
+        session = self.asking.name if self.asking else None
+        await refuse_switched_off(db, self.agent, project, session)
         return replace(self.filters(agents), project=project)
 
 

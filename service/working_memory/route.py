@@ -12,6 +12,7 @@ from service.field_types import Label, MemoryText, OwnAgent
 from service.projects.place import PlaceFields
 from service.projects.project_fields import InQuery, identity_of
 from service.projects.registry import find_scope
+from service.projects.switched_off import SwitchedOff
 from service.store.database import Database
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
@@ -21,7 +22,7 @@ from service.working_memory.texts import Place, append, clear, put, read
 
 router = APIRouter(prefix="/working-memory", tags=["continuity"], route_class=JsonRoute)
 
-_PROBLEMS: Final = problems(WriteConflict)
+_PROBLEMS: Final = problems(WriteConflict, SwitchedOff)
 
 
 class WorkingMemoryRequest(PlaceFields):

@@ -140,6 +140,10 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert handoff["id"] in [one["id"] for one in told if one["is_known"]]
     assert memory.clear_working_memory(project=name) is None
     assert name in [one["scope"] for one in memory.list_projects()["projects"]]
+    off = memory.opt_out(session=f"off-{name}")["opt_outs"]
+    assert f"off-{name}" in [one["session"] for one in off]
+    assert memory.opt_in(session=f"off-{name}") is None
+    assert f"off-{name}" not in [one["session"] for one in memory.list_opt_outs()["opt_outs"]]
     moved = memory.move_project(name, {"origin": f"https://{name}-moved"}, limit=1000)
     assert (moved["scope"], moved["into"], moved["left"]) == (name, f"{name}-moved", 0)
 

@@ -97,6 +97,9 @@ def _ways(operation: str, world: World) -> list[Json]:
         "list_intents": [{"params": bob}],
         "forget_intent": [{"params": way} for way in ({}, bob)],
         "read_session": [{"params": bob}],
+        "opt_out": [{"json": {"session": "s"} | bob}],
+        "list_opt_outs": [{"params": bob}],
+        "opt_in": [{"params": {"session": "s"} | bob}],
         "log_decision": [
             {"json": {"text": "Hers."} | bob},
             {"json": {"text": "Hers.", "supersedes": world.bobs["memory"]}},

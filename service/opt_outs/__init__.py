@@ -1,0 +1,1 @@
+"""Opt-outs: projects and sessions that memory is switched off for."""

@@ -1,0 +1,118 @@
+"""The door of /opt-outs: memory is switched off for a project or a session, and on again."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field, JsonValue, model_validator
+
+from service.errors import WriteConflict
+from service.field_types import Label, OwnAgent
+from service.projects.project_fields import InBody, InQuery, identity_of
+from service.projects.registry import find_scope, register
+from service.projects.switched_off import OptOut, TooManyOptOuts, list_off, switch_off, switch_on
+from service.store.database import Database
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import IN_A_QUERY, QueryAgent, Strict, body_example, own_agent, ruled
+from service.web.parts import TheDatabase
+
+router = APIRouter(prefix="/opt-outs", tags=["continuity"], route_class=JsonRoute)
+
+_NULL: JsonValue = {"type": "null"}
+_ONE = "says not which; send either `project` or `session`"
+
+
+class OptOutRequest(Strict):
+    """What memory is to be switched off for: a project, or a session."""
+
+    model_config = ruled(
+        body_example(project="github.com/ann/app"),
+        anyOf=[
+            {"required": ["project"], "properties": {"project": {"not": _NULL}, "session": _NULL}},
+            {"required": ["session"], "properties": {"session": {"not": _NULL}, "project": _NULL}},
+        ],
+    )
+
+    agent: OwnAgent = own_agent()
+    project: InBody = None
+    session: Label | None = Field(None, description="A session, by the name that its client gives.")
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        if (self.project is None) == (self.session is None):
+            raise ValueError(_ONE)
+        return self
+
+    async def opt_out(self, db: Database) -> OptOut:
+        """Return what is meant; a project is known from now on."""
+        identity = identity_of(self.project)
+        scope = await register(db, self.agent, identity) if identity else None
+        return OptOut(self.agent, scope, self.session)
+
+
+class OptInParameters(Strict):
+    """What memory is switched on for again."""
+
+    model_config = IN_A_QUERY
+
+    agent: OwnAgent = own_agent()
+    project: InQuery = None
+    session: Label | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OptOutFields:
+    """A project, by its scope, or a session that memory is switched off for, since when."""
+
+    scope: str | None
+    session: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OptOuts:
+    """What an agent has switched off, at most 1,000."""
+
+    opt_outs: list[OptOutFields]
+
+
+@router.post("", operation_id="opt_out", responses=problems(TooManyOptOuts, WriteConflict))
+async def post_opt_out(db: TheDatabase, request: OptOutRequest) -> OptOuts:
+    """Switch memory off for a project or a session: nothing is kept of it, nothing told to it.
+
+    Whoever writes or asks for it is told so with 409: transcripts, handoffs, memories of that
+    scope or session, searches, contexts. What was stored before stays, and is not told to it.
+    """
+    await switch_off(db, await request.opt_out(db))
+    return await _told(db, request.agent)
+
+
+@router.get("", operation_id="list_opt_outs")
+async def get_opt_outs(db: TheDatabase, agent: QueryAgent) -> OptOuts:
+    """List the projects and sessions that memory is switched off for."""
+    return await _told(db, agent)
+
+
+@router.delete("", status_code=204, operation_id="opt_in", responses=problems(WriteConflict))
+async def delete_opt_out(
+    db: TheDatabase, parameters: Annotated[OptInParameters, Query()]
+) -> Response:
+    """Switch memory on again; where it is on, nothing happens."""
+    identity = identity_of(parameters.project)
+    scope = await find_scope(db, parameters.agent, identity) if identity else None
+    for one in (
+        OptOut(parameters.agent, scope=scope),
+        OptOut(parameters.agent, session=parameters.session),
+    ):
+        if one.scope or one.session:
+            await switch_on(db, one)
+    return Response(status_code=204)
+
+
+async def _told(db: Database, agent: str) -> OptOuts:
+    rows = await list_off(db, agent)
+    return OptOuts(
+        [OptOutFields(row.get("scope"), row.get("session"), row["created_at"]) for row in rows]
+    )

@@ -1,0 +1,91 @@
+"""Projects and sessions that memory is switched off for: none is listened to, none is told."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from service.errors import NotAsThingsStand
+from service.store.database import Database, record
+from service.store.queries import load_query
+
+SWITCHED_OFF: Final = load_query(__package__, "switched_off")
+SWITCH_OFF: Final = load_query(__package__, "switch_off")
+SWITCH_ON: Final = load_query(__package__, "switch_on")
+LIST_OFF: Final = load_query(__package__, "list_off")
+
+MOST: Final = 1000
+
+
+class SwitchedOff(NotAsThingsStand):
+    """Memory is switched off for this project or session."""
+
+
+class TooManyOptOuts(NotAsThingsStand):
+    """The agent has switched off as many projects and sessions as it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptOut:
+    """A project, by its scope, or a session that memory is switched off for; one of both."""
+
+    agent: str
+    scope: str | None = None
+    session: str | None = None
+
+    @property
+    def id(self) -> Any:
+        """The record that it stands in."""
+        return record("opt_out", [self.agent, self.scope or "", self.session or ""])
+
+
+async def refuse_switched_off(
+    db: Database, agent: str, scope: str | None, session: str | None
+) -> None:
+    """Raise SwitchedOff where memory is switched off for this project or this session."""
+    await refuse_any_switched_off(db, [(agent, scope, session)])
+
+
+async def refuse_any_switched_off(
+    db: Database, places: Iterable[tuple[str, str | None, str | None]]
+) -> None:
+    """Raise SwitchedOff where it is for any of these agents, scopes and sessions."""
+    asked = [
+        one
+        for agent, scope, session in dict.fromkeys(places)
+        for one in (OptOut(agent, scope=scope), OptOut(agent, session=session))
+        if one.scope or one.session
+    ]
+    if not asked:
+        return
+    found = await db.run(SWITCHED_OFF, ids=[one.id for one in asked])
+    if found:
+        scope, session = found[0].get("scope"), found[0].get("in_session")
+        what, way = ("project", scope) if scope else ("session", session)
+        msg = (
+            f"Memory is switched off for the {what} {way!r}: nothing is kept of it or told to it. "
+            f"DELETE /opt-outs?{what}=… switches it on."
+        )
+        raise SwitchedOff(msg)
+
+
+async def switch_off(db: Database, opt_out: OptOut) -> None:
+    """Switch memory off; said again it changes nothing. Raises TooManyOptOuts beyond 1,000."""
+    if len(await list_off(db, opt_out.agent)) >= MOST:
+        msg = f"Agent {opt_out.agent!r} has {MOST:,} opt-outs: take some back with DELETE."
+        raise TooManyOptOuts(msg)
+    await db.run(
+        SWITCH_OFF, id=opt_out.id, agent=opt_out.agent, scope=opt_out.scope,
+        in_session=opt_out.session, now=datetime.now(UTC),
+    )  # fmt: skip
+
+
+async def switch_on(db: Database, opt_out: OptOut) -> None:
+    """Switch memory on again; where it is, nothing happens."""
+    await db.run(SWITCH_ON, id=opt_out.id)
+
+
+async def list_off(db: Database, agent: str) -> list[dict[str, Any]]:
+    """Return what an agent has switched off, projects and sessions, by their names."""
+    rows: list[dict[str, Any]] = await db.run(LIST_OFF, agent=agent)
+    return rows

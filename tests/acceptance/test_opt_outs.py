@@ -1,0 +1,87 @@
+"""Memory is switched off for a project or a session: none is listened to, none is told."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.running import running_service
+
+Json = dict[str, Any]
+APP: Json = {"origin": "git@github.com:ann/app.git"}
+SCOPE = "github.com/ann/app"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory, embedding_url: str) -> Iterator[httpx.Client]:
+    folder = tmp_path_factory.mktemp("opt-outs")
+    with running_service(data_dir=folder / "data", embedding_url=embedding_url) as running:
+        yield running.client
+
+
+def _every_way(agent: str, place: Json, scope: str | None) -> list[tuple[str, str, Json]]:
+    """Return requests that keep or tell something, by what they are sent with."""
+    own: Json = {"agent": agent, **place}
+    session = place.get("session", "another")
+    asking = own | {"query": "the crane", "session": session, "new_only": True}
+    lines = [{"role": "user", "content": "From now on use tabs in Makefiles."}]
+    ways: list[tuple[str, str, Json]] = [
+        ("POST", "/handoff", own | {"text": "Next: the quay."}),
+        ("PUT", "/working-memory", own | {"text": "The quay."}),
+        ("PATCH", "/working-memory", own | {"text": "The quay."}),
+        ("POST", "/decisions", own | {"text": "Paint it red."}),
+        ("POST", "/observe", own | {"session": session, "client": "generic", "entries": lines}),
+        ("POST", "/session-context", own),
+        ("POST", "/search", asking),
+        ("POST", "/graph-recall", asking),
+        ("POST", "/context/pack", own | {
+            "messages": [{"role": "user", "content": "The crane?"}], "session": session,
+            "new_only": True,
+        }),
+    ]  # fmt: skip
+    memory = {"agent": agent, "text": "The crane.", "scope": scope, "session": place.get("session")}
+    ways += [("POST", "/memories", memory), ("POST", "/memories/batch", {"memories": [memory]})]
+    if "project" in place:
+        ways += [
+            ("POST", "/intents", own | {"when": ["quay"], "text": "Ask Mina."}),
+            ("POST", "/fixes/lookup", own | {"output": "Error: no such crane"}),
+        ]
+    return ways
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "scope"),
+    [("by-project", {"project": APP}, SCOPE), ("by-session", {"session": "s-1"}, None)],
+)
+def test_what_is_switched_off_is_neither_kept_nor_told(
+    client: httpx.Client, name: str, place: Json, scope: str | None
+) -> None:
+    before = {"agent": name, "text": "The crane was mended before.", "scope": scope}
+    assert client.post("/memories", json=before).status_code == 201
+    off = client.post("/opt-outs", json={"agent": name, **place})
+    assert off.status_code == 200, off.text
+    [told] = off.json()["opt_outs"]
+    assert (told["scope"], told["session"]) == (scope, place.get("session"))
+    for method, path, body in _every_way(name, place, scope):
+        answer = client.request(method, path, json=body)
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/switched-off"), path
+    assert len(client.get("/memories", params={"agent": name}).json()["memories"]) == 1
+    # Others go on.
+    other: Json = {"project": "elsewhere"} if scope else {"session": "s-2"}
+    for method, path, body in _every_way(name, other, "elsewhere" if scope else None):
+        answer = client.request(method, path, json=body)
+        assert answer.status_code in {200, 201}, (path, answer.text)
+    way = {"agent": name, **({"project": SCOPE} if scope else place)}
+    for _ in range(2):
+        assert client.delete("/opt-outs", params=way).status_code == 204
+    assert client.get("/opt-outs", params={"agent": name}).json() == {"opt_outs": []}
+    for method, path, body in _every_way(name, place, scope):
+        answer = client.request(method, path, json=body)
+        assert answer.status_code in {200, 201}, (path, answer.text)
+
+
+def test_one_of_both_is_named(client: httpx.Client) -> None:
+    for body in ({}, {"project": APP, "session": "s"}):
+        answer = client.post("/opt-outs", json=body)
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
