@@ -4,6 +4,8 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,7 +17,7 @@ from service.errors import InvalidRequest
 
 # A file of this name in a folder, or one above it, says whose memory is meant there.
 FILE: Final = ".graph-memory.toml"
-_NAMES: Final = frozenset({"agent", "project"})
+_TEXTS: Final = frozenset({"agent", "project"})
 _GIT_SECONDS: Final = 5
 
 AGENT: Final = typer.Option("--agent", help="Whose memory. Default: the key's own agent.")
@@ -27,15 +29,48 @@ Agent = Annotated[str | None, AGENT]
 Project = Annotated[str | None, PROJECT]
 
 
-def find_place(agent: str | None, project: str | None) -> PlaceOptions:
-    """Return whose memory a command means; raises InvalidRequest for a file that makes no sense."""
-    said = read_file(Path.cwd())
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a file says of the folder it lies in and those below: whose memory, and what is not.
+
+    Memory `is_off` there, or for what one of `exclude` matches: paths from that folder, with * and
+    ? as in a shell; a folder stands for all that is in it.
+    """
+
+    agent: str | None = None
+    project: str | None = None
+    is_off: bool = False
+    exclude: tuple[str, ...] = ()
+    folder: Path = Path()
+
+    def excludes(self, path: Path) -> bool:
+        """Return whether memory is off for a path."""
+        if self.is_off:
+            return True
+        if not self.exclude or not path.is_relative_to(self.folder):
+            return False
+        inside = path.relative_to(self.folder)
+        places = [one.as_posix() for one in (inside, *inside.parents) if one.name]
+        return any(
+            fnmatchcase(place, rule.rstrip("/")) for place in places for rule in self.exclude
+        )
+
+
+def find_place(agent: str | None, project: str | None, folder: Path | None = None) -> PlaceOptions:
+    """Return whose memory a command means in a folder, which is that it runs in unless given.
+
+    Raises InvalidRequest for a file that makes no sense, and where it says that memory is off.
+    """
+    folder = folder or Path.cwd()
+    said = read_file(folder)
+    if said.excludes(folder):
+        raise InvalidRequest(f"{said.folder / FILE} says that memory is switched off here.")
     place: PlaceOptions = {}
-    if agent := agent or said.get("agent"):
+    if agent := agent or said.agent:
         place["agent"] = agent
-    project = project or said.get("project")
+    project = project or said.project
     if project is None:
-        told = tell_repository(Path.cwd())
+        told = tell_repository(folder)
         if told:
             place["project"] = told
     elif project != "none":
@@ -52,21 +87,35 @@ def as_text(place: PlaceOptions) -> dict[str, Any]:
     return told
 
 
-def read_file(folder: Path) -> dict[str, str]:
-    """Return what the nearest file says of a folder, empty without one."""
+def read_file(folder: Path) -> Said:
+    """Return what the nearest file says of a folder; raises InvalidRequest where it is wrong."""
     for path in (one / FILE for one in (folder, *folder.parents)):
         if not path.is_file():
             continue
         try:
-            said = tomllib.loads(path.read_text("utf-8"))
+            values = tomllib.loads(path.read_text("utf-8"))
         except (ValueError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"{path}: {error}.") from error
-        wrong = sorted(name for name in said if name not in _NAMES or not said[name])
-        if wrong or not all(isinstance(value, str) for value in said.values()):
-            msg = f"{path}: write `agent` and `project` alone, each a text"
-            raise InvalidRequest(f"{msg}, not {', '.join(wrong)}." if wrong else f"{msg}.")
-        return said
-    return {}
+        wrong = sorted(name for name, value in values.items() if not _is_sound(name, value))
+        if wrong:
+            msg = (
+                f"{path}: write `agent` and `project` as texts, `off` as true or false and "
+                f"`exclude` as a list of paths, not {', '.join(wrong)}."
+            )
+            raise InvalidRequest(msg)
+        return Said(
+            values.get("agent"), values.get("project"), values.get("off", False),
+            tuple(values.get("exclude", ())), path.parent,
+        )  # fmt: skip
+    return Said()
+
+
+def _is_sound(name: str, value: object) -> bool:
+    if name == "off":
+        return isinstance(value, bool)
+    if name == "exclude":
+        return isinstance(value, list) and all(isinstance(one, str) and one for one in value)
+    return name in _TEXTS and isinstance(value, str) and bool(value)
 
 
 def tell_repository(folder: Path) -> options.Project:

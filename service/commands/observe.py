@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from service.client.conversations import TranscriptOptions
 from service.client.endpoints import AsyncGraphMemory
+from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
-from service.commands.here import Agent, Project, find_place, tell_repository
+from service.commands.here import Agent, Project, find_place, read_file
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
 from service.observe.fold import State, fold
@@ -26,6 +27,7 @@ from service.transcripts.reading import Client, read_text
 _STRETCH_BYTES: Final = 1_000_000
 _HEAD_BYTES: Final = 200_000
 _HEAD_LINES: Final = 20
+_SWITCHED_OFF: Final = "/problems/switched-off"
 _UNITS: Final = {"h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -50,8 +52,12 @@ def command(
     ] = False,
 ) -> None:
     """Read transcripts of Claude Code, Codex and OpenClaw, and keep what is worth it."""
-    files = list(_files(paths, _seconds(since)))
+    every = list(_files(paths, _seconds(since)))
+    files = [file for file in every if _may_be_read(file)]
     console.print(f"Transcripts to read: {len(files):,}.", highlight=False)
+    if len(files) < len(every):
+        off = len(every) - len(files)
+        console.print(f"Passed over, as memory is switched off there: {off:,}.", highlight=False)
     if dry_run:
         _tell(files)
         return
@@ -110,7 +116,13 @@ async def _send_one(
     for offset, text, is_last in stretches(told.path):
         choices: TranscriptOptions = {"text": text, "offset": offset, "final": is_last}
         choices |= place  # type: ignore[typeddict-item]
-        done = await memory.observe(told.session, told.client, **choices)
+        try:
+            done = await memory.observe(told.session, told.client, **choices)
+        except Problem as problem:
+            if problem.refusal.type != _SWITCHED_OFF:
+                raise
+            console.print(f"{told.path}: {problem.detail}", markup=False, highlight=False)
+            break
         counted += Counter(stored=done["stored"], duplicates=done["duplicates"])
         for warning in done["warnings"]:
             console.print(f"{told.path}: {warning}", markup=False, highlight=False)
@@ -119,12 +131,22 @@ async def _send_one(
 
 def _place_of(told: Transcript, agent: str | None, project: str | None) -> PlaceOptions:
     """Return whose memory a transcript is for: the project of the folder that it was made in."""
-    place = find_place(agent, project)
-    if project is None and told.folder:
-        folder = Path(told.folder)
-        found = tell_repository(folder) if folder.is_dir() else {}
-        place["project"] = found or {"root": told.folder}
+    folder = Path(told.folder) if told.folder else None
+    if folder is None or not folder.is_dir():
+        place = find_place(agent, project)
+        if project is None and told.folder:
+            place["project"] = {"root": told.folder}
+        return place
+    place = find_place(agent, project, folder)
+    if project is None:
+        place.setdefault("project", {"root": str(folder)})
     return place
+
+
+def _may_be_read(file: Path) -> bool:
+    """Say whether memory is on for the folder that a transcript was made in."""
+    folder = describe(file).folder
+    return folder is None or not read_file(Path(folder)).excludes(Path(folder))
 
 
 def stretches(path: Path) -> Iterator[tuple[int, str, bool]]:

@@ -1,5 +1,6 @@
 """Handoffs, working memory and decisions from a shell: the seed's own lines, per git repository."""
 
+import json
 import os
 import re
 import subprocess
@@ -96,8 +97,55 @@ def test_each_repository_has_its_own(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize("text", ["agent = ", "who = 'me'\n", "agent = 7\n", "project = ''\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent = ",
+        "who = 'me'\n",
+        "agent = 7\n",
+        "project = ''\n",
+        "off = 'yes'\n",
+        "exclude = 'clients'\n",
+        "exclude = [7]\n",
+    ],
+)
 def test_a_file_that_makes_no_sense_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / ".graph-memory.toml").write_text(text)
     code, told = Shell(_environment(tmp_path), tmp_path).run("handoff", "read")
     assert (code, ".graph-memory.toml" in told, told.count("\n")) == (1, True, 1)
+
+
+def test_memory_is_off_where_a_file_says_so(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    folders = {name: tmp_path / "work" / name for name in ("open", "clients/acme", "drafts/21")}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    file = tmp_path / "work" / ".graph-memory.toml"
+    file.write_text('project = "work"\nexclude = ["clients/", "drafts/2*"]\n')
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for n, (name, folder) in enumerate(folders.items()):
+        line = {
+            "type": "user", "sessionId": f"s-{n}", "cwd": str(folder),
+            "message": {"role": "user", "content": f"From now on use tabs in {name} files."},
+        }  # fmt: skip
+        (logs / f"{n}.jsonl").write_text(json.dumps(line) + "\n")
+    with _serving(own) as (client, _):
+        assert Shell(own, folders["open"]).said("handoff", "write", "Next.").startswith("Handoff")
+        for name in ("clients/acme", "drafts/21"):
+            code, told = Shell(own, folders[name]).run("handoff", "write", "Secret.")
+            assert (code, "switched off here" in told) == (1, True)
+        observed = Shell(own, tmp_path).run("observe", str(logs))
+        assert observed[0] == 0, observed
+        texts = [one["content"] for one in client.get("/memories").json()["memories"]]
+        assert "From now on use tabs in open files." in texts
+        assert not [text for text in texts if "acme" in text or "drafts" in text]
+        file.write_text("off = true\n")
+        assert Shell(own, folders["open"]).run("session-context")[0] == 1
+        # A session that the service has switched off is passed over, and said.
+        file.unlink()
+        assert client.post("/opt-outs", json={"session": "s-1"}).status_code == 200
+        assert Shell(own, tmp_path).run("observe", str(logs))[0] == 0
+        left = [one["content"] for one in client.get("/memories").json()["memories"]]
+        assert [text for text in left if "drafts/21" in text]
+        assert not [text for text in left if "acme" in text]
