@@ -28,7 +28,7 @@ class OptOutRequest(Strict):
     """What memory is to be switched off for: a project, or a session."""
 
     model_config = ruled(
-        body_example(project="github.com/ann/app"),
+        body_example(session="s-private"),
         anyOf=[
             {"required": ["project"], "properties": {"project": {"not": _NULL}, "session": _NULL}},
             {"required": ["session"], "properties": {"session": {"not": _NULL}, "project": _NULL}},

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from service.errors import InvalidRequest
+from service.errors import NotFound
 from service.links.change import Change
 from service.projects.identity import Identity
 from service.projects.registry import find_scope, is_known, register
@@ -21,6 +21,10 @@ MOVED: Final = load_query(__package__, "moved")
 
 # As of pushed memories: who writes meanwhile waits for one of these (decision 0009).
 _TRANSACTION_MEMORIES: Final = 128
+
+
+class ProjectNotFound(NotFound):
+    """There is no project of this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +44,17 @@ async def move(
 
     First what it is found by, so that whoever writes meanwhile writes to the new place; then its
     memories in transactions of 128, summaries with their sources. Interrupted, or with some left,
-    the same call goes on. Raises InvalidRequest for a project that is not known or is that one.
+    the same call goes on; a project that is that one already has nothing to move. Raises
+    ProjectNotFound.
     """
     db = pipeline.db
     scope = await find_scope(db, agent, project)
     if not await is_known(db, agent, scope):
-        msg = f"/project: there is no project {scope!r}; GET /projects lists them."
-        raise InvalidRequest(msg)
+        raise ProjectNotFound(f"There is no project {scope!r}: GET /projects lists them.")
     target = await register(db, agent, into)
     if scope != target:
         await _move_all_else(db, agent, scope, target)
     sources = await db.run(MOVED, agent=agent, into=target)
-    if not sources:
-        raise InvalidRequest(f"/into: that is the project {target!r} itself.")
     rows = [row for one in sources for row in await db.run(MEMORIES, agent=agent, scope=one)]
     done = 0
     for page in _pages(rows):
@@ -60,7 +62,8 @@ async def move(
             break
         await commit(pipeline, Change(agent, moved=dict.fromkeys(page, target)))
         done += len(page)
-    return Moved(scope if scope != target else sources[0], target, done, len(rows) - done)
+    before = sources[0] if scope == target and sources else scope
+    return Moved(before, target, done, len(rows) - done)
 
 
 async def _move_all_else(db: Database, agent: str, scope: str, target: str) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from service.errors import WriteConflict
 from service.field_types import WHOLE, OwnAgent
-from service.projects.moving import move
+from service.projects.moving import ProjectNotFound, move
 from service.projects.project_fields import Named, identity_named
 from service.projects.registry import list_projects
 from service.web.bodies import JsonRoute
@@ -93,7 +93,9 @@ class ProjectMoved:
     left: int
 
 
-@router.post("/move", operation_id="move_project", responses=problems(WriteConflict))
+@router.post(
+    "/move", operation_id="move_project", responses=problems(ProjectNotFound, WriteConflict)
+)
 async def post_move(pipeline: ThePipeline, request: MoveRequest) -> ProjectMoved:
     """Make a project another one's, or give it a new remote, folder or name: its memories move.
 

@@ -140,9 +140,9 @@ def test_summaries_move_with_their_sources(client: httpx.Client) -> None:
 
 def test_what_cannot_be_moved_is_told(client: httpx.Client) -> None:
     _sent(client, "/handoff", agent="wrong", project="here", text="Next.")
-    for project, into in (("nowhere", "here"), ("here", "here")):
-        answer = client.post(
-            "/projects/move", json={"agent": "wrong", "project": project, "into": into}
-        )
-        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
+    body = {"agent": "wrong", "project": "nowhere", "into": "here"}
+    answer = client.post("/projects/move", json=body)
+    assert (answer.status_code, answer.json()["type"]) == (404, "/problems/project-not-found")
+    itself = _sent(client, "/projects/move", agent="wrong", project="here", into="here")
+    assert itself == {"scope": "here", "into": "here", "memories": 0, "left": 0}
     assert _scopes(client, "wrong") == {"here": 1}
