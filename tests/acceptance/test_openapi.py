@@ -72,7 +72,7 @@ def test_every_request_body_has_an_example_that_works(
                 continue
             url = path.replace("{id}", _memory(client))
             answer = client.request(method, url, json=example)
-            # No folder is configured here, nothing was consolidated yet, no session named a project.
+            # No folder is configured, nothing was consolidated, no session named a project yet.
             absent = ("no-sources", "run-not-found", "project-not-found")
             is_absent = any(one in answer.text for one in absent)
             assert answer.status_code < 300 or is_absent, answer.text
