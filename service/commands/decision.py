@@ -9,7 +9,7 @@ import typer
 from service.client.sessions import Decided, Decision, DecisionOptions, PlaceOptions
 from service.commands.connect import connect
 from service.commands.handoff import minute
-from service.commands.here import Agent, Project, as_text, find_place
+from service.commands.here import as_text, at_place
 from service.commands.terminal import begin
 from service.settings import Settings
 
@@ -21,31 +21,31 @@ _PAGE = 1000
 
 
 @commands.command("log")
+@at_place
 def log(
+    place: PlaceOptions,
     text: Annotated[str, typer.Argument(help="What was decided.")],
     tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
     supersedes: Annotated[
         str | None, typer.Option(help="The id of the decision whose place it takes.")
     ] = None,
-    agent: Agent = None,
-    project: Project = None,
 ) -> None:
     """Log a decision; nothing removes it, a later one may take its place."""
     choices: DecisionOptions = {"tags": tag or [], "supersedes": supersedes}
-    choices |= find_place(agent, project)  # type: ignore[typeddict-item]
+    choices |= place  # type: ignore[typeddict-item]
     asyncio.run(_log(begin(), text, choices))
     typer.echo(f"Logged: {_line(datetime.now(UTC).isoformat(), tag or [], text)}")
 
 
 @commands.command("list")
+@at_place
 def show(
+    place: PlaceOptions,
     last: Annotated[int, typer.Option(min=1, max=_PAGE, help="How many, the newest first.")] = 10,
     tag: Annotated[str | None, typer.Option(help="With this tag alone.")] = None,
-    agent: Agent = None,
-    project: Project = None,
 ) -> None:
     """List what was decided, with what holds no longer."""
-    found = asyncio.run(_list(begin(), last, tag, find_place(agent, project)))
+    found = asyncio.run(_list(begin(), last, tag, place))
     for one in found:
         line = _line(one["at"], one["tags"], one["text"])
         by = f" (superseded by {', '.join(one['superseded_by'])})" if one["superseded_by"] else ""

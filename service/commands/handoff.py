@@ -7,7 +7,7 @@ import typer
 
 from service.client.sessions import HandoffStored, LastHandoff, PlaceOptions
 from service.commands.connect import connect
-from service.commands.here import Agent, Project, as_text, find_place
+from service.commands.here import as_text, at_place
 from service.commands.terminal import begin
 from service.settings import Settings
 
@@ -18,20 +18,21 @@ commands = typer.Typer(
 
 
 @commands.command("write")
+@at_place
 def write(
     text: Annotated[str, typer.Argument(help="What was done, what comes next.")],
-    agent: Agent = None,
-    project: Project = None,
+    place: PlaceOptions,
 ) -> None:
     """Leave a handoff to the next session."""
-    stored = asyncio.run(_write(begin(), text, find_place(agent, project)))
+    stored = asyncio.run(_write(begin(), text, place))
     typer.echo(f"Handoff written ({stored['chars']} chars)")
 
 
 @commands.command("read")
-def read(agent: Agent = None, project: Project = None) -> None:
+@at_place
+def read(place: PlaceOptions) -> None:
     """Read what the last session left."""
-    last = asyncio.run(_read(begin(), find_place(agent, project)))
+    last = asyncio.run(_read(begin(), place))
     if last["text"] is None:
         typer.echo("No handoff was written yet.")
         return

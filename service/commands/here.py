@@ -1,9 +1,10 @@
 """Where a command runs: the project of the folder, unless an option or a file says otherwise."""
 
+import inspect
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,13 +21,17 @@ FILE: Final = ".graph-memory.toml"
 _TEXTS: Final = frozenset({"agent", "project"})
 _GIT_SECONDS: Final = 5
 
-AGENT: Final = typer.Option("--agent", help="Whose memory. Default: the key's own agent.")
-PROJECT: Final = typer.Option(
-    "--project", help="A git remote, a folder or a name; 'none' for the agent's own. Default: "
-    f"what {FILE} says, or else the git repository here.",
-)  # fmt: skip
-Agent = Annotated[str | None, AGENT]
-Project = Annotated[str | None, PROJECT]
+Agent = Annotated[
+    str | None, typer.Option("--agent", help="Whose memory. Default: the key's own agent.")
+]
+Project = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        help="A git remote, a folder or a name; 'none' for the agent's own. Default: what "
+        f"{FILE} says, or else the git repository here.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,27 @@ class Said:
         return any(
             fnmatchcase(place, rule.rstrip("/")) for place in places for rule in self.exclude
         )
+
+
+def at_place(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options --agent and --project; as `place` it is told what they mean here.
+
+    Whose memory that is: `find_place` says it, and raises for it.
+    """
+    signature = inspect.signature(command, eval_str=True)
+
+    def run(*, agent: str | None, project: str | None, **rest: object) -> None:
+        command(place=find_place(agent, project), **rest)
+
+    options = {"agent": Agent, "project": Project}
+    parameters = [one for name, one in signature.parameters.items() if name != "place"] + [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.items()
+    ]
+    run.__doc__ = command.__doc__
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
 
 
 def find_place(agent: str | None, project: str | None, folder: Path | None = None) -> PlaceOptions:

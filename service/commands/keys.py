@@ -1,7 +1,6 @@
 """`graph-memory keys`: who may come in; the first key is made here, by no password of ours."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from service.access.quota import Quota
 from service.client.access import Key, NewKey
 from service.client.options import KeyOptions
 from service.commands.connect import connect
+from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
 from service.settings import Settings
@@ -25,8 +25,6 @@ commands = typer.Typer(
     no_args_is_help=True,
 )
 
-_TIME: Final = re.compile(r"(\d{1,5})([hdw])")
-_UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _PAGE: Final = 1000
 _SCOPES: Final = "memory_scopes"
 
@@ -127,10 +125,7 @@ def _end(expires: str | None) -> datetime | None:
     """Read a time such as 90d as the moment in which it is over; raises InvalidRequest."""
     if expires is None:
         return None
-    found = _TIME.fullmatch(expires.strip())
-    if found is None:
-        raise InvalidRequest(f"--expires {expires!r} is no time: write 12h, 90d or 8w.")
-    return datetime.now(UTC) + int(found[1]) * _UNITS[found[2]]
+    return datetime.now(UTC) + timedelta(seconds=seconds_of(expires, "--expires"))
 
 
 def _show(made: NewKey) -> None:

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from service.commands import (
+    archive,
     audit,
     consolidate,
     decision,
@@ -16,6 +17,7 @@ from service.commands import (
     keys,
     observe,
     reembed,
+    search,
     serve,
     session_context,
     switch_engine,
@@ -34,6 +36,8 @@ app.command("ingest")(ingest.command)
 app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
+app.command("search")(search.command)
+app.command("archive")(archive.command)
 app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
 app.add_typer(handoff.commands, name="handoff")

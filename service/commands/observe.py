@@ -18,7 +18,8 @@ from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.here import Agent, Project, find_place, read_file
-from service.commands.terminal import begin, console
+from service.commands.spans import seconds_of
+from service.commands.terminal import begin, console, printable
 from service.errors import InvalidRequest
 from service.observe.fold import State, fold
 from service.settings import Settings
@@ -28,7 +29,6 @@ _STRETCH_BYTES: Final = 1_000_000
 _HEAD_BYTES: Final = 200_000
 _HEAD_LINES: Final = 20
 _SWITCHED_OFF: Final = "/problems/switched-off"
-_UNITS: Final = {"h": 3600, "d": 86_400, "w": 604_800}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def command(
     ] = False,
 ) -> None:
     """Read transcripts of Claude Code, Codex and OpenClaw, and keep what is worth it."""
-    every = list(_files(paths, _seconds(since)))
+    every = list(_files(paths, seconds_of(since, "--since") if since else None))
     files = [file for file in every if _may_be_read(file)]
     console.print(f"Transcripts to read: {len(files):,}.", highlight=False)
     if len(files) < len(every):
@@ -75,15 +75,6 @@ def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
                 yield file
 
 
-def _seconds(since: str | None) -> float | None:
-    if since is None:
-        return None
-    number, unit = since[:-1], since[-1:]
-    if not number.isdecimal() or unit not in _UNITS:
-        raise InvalidRequest(f"--since {since!r} is no time: write 24h, 7d or 2w.")
-    return int(number) * _UNITS[unit]
-
-
 def _tell(files: list[Path]) -> None:
     """Print what would be kept; nothing is sent."""
     for file in files:
@@ -92,7 +83,7 @@ def _tell(files: list[Path]) -> None:
         for offset, text, is_last in stretches(file):
             read = read_text(told.client, text, offset, is_final=is_last)
             for one in fold(state, read.turns):
-                typer.echo(f"  [{one.kind}] {' '.join(one.text.split())[:200]}")
+                typer.echo(printable(f"  [{one.kind}] {' '.join(one.text.split())[:200]}"))
     typer.echo("Dry run: nothing was stored.")
 
 

@@ -5,27 +5,27 @@ from typing import Annotated
 
 import typer
 
-from service.client.sessions import ContextOptions, SessionContext
+from service.client.sessions import ContextOptions, PlaceOptions, SessionContext
 from service.commands.connect import connect
-from service.commands.here import Agent, Project, find_place
+from service.commands.here import at_place
 from service.commands.terminal import begin
 from service.settings import Settings
 
 
+@at_place
 def command(
+    place: PlaceOptions,
     session: Annotated[
         str | None, typer.Option(help="The session that begins: it is noted what it was given.")
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=0, help="Most tokens.")] = None,
     max_chars: Annotated[int | None, typer.Option(min=0, help="Most characters.")] = None,
-    agent: Agent = None,
-    project: Project = None,
 ) -> None:
     """Print what a session should know: rules, handoff, focus, decisions and what is active."""
     choices: ContextOptions = {
         "session": session, "max_tokens": max_tokens, "max_chars": max_chars,
     }  # fmt: skip
-    choices |= find_place(agent, project)  # type: ignore[typeddict-item]
+    choices |= place  # type: ignore[typeddict-item]
     told = asyncio.run(_ask(begin(), choices))
     typer.echo(told["text"] or "Nothing is known yet.")
 

@@ -16,6 +16,10 @@ from service.client.errors import ClientError
 from service.errors import CannotStart, ServiceError
 from service.redaction import WithoutSecrets, redacted
 from service.settings import Settings
+from service.text.clean import clean_text
+
+# Marks that turn a line around, so that it reads other than it is (CVE-2021-42574).
+_TURNING: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 # Answers go to stdout, everything else here.
 console: Final = Console(stderr=True)
@@ -37,6 +41,11 @@ def one_line() -> Iterator[None]:
         _stop(error.detail)
     except OSError as error:
         _stop(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+
+
+def printable(text: str) -> str:
+    """Return a text that moves no cursor, sets no title and turns no line around."""
+    return clean_text(text).text.translate(_TURNING)
 
 
 def _stop(reason: str) -> NoReturn:

@@ -8,7 +8,7 @@ import typer
 from service.client.sessions import PlaceOptions, WorkingMemory
 from service.commands.connect import connect
 from service.commands.handoff import minute
-from service.commands.here import Agent, Project, as_text, find_place
+from service.commands.here import as_text, at_place
 from service.commands.terminal import begin
 from service.settings import Settings
 
@@ -21,9 +21,10 @@ Text = Annotated[str, typer.Argument(help="What is in focus, or what came to it.
 
 
 @commands.command("show")
-def show(agent: Agent = None, project: Project = None) -> None:
+@at_place
+def show(place: PlaceOptions) -> None:
     """Show what is in focus."""
-    found = asyncio.run(_read(begin(), find_place(agent, project)))
+    found = asyncio.run(_read(begin(), place))
     if found["text"] is None:
         typer.echo("The working memory is empty.")
         return
@@ -31,23 +32,26 @@ def show(agent: Agent = None, project: Project = None) -> None:
 
 
 @commands.command("set")
-def set_text(text: Text, agent: Agent = None, project: Project = None) -> None:
+@at_place
+def set_text(text: Text, place: PlaceOptions) -> None:
     """Set what is in focus, in place of what was."""
-    asyncio.run(_write(begin(), "set", text, find_place(agent, project)))
+    asyncio.run(_write(begin(), "set", text, place))
     typer.echo(f"Working memory set ({len(text.strip())} chars)")
 
 
 @commands.command("update")
-def update(text: Text, agent: Agent = None, project: Project = None) -> None:
+@at_place
+def update(text: Text, place: PlaceOptions) -> None:
     """Add to what is in focus, under a heading with the time."""
-    asyncio.run(_write(begin(), "update", text, find_place(agent, project)))
+    asyncio.run(_write(begin(), "update", text, place))
     typer.echo(f"Working memory updated ({len(text.strip())} chars)")
 
 
 @commands.command("clear")
-def clear(agent: Agent = None, project: Project = None) -> None:
+@at_place
+def clear(place: PlaceOptions) -> None:
     """Let nothing be in focus."""
-    asyncio.run(_clear(begin(), find_place(agent, project)))
+    asyncio.run(_clear(begin(), place))
     typer.echo("Working memory cleared")
 
 

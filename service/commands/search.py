@@ -1,0 +1,118 @@
+"""`graph-memory search`: an index of what answers first, then one memory whole."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Annotated, Final, cast
+
+import typer
+
+from service.client.answers import Memory, MemoryDetail, SearchAnswer
+from service.client.options import SearchOptions
+from service.client.sessions import PlaceOptions
+from service.commands.connect import connect
+from service.commands.here import at_place
+from service.commands.terminal import begin, console, printable
+from service.errors import InvalidRequest
+from service.settings import Settings
+
+# What options of their own say.
+_OWN: Final = frozenset({"agent", "project", "detail"})
+_LISTS: Final = frozenset({"kinds", "types", "tags", "trust", "origins", "read_from"})
+_SNIPPET_CHARS: Final = 120
+
+
+@at_place
+def command(
+    place: PlaceOptions,
+    query: Annotated[str | None, typer.Argument(help="The question, in plain words.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A field of POST /search: limit=10, kinds=decision,fact, since=2026-02-01, "
+            "include_archived=true; may be repeated.",
+        ),
+    ] = None,
+    detail: Annotated[
+        str | None, typer.Option(metavar="ID", help="Show this memory whole, instead of a search.")
+    ] = None,
+    *,
+    index: Annotated[
+        bool, typer.Option("--index", help="Short lines only; read one with --detail.")
+    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="No colours, also at a terminal.")] = False,
+) -> None:
+    """Search, or show one memory; works with and without the service running."""
+    if (query is None) == (detail is None):
+        raise InvalidRequest("Write a question, or --detail with the id of a memory.")
+    if detail is not None:
+        _tell_whole(asyncio.run(_read(begin(), detail, place.get("agent"))))
+        return
+    choices: SearchOptions = {"detail": "index" if index else "full"}
+    choices |= place  # type: ignore[typeddict-item]
+    choices |= _fields(only or ())
+    answer = asyncio.run(_search(begin(), query or "", choices))
+    _warn(answer)
+    for number, hit in enumerate(answer["results"], 1):
+        head = f"{number}. [{hit['score']:.4f}] {_source(hit)}"
+        typer.secho(printable(head), bold=not raw)
+        _print(f"   id: {hit['id']}")
+        if "content" in hit:
+            _print(f"\n{hit['content'].strip()}\n")
+        else:
+            _print(f"   {hit['title'] or ' '.join(hit['snippet'].split())[:_SNIPPET_CHARS]}")
+
+
+def _fields(told: Sequence[str]) -> SearchOptions:
+    """Read `kinds=decision,fact` and `limit=3`; raises InvalidRequest."""
+    read: dict[str, object] = {}
+    for one in told:
+        name, _, value = one.partition("=")
+        if name not in SearchOptions.__annotations__ or name in _OWN or not value:
+            names = ", ".join(sorted(SearchOptions.__annotations__.keys() - _OWN))
+            raise InvalidRequest(f"--only {one!r}: write NAME=VALUE, with one of {names}.")
+        try:
+            read[name] = value.split(",") if name in _LISTS else json.loads(value)
+        except ValueError:
+            read[name] = value
+    return cast("SearchOptions", read)
+
+
+def _print(text: str) -> None:
+    typer.echo(printable(text))
+
+
+def _warn(answer: SearchAnswer) -> None:
+    if not answer["results"]:
+        console.print("Nothing was found.", highlight=False)
+    if answer["receipt"]["missing_signals"]:
+        missing = ", ".join(answer["receipt"]["missing_signals"])
+        console.print(f"Found without: {missing}.", highlight=False, markup=False)
+
+
+def _source(memory: Memory) -> str:
+    """Return where a memory was read from, else its kind and day."""
+    source = memory["source"]
+    if source["uri"] is None:
+        return f"{memory['kind']} of {memory['occurred_at'][:10]}"
+    return f"{source['uri']}:{source['line_start']}" if source["line_start"] else source["uri"]
+
+
+def _tell_whole(memory: MemoryDetail) -> None:
+    _print(f"Source: {_source(memory)}\nID: {memory['id']}")
+    if memory["trust_tier"] != "trusted" or memory["origin"] == "untrusted":
+        _print(f"Trust: {memory['trust_tier']}, of {memory['origin']} origin")
+    if memory["archived_at"]:
+        _print(f"Archived: {memory['archived_at'][:10]}")
+    _print(f"\n{memory['content'].strip()}")
+
+
+async def _search(settings: Settings, query: str, choices: SearchOptions) -> SearchAnswer:
+    async with connect(settings) as memory:
+        return await memory.search(query, **choices)
+
+
+async def _read(settings: Settings, id: str, agent: str | None) -> MemoryDetail:  # noqa: A002
+    async with connect(settings) as memory:
+        return await memory.read_memory(id, agent=agent)
