@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from service.drafts.drafts import digest
-from service.fixes.signature import command_of, error_of, signature_of
+from service.fixes.shell import command_of
+from service.fixes.signature import error_of, signature_of
 from service.store.database import Database, record
 from service.store.queries import load_query
 
@@ -67,7 +68,7 @@ async def find_fix(
     rows = await db.run(FIND, agent=agent, scopes=list(scopes), signature=signature)
     if not rows:
         return None
-    asked = command_of(command) if command else None
+    asked = command_of(command).text if command else None
     best = max(
         rows, key=lambda row: (row["command"] == asked, bool(row["scope"]), row["proven_at"])
     )

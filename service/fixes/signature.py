@@ -18,8 +18,8 @@ _CALLED: Final = re.compile(
 )
 # Lines that only count, or repeat how it ended.
 _COUNTS: Final = re.compile(
-    r"^\W{0,40}(?:\d{1,9} (?:failed|passed|errors?|warnings?)\b|command exited|exit code|npm err!"
-    r"|process exited|=+|found \d{1,9})",
+    r"^\W{0,40}(?:\d{1,9} (?:failed|passed|errors?|warnings?)\b|command exited|exit code"
+    r"|npm err(?:!|or)|process exited|=+|found \d{1,9})",
     re.IGNORECASE,
 )
 _PATHS: Final = re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]{0,100}[/\\]){1,40}([\w.@~+-]{1,100})")
@@ -45,11 +45,3 @@ def signature_of(error: str) -> str:
     text = _PATHS.sub(r"\1", _ESCAPES.sub("", error))
     text = _NUMBERS.sub("0", _HEX.sub("#", text))
     return digest("error", _SPACES.sub(" ", text).strip().casefold())
-
-
-def command_of(command: str) -> str:
-    """Return a command in one spelling: without further spaces, and where it was run."""
-    text = _SPACES.sub(" ", command).strip()
-    while text.startswith("cd ") and " && " in text:
-        text = text.partition(" && ")[2]
-    return text

@@ -8,35 +8,70 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!。！])\s+|\n+")
-_QUESTION: Final = re.compile(r"[?？]\s*$")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])(?<!\b[A-Z]\.)(?<!i\.e\.)(?<!e\.g\.)\s+|\n+")
+# A line that goes on in the next one, as editors break them.
+_BROKEN: Final = re.compile(r"(?<=[\w,`)'\"])\n(?=[a-z`(])")
+# A question, or what only leads to what follows.
+_NO_STATEMENT: Final = re.compile(r"[?？:：,]\s*$")
 _BULLET: Final = re.compile(r"^\s{0,20}(?:[-*•]|\d{1,3}[.)])\s+")
+# A line that breaks off in its middle, where code or a list follows.
+_CUT: Final = re.compile(
+    r"\b(?:a|an|the|and|or|to|of|for|with|in|on|at|by|from|as|use|using|is|are|be|that|prefer)$",
+    re.IGNORECASE,
+)
 _LEAST: Final = 8
 _LEAST_CJK: Final = 5
 _MOST: Final = 300
 # Whoever says more than this pastes.
 _MOST_TEXT: Final = 2_000
 
+# What people tell others to do or not: "Always here to help" and "Never saw it" say no rule.
+_DO: Final = (
+    r"(?:accept|add|allow|answer|ask|assume|avoid|block|build|bump|cache|call|change|check|cite"
+    r"|commit|confirm|connect|copy|create|define|delete|deploy|describe|disable|document|download"
+    r"|drop|edit|enable|ensure|escape|explain|expose|fetch|follow|force|format|generate|handle"
+    r"|hardcode|ignore|import|include|install|keep|leave|lint|list|load|log|lower|make|mark|mention"
+    r"|merge|mock|modify|move|name|notify|open|pass|pin|post|prefer|print|propose|publish|push|put"
+    r"|query|quote|raise|read|rebase|refactor|reject|remove|rename|reorder|reply|report|require"
+    r"|respond|retry|return|reuse|review|rewrite|run|save|send|set|share|show|sign|skip|sort|speak"
+    r"|squash|start|stop|store|suggest|summari[sz]e|switch|tell|test|throw|touch|translate|truncate"
+    r"|trust|turn|update|upgrade|upload|use|validate|verify|wrap|write)\b"
+)
+# Endings by which Korean asks for something, or says that it must be.
+_ASKED: Final = (
+    r"(?:세요|십시오|시오|줘요?|줄래|하자|합시다|할 것|말 것|말자|지 ?마라?|해라|해둬|해 둬|써|써요"
+    r"|바랍니다|부탁해요?|부탁드립니다|해야 ?(?:한다|합니다|해요?|함)|않는다|않습니다|않기|금지)"
+)
 _KINDS: Final = {
     "decision": re.compile(
-        r"^(?:ok(?:ay)?,? |so,? )?(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled)\b"
-        r"|decision\s?:|let'?s (?:go with|stick with|switch to|settle on)\b"
-        r"|we(?:'ll| will) (?:use|go with|stick with)\b)"
-        r"|^결정\s?[:：]|기로 (?:했|결정|하자|합시다|해요|합니다)"
-        r"|^(?:我们|我)?(?:已经)?决定|^决定[:：]",
+        r"^(?:ok(?:ay)?,? |so,? |then,? |and )?"
+        r"(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled) (?:to|on|that|against|for|not)\b"
+        r"|(?:final )?decision\s?:|let'?s (?:go with|stick with|switch to|settle on|use)\b"
+        r"(?!.{0,30}\bexample)"
+        r"|(?:we|i)(?:'ll| will| are going to|'re going to) (?:use|go with|stick with)\b"
+        r"(?!.{0,30}\bexample))"
+        r"|^결정\s?[:：]|기로 (?:했(?:다|습니다|어요?|음)|결정(?:했다|했습니다|했어요?|함)|하자"
+        r"|합시다|해요|합니다)[.!]?$|^(?:我们|我)?(?:已经)?决定|^决定[:：]",
         re.IGNORECASE,
     ),
     "preference": re.compile(
-        r"^(?:please |and |but |also,? )?(?:always|never|from now on|going forward|don'?t ever"
-        r"|do not ever|in (?:the )?future)\b"
-        r"|^(?:i|we) (?:(?:strongly |really )?prefer|(?:always|never) want|(?:like|hate) it when)\b"
-        r"|^(?:앞으로(?:는)?|항상|절대로?|언제나) |(?:선호해요?|선호합니다)[.!]?$"
-        r"|^(?:请)?(?:以后|从现在起|从现在开始|总是|始终|永远不要|绝不|务必)|^我(?:更)?(?:喜欢|偏好)",
+        rf"^(?:(?:please|and|but|also|so|no|ok(?:ay)?),? )?(?:(?:always|never) {_DO}"
+        rf"|(?:don'?t|do not) ever {_DO}|(?:stop|quit) (?:using|adding|writing|creating|doing)\b"
+        rf"|make sure (?:to|you|that you) (?:always|never) {_DO}"
+        rf"|from now on\b|going forward,|in (?:the )?future,? (?:please\b|always\b|never\b|{_DO}))"
+        rf"|\b(?:you|we|they|it) (?:should|must|shall) (?:always|never) {_DO}"
+        r"|^(?:i|we) (?:(?:strongly |really )?prefer|(?:always|never) want you to"
+        r"|(?:like|hate|love) it when you)\b|^(?:i'd|i would) (?:rather you|prefer)\b"
+        rf"|^(?:앞으로(?:는)?|항상|절대로?|언제나) .{{0,200}}{_ASKED}[.!]?$"
+        r"|(?:선호해요?|선호합니다)[.!]?$"
+        r"|^(?:请)?(?:以后(?!再)|从现在起|从现在开始|总是|始终|永远不要|绝不|务必)|^我(?:更)?(?:喜欢|偏好)",
         re.IGNORECASE,
     ),
     "fact": re.compile(
-        r"^(?:please )?(?:remember(?: that|:)|keep in mind(?: that|:)|for the record[,:]|fyi[,:]? )"
-        r"|^(?:기억해|참고로)|기억해 ?(?:줘|주세요|둬)[.!]?$|^(?:请)?记住",
+        r"^(?:please |and )?(?:remember(?: that\b(?!,)|:)|keep in mind(?: that|:)"
+        r"|(?:don'?t|do not) forget that|for the record[,:]|fyi[,:]? )"
+        r"|^(?:기억해 ?(?:줘|주세요|둬|두세요)|참고로)|기억해 ?(?:줘|주세요|둬|두세요)[.!]?$"
+        r"|^(?:请)?记住",
         re.IGNORECASE,
     ),
 }
@@ -59,10 +94,14 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
     """Yield what a person said to be kept, as kind and sentence."""
     if len(text) > _MOST_TEXT or "```" in text:
         return
-    for part in _SENTENCE_END.split(text):
+    for part in _SENTENCE_END.split(_BROKEN.sub(" ", text)):
         sentence = _BULLET.sub("", part).strip()
         least = _LEAST if sentence.isascii() else _LEAST_CJK
-        if not least <= len(sentence) <= _MOST or _QUESTION.search(sentence):
+        if (
+            not least <= len(sentence) <= _MOST
+            or _NO_STATEMENT.search(sentence)
+            or _CUT.search(sentence)
+        ):
             continue
         kind = next((kind for kind, cue in _KINDS.items() if cue.search(sentence)), None)
         if kind:

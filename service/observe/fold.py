@@ -4,24 +4,25 @@ The state says all that later turns need of earlier ones, so that a transcript g
 whatever pieces it comes. It is bounded, and plain enough to be stored as it is.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
-from service.fixes.signature import command_of, error_of, signature_of
+from service.fixes.shell import command_of
+from service.fixes.signature import error_of, signature_of
 from service.observe.cues import marked, statements
+from service.transcripts.tasks import Tasks, boxes_of
 from service.transcripts.turns import Turn
 
 _MOST_CALLS: Final = 200
 _MOST_FAILURES: Final = 50
 _MOST_DEEDS: Final = 12
 _MOST_FILES: Final = 12
-_MOST_BOXES: Final = 12
+_MOST_TASKS: Final = 24
+_MOST_ADDED: Final = 200
 _MOST_REQUEST: Final = 600
 _MOST_DEED: Final = 200
-_BOX: Final = re.compile(r"^\s{0,20}[-*]\s\[ \]\s(\S.{0,200})", re.MULTILINE)
 # Tools that change a file, by what their names begin with in lower case.
 _CHANGES: Final = (
     "edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create",
@@ -52,12 +53,14 @@ class State:
     request: str | None = None
     files: list[str] = field(default_factory=list)
     failing: str | None = None
-    boxes: list[str] = field(default_factory=list)
+    tasks: dict[str, bool] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, stored: dict[str, Any] | None) -> "State":
         """Return a state as `asdict` stored it."""
-        values = dict(stored or {})
+        known = {one.name for one in fields(cls)}
+        values = {name: value for name, value in (stored or {}).items() if name in known}
         failures = values.pop("failures", {})
         return cls(**values, failures={key: Failure(**one) for key, one in failures.items()})
 
@@ -93,35 +96,62 @@ def fold(
                 yield Extract(kind, sentence, offset, turn.at)
         elif turn.role == "tool":
             yield from _gave(state, offset, turn, clean)
-        elif turn.tool:
+        elif turn.tool and not turn.tasks:
             _called(state, turn, clean)
         else:
-            if boxes := _BOX.findall(turn.text):
-                state.boxes = [clean(box.strip()) for box in boxes[:_MOST_BOXES]]
+            if tasks := turn.tasks or boxes_of(turn.text):
+                _take_tasks(state, tasks, clean)
             for kind, sentence in marked(turn.text):
                 yield Extract(kind, sentence, offset, turn.at, speaker="assistant")
 
 
 def handoff_of(state: State) -> str | None:
     """Return what the next session should know where nobody wrote it; None of an empty one."""
-    if state.request is None:
+    is_open = [task for task, is_done in state.tasks.items() if not is_done]
+    if not (state.request or state.files or is_open):
         return None
-    parts = [f"Automatic handoff, as nobody wrote one.\n\nLast request: {state.request}"]
+    parts = ["Automatic handoff, as nobody wrote one."]
+    if state.request:
+        parts.append(f"Last request: {state.request}")
     if state.files:
         parts.append("Files touched: " + ", ".join(state.files))
     if state.failing:
         parts.append(f"Last failing command: `{state.failing}`")
-    if state.boxes:
-        parts.append("Open:\n" + "\n".join(f"- [ ] {box}" for box in state.boxes))
+    if is_open:
+        parts.append("Open:\n" + "\n".join(f"- [ ] {task}" for task in is_open))
     return "\n\n".join(parts)
+
+
+def tasks_text(state: State) -> str | None:
+    """Return the tasks of a session as a list, with what is done; None where there are none."""
+    if not state.tasks:
+        return None
+    lines = (f"- [{'x' if is_done else ' '}] {task}" for task, is_done in state.tasks.items())
+    return "Tasks of a session:\n" + "\n".join(lines)
+
+
+def _take_tasks(state: State, told: Tasks, clean: Callable[[str], str]) -> None:
+    """Bring the tasks up to date: of a list before, what is done stays and the rest is gone."""
+    if told.listed:
+        kept = {task: True for task, is_done in state.tasks.items() if is_done}
+        state.tasks = kept | {clean(task): is_done for task, is_done in told.listed}
+    elif told.added:
+        task = clean(told.added)
+        state.added = [*state.added, task][:_MOST_ADDED]
+        state.tasks = {**state.tasks, task: False}
+    elif told.done and told.done <= len(state.added):
+        state.tasks[state.added[told.done - 1]] = True
+    for task in sorted(state.tasks, key=lambda task: not state.tasks[task])[:-_MOST_TASKS]:
+        del state.tasks[task]
 
 
 def _called(state: State, turn: Turn, clean: Callable[[str], str]) -> None:
     """Remember a call, and what it does about what failed before."""
-    command = clean(command_of(turn.command)) if turn.command else None
+    line = clean(turn.command) if turn.command else None
+    command = command_of(line).text if line else None
     file = clean(turn.file) if turn.file else None
     if turn.call:
-        state.calls[turn.call] = {"command": command}
+        state.calls[turn.call] = {"command": line}
         while len(state.calls) > _MOST_CALLS:
             del state.calls[next(iter(state.calls))]
     deed = None
@@ -138,21 +168,30 @@ def _called(state: State, turn: Turn, clean: Callable[[str], str]) -> None:
 def _gave(state: State, offset: int, turn: Turn, clean: Callable[[str], str]) -> Iterator[Extract]:
     """Note a failure, or that what failed before passes now: then what was done is a fix."""
     call = state.calls.pop(turn.call, None) if turn.call else None
-    command = call and call["command"]
-    if not command or turn.failed is None or _is_search(command):
+    if not call or not call["command"]:
         return
-    if turn.failed:
-        state.failing = command[:_MOST_DEED]
-        error, before = error_of(turn.text), state.failures.get(command)
-        if error is None:
-            return
-        error = clean(error)
-        if before is None or signature_of(before.error) != signature_of(error):
-            state.failures.pop(command, None)
-            state.failures[command] = Failure(command, error)
-        while len(state.failures) > _MOST_FAILURES:
-            del state.failures[next(iter(state.failures))]
+    ran = command_of(call["command"])
+    failed = None if _is_search(ran.text) else ran.outcome(turn.text, failed=turn.failed)
+    if failed:
+        _failed(state, ran.text, turn.text, clean)
+    elif failed is False:
+        yield from _passed(state, ran.text, offset, turn)
+
+
+def _failed(state: State, command: str, output: str, clean: Callable[[str], str]) -> None:
+    state.failing = command[:_MOST_DEED]
+    error, before = error_of(output), state.failures.get(command)
+    if error is None:
         return
+    error = clean(error)
+    if before is None or signature_of(before.error) != signature_of(error):
+        state.failures.pop(command, None)
+        state.failures[command] = Failure(command, error)
+    while len(state.failures) > _MOST_FAILURES:
+        del state.failures[next(iter(state.failures))]
+
+
+def _passed(state: State, command: str, offset: int, turn: Turn) -> Iterator[Extract]:
     if state.failing == command[:_MOST_DEED]:
         state.failing = None
     failure = state.failures.pop(command, None)

@@ -18,7 +18,7 @@ from service.drafts.drafts import digest
 from service.fixes.fixes import Proof, put_fix
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
-from service.observe.fold import Extract, State, fold, handoff_of
+from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.store.database import record
 from service.store.queries import load_query
 from service.threads import read_texts
@@ -84,10 +84,14 @@ class Observer:
         row = await db.run(READ, id=place) or {"offset": 0, "state": None}
         read, warnings = await _read(delta, row["offset"])
         state = State.of(orjson.loads(row["state"]) if row["state"] else None)
+        tasks_before = tasks_text(state)
         characters = sum(len(turn.text) for _, turn in read.turns)
         clean = self._pipeline.sanitiser.mask
         extracts = await read_texts(characters, lambda: list(fold(state, read.turns, clean)))
         pushed = [_pushed(one, agent, scope, delta, sender) for one in extracts]
+        tasks = tasks_text(state)
+        if tasks and tasks != tasks_before:
+            pushed.append(_tasks(tasks, agent, scope, delta, sender))
         handoff = handoff_of(state) if delta.is_final else None
         if handoff and not await db.run(HAS_HANDOFF, agent=agent, in_session=delta.session):
             pushed.append(_handoff(handoff, agent, scope, delta, sender))
@@ -154,6 +158,14 @@ def _pushed(
         scope=scope, session=delta.session, occurred_at=extract.at,
         source_kind="tool-output" if is_fix else f"said-by-{extract.speaker}",
         source_ref=f"observed:{own}",
+    )  # fmt: skip
+
+
+def _tasks(text: str, agent: str, scope: str | None, delta: Delta, sender: Caller) -> Pushed:
+    return Pushed.by(
+        sender, text=text, agent=agent, kind="observation", tags=("tasks",), scope=scope,
+        session=delta.session, source_kind="said-by-assistant",
+        source_ref=f"tasks:{delta.client}:{delta.session}", occurred_at=datetime.now(UTC),
     )  # fmt: skip
 
 

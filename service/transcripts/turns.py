@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from service.sanitise.private_blocks import without_private
 from service.text.context_block import without_blocks
+from service.transcripts.tasks import Tasks, tasks_of
 
 Role = Literal["user", "assistant", "tool"]
 
@@ -37,8 +38,8 @@ _FILE_FIELDS: Final = ("file_path", "path", "notebook_path", "filename")
 class Turn:
     """Something that was said, a tool that was called, or what it gave back.
 
-    A call has `tool`, and `command` (a shell's) or `file`; what it gave back has the same `call`,
-    its output as `text` and whether it `failed`, None where that is not known.
+    A call has `tool`, and `command` (a shell's), `file` or `tasks`; what it gave back has the same
+    `call`, its output as `text` and whether it `failed`, None where that is not known.
     """
 
     role: Role
@@ -49,6 +50,7 @@ class Turn:
     command: str | None = None
     file: str | None = None
     failed: bool | None = None
+    tasks: Tasks | None = None
 
 
 # The turns of a line, or why there are none.
@@ -88,6 +90,7 @@ def called(tool: object, call: object, arguments: object, at: datetime | None) -
         "assistant", "", at, _text(call), _text(tool),
         _clean(command[:_MOST_COMMAND_CHARACTERS]) if isinstance(command, str) else None,
         _clean(file[:_MOST_COMMAND_CHARACTERS]) if file else None,
+        tasks=tasks_of(tool, told),
     )  # fmt: skip
 
 

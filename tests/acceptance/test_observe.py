@@ -87,8 +87,8 @@ def test_a_session_is_kept_once_whatever_comes_again(
     text = _lines(program)
     size = len(text.encode())
     first = _observe(client, agent, client=program, text=text, offset=0)
-    assert (first["stored"], first["duplicates"], first["offset"]) == (2, 0, size)
-    assert len(first["memories"]) == 2
+    assert (first["stored"], first["duplicates"], first["offset"]) == (3, 0, size)
+    assert len(first["memories"]) == 3
     assert sum(first["ignored"].values()) >= 1
     stored = _memories(client, agent)
     assert [one["kind"] for one in stored] != []
@@ -98,10 +98,12 @@ def test_a_session_is_kept_once_whatever_comes_again(
         raw = text.encode()[offset:].decode()
         again = _observe(client, agent, client=program, text=raw, offset=offset)
         assert (again["stored"], again["duplicates"], again["offset"]) == (0, 0, size)
-    # In another session the same words are the same memory.
+    # In another session the same words are the same memory; its tasks are its own.
     other = _observe(client, agent, client=program, entries=SESSION[program], session="s2")  # type: ignore[index]
-    assert other["memories"] == first["memories"]
-    assert _told(_memories(client, agent)) == _told(stored)
+    assert other["memories"][:2] == first["memories"][:2]
+    both = _memories(client, agent)
+    assert set(_told(both)) == set(_told(stored))
+    assert [one["session"] for one in both if "tasks" in one["tags"]] == ["s2", "s1"]
 
 
 def test_any_pieces_give_the_same_memories(client: httpx.Client, agent: str) -> None:
@@ -116,7 +118,7 @@ def test_any_pieces_give_the_same_memories(client: httpx.Client, agent: str) -> 
             offset = done["offset"]
         assert offset == len(text)
         assert _told(_memories(client, own)) == _told(_memories(client, f"{agent}-0"))
-    assert len(_memories(client, f"{agent}-0")) == 2
+    assert len(_memories(client, f"{agent}-0")) == 3
 
 
 def test_a_gap_is_told_and_without_an_offset_it_goes_on(client: httpx.Client, agent: str) -> None:
@@ -261,7 +263,7 @@ def test_no_secret_and_nothing_private_is_kept_of_a_transcript(
         # In two stretches: what is stored between them finds the same command again.
         _observe(running.client, "main", entries=lines[:3])
         done = _observe(running.client, "main", entries=lines[3:], final=True)
-        assert done["stored"] == 2
+        assert done["stored"] == 3
         told = str(_memories(running.client, "main"))
         assert ("What was done" in told, "Last request" in told) == (True, True)
     for file in (path for path in tmp_path.rglob("*") if path.is_file()):

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from service.commands.observe import describe, stretches
 from service.observe.cues import statements
-from service.observe.fold import Extract, State, fold, handoff_of
+from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.transcripts.reading import READERS, Client, read_entries, read_text
 from service.transcripts.turns import Read
 
@@ -189,6 +189,54 @@ def test_a_half_written_line_is_left_and_a_whole_one_is_taken_at_the_end() -> No
         assert read.offset == len(text[: text.rindex("\n", 0, -1) + 1].encode())
     assert read_text("generic", text[:-1], 0, is_final=True).offset == len(text) - 1
     assert read_text("generic", text[:-5], 0, is_final=True).offset < len(text) - 5
+
+
+TODOS: Final = [{"content": "look", "status": "completed"}, {"content": "mend", "status": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("calls", "tasks"),
+    [
+        ([("TodoWrite", {"todos": TODOS})], {"look": True, "mend": False}),
+        ([("update_plan", {"plan": [{"step": "look", "status": "in_progress"}]})], {"look": False}),
+        # A later list: what is done stays, what is open and not in it any more is gone.
+        ([("TodoWrite", {"todos": TODOS}), ("TodoWrite", {"todos": [{"content": "test"}]})],
+         {"look": True, "test": False}),
+        ([("TaskCreate", {"subject": "look"}), ("TaskCreate", {"subject": "mend"}),
+          ("TaskUpdate", {"taskId": "2", "status": "completed"})], {"look": False, "mend": True}),
+        ([("TodoWrite", {"todos": ["odd", 7, {"content": 7}, *TODOS]})],
+         {"look": True, "mend": False}),
+        ([("TodoWrite", {"todos": 7}), ("update_plan", {"plan": None}), ("TaskCreate", {}),
+          ("TaskUpdate", {"taskId": "9", "status": "completed"}),
+          ("TaskUpdate", {"taskId": [], "status": []})], {}),
+    ],
+)  # fmt: skip
+def test_tasks_are_kept_up_to_date(calls: list[tuple[str, Json]], tasks: dict[str, bool]) -> None:
+    blocks = [{"type": "tool_use", "name": tool, "input": given} for tool, given in calls]
+    entries = [{"type": "assistant", "message": {"content": [block]}} for block in blocks]
+    state = State()
+    assert _kept(read_entries("claude-code", entries, 0), state) == []
+    assert state.tasks == tasks
+    assert State.of(json.loads(json.dumps(state.stored()))) == state
+    lines = [f"- [{'x' if is_done else ' '}] {task}" for task, is_done in tasks.items()]
+    assert tasks_text(state) == ("\n".join(["Tasks of a session:", *lines]) if tasks else None)
+
+
+def test_a_state_of_an_older_version_is_read() -> None:
+    assert State.of({"boxes": ["a"], "request": "x", "calls": {}}) == State(request="x")
+
+
+def test_tasks_are_bounded_and_what_is_open_stays_longest() -> None:
+    state = State()
+    for number in range(60):
+        calls: list[tuple[str, Json]] = [("TaskCreate", {"subject": f"t{number}"})]
+        if number % 2:
+            calls.append(("TaskUpdate", {"taskId": number, "status": "completed"}))
+        for tool, given_ in calls:
+            entry = {"message": {"content": [{"type": "tool_use", "name": tool, "input": given_}]}}
+            _kept(read_entries("claude-code", [{"type": "assistant", **entry}], 0), state)
+    assert len(state.tasks) == 24
+    assert sum(state.tasks.values()) == 1
 
 
 @pytest.mark.parametrize(
