@@ -166,6 +166,8 @@ class GivenMemory(TypedDict):
     id: str
     title: str | None
     operation: str
+    why: str | None
+    used_at: str | None
     tokens: int
     times: int
     first_at: str

@@ -124,7 +124,9 @@ async def post_pack(searcher: TheSearcher, given: TheGiven, request: PackRequest
     async with known_to(given, request) as known:
         found, why = await _memories(searcher, request, known)
         text, told = _block(found, room, request.agent)
-        unnoted = await note_given(given, request, "pack_context", told)
+        unnoted = await note_given(
+            given, request, "pack_context", [(one, f"rank {n}") for n, one in enumerate(told, 1)]
+        )
     room.add(whole.part(_EXTRACT))
     extract = "\n".join(extract_of(every[:left], room))
     texts = [f"{one.role}: {one.content}" for one in messages]

@@ -19,6 +19,8 @@ from service.fixes.fixes import Proof, put_fix
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
+from service.sessions.given import Session
+from service.sessions.used import Said, note_used
 from service.store.database import record
 from service.store.queries import load_query
 from service.threads import read_texts
@@ -102,6 +104,8 @@ class Observer:
                 at = one.at or datetime.now(UTC)
                 proof = Proof(agent, scope, one.signature, one.command, delta.session, at)
                 await put_fix(db, proof, key)
+        said = [Said(one.text, one.at) for _, one in read.turns if one.role == "assistant"]
+        await note_used(db, Session(agent, delta.session), [one for one in said if one.text])
         await db.run(
             PUT, id=place, agent=agent, in_session=delta.session, client=delta.client,
             offset=max(read.offset, row["offset"]), state=orjson.dumps(state.stored()).decode(),

@@ -175,8 +175,8 @@ async def post_recall(
     """Follow the threads from the best hits: what is connected to this, and how."""
     async with known_to(given, request) as known:
         result = await _recall(searcher, request, known)
-        memories = (hit.memory for hit in result.hits)
-        unnoted = await note_given(given, request, "graph_recall", memories)
+        told = [(hit.memory, f"{hit.reached.distance} steps from a seed") for hit in result.hits]
+        unnoted = await note_given(given, request, "graph_recall", told)
     intents = await intents_for(searcher, request, request.query or "", result.receipt)
     return await _answer(request, result, unnoted, intents)
 

@@ -149,7 +149,11 @@ async def post_search(
     """Find the few memories that answer a question, by words, meaning and shared concepts."""
     async with known_to(given, request) as known:
         result = await _search(searcher, request, known)
-        unnoted = await note_given(given, request, "search", (hit.memory for hit in result.hits))
+        told = [
+            (hit.memory, f"rank {rank} by {', '.join(hit.fused.signals)}")
+            for rank, hit in enumerate(result.hits, 1)
+        ]
+        unnoted = await note_given(given, request, "search", told)
     intents = await intents_for(searcher, request, request.query, result.receipt)
     return _answer(request, result, unnoted, intents)
 

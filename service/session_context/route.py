@@ -179,8 +179,8 @@ async def _known(given: Given, options: SessionContextOptions) -> tuple[str, ...
 
 async def _compose(
     searcher: Searcher, options: SessionContextOptions, place: Place, without: tuple[str, ...]
-) -> tuple[SessionContext, list[Memory]]:
-    """Return the context, and the memories whose words are in it."""
+) -> tuple[SessionContext, list[tuple[Memory, str]]]:
+    """Return the context, and the memories whose words are in it, each with its section."""
     stages = Stages()
     found = await find_all(searcher.engine, searcher.db, place, without)
     text, packed = compose(found, options.budget, place.agent, place.scope)
@@ -201,10 +201,15 @@ def _section(packed: PackedSection, tokens: int, *, with_text: bool) -> Section:
     )
 
 
-def _told(found: Found, packed: list[PackedSection]) -> list[Memory]:
+def _told(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, str]]:
     """Return the memories whose words were told; of the index only titles were."""
-    ids = {one.id for section in packed if section.name != "index" for one in section.pieces}
+    sections = {
+        one.id: section.name
+        for section in packed
+        if section.name != "index"
+        for one in section.pieces
+    }
     handoff = [found.handoff] if found.handoff else []
     rules = (*found.constraints, *found.decisions, *found.preferences)
     every = {one.id: one for one in (*handoff, *rules, *found.others)}
-    return [one for key, one in every.items() if key in ids]
+    return [(one, sections[key]) for key, one in every.items() if key in sections]

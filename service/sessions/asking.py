@@ -65,9 +65,9 @@ async def known_to(given: Given, request: AskingFields) -> AsyncIterator[tuple[s
 
 
 async def note_given(
-    given: Given, request: AskingFields, operation: str, memories: Iterable[Memory]
+    given: Given, request: AskingFields, operation: str, memories: Iterable[tuple[Memory, str]]
 ) -> str | None:
-    """Note what the session that asks is given; returns why it is not, for the receipt."""
+    """Note what the session that asks is given, and why; returns why it is not, for the receipt."""
     if request.asking is None:
         return "`new_only` is of a session: send `session` with it." if request.new_only else None
     if await given.note(request.asking, operation, memories):

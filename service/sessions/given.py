@@ -71,12 +71,14 @@ class Given:
         found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
         return tuple(found)
 
-    async def note(self, session: Session, operation: str, memories: Iterable[Memory]) -> bool:
-        """Note what a session is given; of a store that takes nothing False, and the log says why.
+    async def note(
+        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]
+    ) -> bool:
+        """Note what a session is given and why; False of a store that takes nothing.
 
-        An answer is worth more than its line here.
+        The log says why then. An answer is worth more than its line here.
         """
-        given = [_row(session, memory) for memory in memories]
+        given = [_row(session, memory, why) for memory, why in memories]
         try:
             if given:
                 await self._db.run(
@@ -117,11 +119,12 @@ async def sessions_given(
     return [GivenSession(**{"session": row.pop("in_session"), **row}) for row in rows]
 
 
-def _row(session: Session, memory: Memory) -> dict[str, object]:
+def _row(session: Session, memory: Memory, why: str) -> dict[str, object]:
     text = text_of(memory.heading_path, memory.title, memory.content)
     return {
         "id": record("given", [session.agent, session.name, memory.id]),
         "memory": memory.id,
+        "why": why,
         "content_hash": digest(text),
         "tokens": estimate_prompt_tokens(memory.title) + estimate_prompt_tokens(memory.content),
     }

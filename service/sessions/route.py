@@ -24,8 +24,10 @@ PLACE: Final = CursorForm("s", (datetime, str))
 
 @dataclass(frozen=True, slots=True)
 class GivenMemory:
-    """A memory that a session was given: by which operation, last `at`, so many `times`.
+    """A memory that a session was given: by which operation and `why`, last `at`, so many `times`.
 
+    `used_at` is when its id or a run of its words was seen in what the session's agent said, null
+    as long as it was not; who sends no transcript to /observe is not known to use anything.
     `tokens` is what it takes of a prompt, by estimate. `is_known` says whether the session has it
     still: not once its client said that its context was cleared. `title` is null of what is gone
     or not the agent's own.
@@ -34,6 +36,8 @@ class GivenMemory:
     id: str
     title: str | None
     operation: str
+    why: str | None
+    used_at: datetime | None
     tokens: int
     times: int
     first_at: datetime
@@ -45,7 +49,7 @@ class GivenMemory:
         """Read a row of given_to.surql."""
         title, content = row.pop("title", None), row.pop("content", None)
         named = None if content is None else title_of(title or "", content)
-        return cls(**row, title=named)
+        return cls(**{"why": None, "used_at": None, **row}, title=named)
 
 
 @dataclass(frozen=True, slots=True)

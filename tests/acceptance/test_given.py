@@ -222,3 +222,27 @@ def test_it_is_known_after_a_restart(tmp_path: Path, embedding_url: str) -> None
         given = _ids(_ask(first.client, "main", **asked))
     with running_service(data_dir=tmp_path, embedding_url=embedding_url) as again:
         assert _ids(_ask(again.client, "main", **asked)) == [*({*keys} - {*given})]
+
+
+def _observe(client: httpx.Client, agent: str, *texts: str, **more: object) -> None:
+    entries = [{"role": "assistant", "text": text, **more} for text in texts]
+    body = {"session": "s1", "client": "generic", "agent": agent, "entries": entries}
+    client.post("/observe", json=body).raise_for_status()
+
+
+def test_what_a_session_used_is_known(admin: httpx.Client, agent: str) -> None:
+    keys = _push(admin, agent, 4)
+    answer = _ask(admin, agent, session="s1", new_only=True)
+    assert set(_ids(answer)) == set(keys)
+    _observe(admin, agent, "I know nothing of that crane.", "It was looked at in week 9.")
+    # Said before it was given, in other words, in another session.
+    _observe(admin, agent, f"See {keys[3]}.", at="2020-01-01T00:00:00Z")
+    told = admin.get("/sessions/s1", params={"agent": agent}).json()["given"]
+    assert {one["used_at"] for one in told} == {None}
+    assert sorted(one["why"].partition(" by ")[0] for one in told) == [
+        f"rank {n}" for n in range(1, 5)
+    ]
+    _observe(admin, agent, "As noted: the CRANE at the quay was looked at!", f"See {keys[2]}.")
+    told = admin.get("/sessions/s1", params={"agent": agent}).json()["given"]
+    used = {one["id"] for one in told if one["used_at"]}
+    assert used == {keys[1], keys[2]}
