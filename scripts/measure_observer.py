@@ -95,7 +95,8 @@ def _of_transcripts(source: str, folder: Path) -> Iterator[Told]:
         client, state = describe(file).client, State()
         for offset, text, is_last in stretches(file):
             for one in fold(state, read_text(client, text, offset, is_final=is_last).turns):
-                yield Told(source, one.kind, one.text)
+                if one.kind != "error":
+                    yield Told(source, one.kind, one.text)
 
 
 def _texts(data: Path) -> Iterator[tuple[str, str]]:
@@ -128,8 +129,11 @@ def _write(verdicts: list[Verdict]) -> None:
 
 
 def _table(folder: Path) -> Iterator[str]:
-    yield "| transcript | program | statements | fixes | tasks | handoff | lines that gave none |"
-    yield "|---|---|---:|---:|---:|---|---|"
+    yield (
+        "| transcript | program | statements | errors | fixes | tasks | handoff "
+        "| lines that gave none |"
+    )
+    yield "|---|---|---:|---:|---:|---:|---|---|"
     for file in sorted(folder.rglob("*.jsonl")):
         client, state = describe(file).client, State()
         kinds: Counter[str] = Counter()
@@ -138,12 +142,12 @@ def _table(folder: Path) -> Iterator[str]:
             read = read_text(client, text, offset, is_final=is_last)
             ignored += read.ignored
             kinds += Counter(one.kind for one in fold(state, read.turns))
-        fixes = kinds.pop("fix", 0)
+        fixes, errors = kinds.pop("fix", 0), kinds.pop("error", 0)
         tasks = (tasks_text(state) or "").count("\n- [")
         lines = ", ".join(f"{count} {why}" for why, count in sorted(ignored.items())) or "none"
         handoff = "yes" if handoff_of(state) else "no"
         cells = (
-            file.relative_to(folder), client, kinds.total(), fixes, tasks, handoff, lines,
+            file.relative_to(folder), client, kinds.total(), errors, fixes, tasks, handoff, lines,
         )  # fmt: skip
         yield f"| {' | '.join(map(str, cells))} |"
 

@@ -37,6 +37,7 @@ from service.opt_outs import route as opt_outs
 from service.projects import route as projects
 from service.recall import route as recall
 from service.redaction import loggable
+from service.reflect import route as reflect
 from service.search import route as search
 from service.session_context import route as session_context
 from service.sessions import route as sessions
@@ -81,6 +82,7 @@ _ROOMS: Final = (
     trust,
     projects,
     opt_outs,
+    reflect,
     decisions,
     handoff,
     working_memory,

@@ -42,7 +42,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         settings
         text*
         transcripts*
-        names*
+        names* worth*
         store
         inference
         index*
@@ -53,7 +53,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing
         web
         projects
-        sessions intents opt_outs
+        sessions intents opt_outs recurrences
         search.times*
         search.signals*
         search.fusion*
@@ -64,6 +64,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         memories documents concepts keys grants audit working_memory fixes
         trust decisions handoff session_context observe
         context
+        reflect
         consolidate.summary*
         consolidate recall graph hooks
         operate

@@ -41,6 +41,9 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "pack_context": ("read",),
     "observe": ("write",),
     "lookup_fix": ("read",),
+    # What it answers holds texts.
+    "reflect": ("read", "write"),
+    "hot_memory": ("read",),
     "intend": ("write",),
     "list_intents": ("read",),
     "forget_intent": ("write",),

@@ -15,6 +15,7 @@ from service.client.conversations import (
 )
 from service.client.endpoint import Endpoint
 from service.client.options import Moment, Project
+from service.client.reflections import HotMemory, Reflection, ReflectOptions
 from service.client.sending import Request
 from service.client.sessions import (
     ContextOptions,
@@ -164,6 +165,18 @@ class ContinuityEndpoints:
         """Tell what a session was given by searches, recalls and its context."""
         params = {"agent": agent, "limit": limit, "cursor": cursor}
         return Request("GET", f"/sessions/{quote(id)}", params=params)
+
+    @Endpoint
+    def reflect(self, **choices: Unpack[ReflectOptions]) -> Request[Reflection]:
+        """Look back over some days; without `dry_run=False` the hot memory stays as it is."""
+        return Request("POST", "/reflect", {**choices}, is_long=True)
+
+    @Endpoint
+    def hot_memory(
+        self, *, agent: str | None = None, project: str | None = None
+    ) -> Request[HotMemory]:
+        """Read what is kept near at hand."""
+        return Request("GET", "/hot-memory", params={"agent": agent, "project": project})
 
     @Endpoint
     def list_projects(

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from service.client import access, answers, options, reports
 from service.client.admin import AdminEndpoints
+from service.client.concepts import ConceptDetail, ConceptPage
 from service.client.continuity import ContinuityEndpoints
 from service.client.endpoint import Endpoint
 from service.client.sending import AsyncSender, Request, Sender
@@ -148,13 +149,13 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
         agent: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> Request[answers.ConceptPage]:
+    ) -> Request[ConceptPage]:
         """List what an agent's memories talk about; `q` is a part of the name."""
         params = {"q": q, "agent": agent, "limit": limit, "cursor": cursor}
         return Request("GET", "/concepts", params=params)
 
     @Endpoint
-    def read_concept(self, id: str, *, agent: str | None = None) -> Request[answers.ConceptDetail]:  # noqa: A002
+    def read_concept(self, id: str, *, agent: str | None = None) -> Request[ConceptDetail]:  # noqa: A002
         """Read one concept with the concepts around it."""
         return Request("GET", f"/concepts/{_part(id)}", params={"agent": agent})
 

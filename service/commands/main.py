@@ -17,6 +17,7 @@ from service.commands import (
     keys,
     observe,
     reembed,
+    reflect,
     search,
     serve,
     session_context,
@@ -38,6 +39,7 @@ app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
 app.command("search")(search.command)
 app.command("archive")(archive.command)
+app.command("reflect")(reflect.command)
 app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
 app.add_typer(handoff.commands, name="handoff")

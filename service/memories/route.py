@@ -1,6 +1,7 @@
 """The door of /memories."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
@@ -50,8 +51,9 @@ from service.memories.storing import (
 from service.metadata import CLEARABLE
 from service.projects.switched_off import SwitchedOff
 from service.records import Filters, Memory
+from service.sessions.evidence import evidence_of
 from service.store.agents import readable_agents, refuse_unknown
-from service.store.database import record
+from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.titles import title_warnings
 from service.web.authentication import TheCaller
@@ -64,6 +66,7 @@ from service.web.fields import (
 )
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
+from service.worth import Evidence, Told, Worth, worth_of
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=JsonRoute)
 
@@ -190,6 +193,7 @@ async def get_memory(
         **memory_fields(memory),
         source_kind=memory.source_kind,
         access_count=memory.access_count,
+        worth=await _worth(db, memory),
         concepts=[
             ConceptMention(c["id"][1], c["name"], c["memories"])
             for c in sorted(around.get("concepts") or [], key=lambda c: (c["memories"], c["id"]))
@@ -250,6 +254,12 @@ async def delete_memory(pipeline: ThePipeline, id: str, agent: QueryAgent) -> Re
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)
+
+
+async def _worth(db: Database, memory: Memory) -> Worth:
+    evidence = await evidence_of(db, memory.agent, [memory.id])
+    proof = evidence.get(memory.id, Evidence())
+    return worth_of(memory.content, Told.of(memory), proof, datetime.now(UTC))
 
 
 def _first_error(error: ValidationError) -> str:

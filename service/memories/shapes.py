@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.web.fields import MemoryFields
+from service.worth import Worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class MemoryDetail(MemoryFields):
 
     source_kind: str
     access_count: int
+    worth: Worth
     concepts: list[ConceptMention]
     before: list[Neighbour]
     after: list[Neighbour]

@@ -71,7 +71,10 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """Something worth keeping: a statement, or a fix with its error's signature and its command."""
+    """Something worth keeping: a statement, or a fix with its error's signature and its command.
+
+    An `error` is no memory: it is counted in how many sessions it comes up.
+    """
 
     kind: str
     text: str
@@ -173,22 +176,26 @@ def _gave(state: State, offset: int, turn: Turn, clean: Callable[[str], str]) ->
     ran = command_of(call["command"])
     failed = None if _is_search(ran.text) else ran.outcome(turn.text, failed=turn.failed)
     if failed:
-        _failed(state, ran.text, turn.text, clean)
+        if error := _failed(state, ran.text, turn.text, clean):
+            signature = signature_of(error)
+            yield Extract("error", error, offset, turn.at, "assistant", signature, ran.text)
     elif failed is False:
         yield from _passed(state, ran.text, offset, turn)
 
 
-def _failed(state: State, command: str, output: str, clean: Callable[[str], str]) -> None:
+def _failed(state: State, command: str, output: str, clean: Callable[[str], str]) -> str | None:
+    """Note that a command failed, and return what it says of it."""
     state.failing = command[:_MOST_DEED]
     error, before = error_of(output), state.failures.get(command)
     if error is None:
-        return
+        return None
     error = clean(error)
     if before is None or signature_of(before.error) != signature_of(error):
         state.failures.pop(command, None)
         state.failures[command] = Failure(command, error)
     while len(state.failures) > _MOST_FAILURES:
         del state.failures[next(iter(state.failures))]
+    return error
 
 
 def _passed(state: State, command: str, offset: int, turn: Turn) -> Iterator[Extract]:

@@ -5,7 +5,7 @@ are known by what they say.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -19,6 +19,7 @@ from service.fixes.fixes import Proof, put_fix
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
+from service.recurrences.recurrences import Sighting, note
 from service.sessions.given import Session
 from service.sessions.used import Said, note_used
 from service.store.database import record
@@ -33,6 +34,7 @@ HAS_HANDOFF: Final = load_query(__package__, "has_handoff")
 PUT: Final = load_query(__package__, "put_transcript")
 
 _FIX: Final = "fix"
+_ERROR: Final = "error"
 _MOST_TITLE: Final = 120
 
 
@@ -89,7 +91,8 @@ class Observer:
         tasks_before = tasks_text(state)
         characters = sum(len(turn.text) for _, turn in read.turns)
         clean = self._pipeline.sanitiser.mask
-        extracts = await read_texts(characters, lambda: list(fold(state, read.turns, clean)))
+        came = await read_texts(characters, lambda: list(fold(state, read.turns, clean)))
+        extracts = [one for one in came if one.kind != _ERROR]
         pushed = [_pushed(one, agent, scope, delta, sender) for one in extracts]
         tasks = tasks_text(state)
         if tasks and tasks != tasks_before:
@@ -104,6 +107,7 @@ class Observer:
                 at = one.at or datetime.now(UTC)
                 proof = Proof(agent, scope, one.signature, one.command, delta.session, at)
                 await put_fix(db, proof, key)
+        await note(db, agent, scope, delta.session, list(_sightings(came, keys)))
         said = [Said(one.text, one.at) for _, one in read.turns if one.role == "assistant"]
         await note_used(db, Session(agent, delta.session), [one for one in said if one.text])
         await db.run(
@@ -171,6 +175,17 @@ def _tasks(text: str, agent: str, scope: str | None, delta: Delta, sender: Calle
         session=delta.session, source_kind="said-by-assistant",
         source_ref=f"tasks:{delta.client}:{delta.session}", occurred_at=datetime.now(UTC),
     )  # fmt: skip
+
+
+def _sightings(extracts: Sequence[Extract], keys: Sequence[str]) -> Iterator[Sighting]:
+    """Yield what came up: errors by what they say, statements by their memories."""
+    stored = iter(keys)
+    for one in extracts:
+        at = one.at or datetime.now(UTC)
+        if one.kind == _ERROR:
+            yield Sighting("error", one.signature or "", one.text, one.command, at)
+        elif (key := next(stored, "")) and one.kind != _FIX:
+            yield Sighting("statement", key, "", None, at)
 
 
 def _handoff(text: str, agent: str, scope: str | None, delta: Delta, sender: Caller) -> Pushed:

@@ -25,7 +25,7 @@ _READING: Final = frozenset(
     {"/search", "/graph-recall", "/session-context", "/fixes/lookup", "/context/pack"}
 )
 # Whatever goes through a whole store or waits for a scan.
-_LONG: Final = ("/ingest/scan", "/consolidate", "/index", "/graph/", "/stats", "/audit")
+_LONG: Final = ("/ingest/scan", "/reflect", "/consolidate", "/index", "/graph/", "/stats", "/audit")
 # To look at a job is to read a row.
 _JOBS: Final = "/consolidate/jobs/"
 # Both are asked every few seconds by a few; an answer of /health/ready takes 6 s at worst.

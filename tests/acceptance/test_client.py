@@ -140,6 +140,9 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert handoff["id"] in [one["id"] for one in told if one["is_known"]]
     assert memory.clear_working_memory(project=name) is None
     assert name in [one["scope"] for one in memory.list_projects()["projects"]]
+    looked_back = memory.reflect(project=app, days=7, dry_run=False)
+    assert looked_back["report"].startswith("# Reflection")
+    assert memory.hot_memory(project=name)["text"] == ""
     off = memory.opt_out(session=f"off-{name}")["opt_outs"]
     assert f"off-{name}" in [one["session"] for one in off]
     assert memory.opt_in(session=f"off-{name}") is None

@@ -103,7 +103,7 @@ def _text(client: Client, line_end: str = "\n") -> str:
 
 
 def _kept(read: Read, state: State | None = None) -> list[Extract]:
-    return list(fold(state or State(), read.turns))
+    return [one for one in fold(state or State(), read.turns) if one.kind != "error"]
 
 
 @pytest.mark.parametrize("client", READERS)
