@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from service.access.addresses import is_loopback
 from service.access.operations import OPEN, check_operations
 from service.audit import route as audit
+from service.cascade import route as cascade
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
@@ -40,6 +41,7 @@ from service.redaction import loggable
 from service.reflect import route as reflect
 from service.search import route as search
 from service.session_context import route as session_context
+from service.session_end import route as session_end
 from service.sessions import route as sessions
 from service.settings import Settings
 from service.store.agents import DEFAULT_AGENT
@@ -83,6 +85,8 @@ _ROOMS: Final = (
     projects,
     opt_outs,
     reflect,
+    session_end,
+    cascade,
     decisions,
     handoff,
     working_memory,

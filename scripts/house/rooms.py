@@ -63,7 +63,8 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         ingest
         memories documents concepts keys grants audit working_memory fixes
         trust decisions handoff session_context observe
-        context
+        context session_end
+        cascade
         reflect
         consolidate.summary*
         consolidate recall graph hooks

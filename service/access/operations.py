@@ -41,7 +41,9 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "pack_context": ("read",),
     "observe": ("write",),
     "lookup_fix": ("read",),
-    # What it answers holds texts.
+    "cascade": ("read",),
+    # What they answer holds texts.
+    "end_session": ("read", "write"),
     "reflect": ("read", "write"),
     "hot_memory": ("read",),
     "intend": ("write",),

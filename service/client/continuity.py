@@ -36,6 +36,7 @@ from service.client.sessions import (
     SessionGiven,
     WorkingMemory,
 )
+from service.client.tiers import CascadeAnswer, CascadeOptions, SessionEnded, SessionEndOptions
 
 
 class ContinuityEndpoints:
@@ -165,6 +166,18 @@ class ContinuityEndpoints:
         """Tell what a session was given by searches, recalls and its context."""
         params = {"agent": agent, "limit": limit, "cursor": cursor}
         return Request("GET", f"/sessions/{quote(id)}", params=params)
+
+    @Endpoint
+    def cascade(self, query: str, **choices: Unpack[CascadeOptions]) -> Request[CascadeAnswer]:
+        """Ask tier after tier; the first that is sure answers, and says which it is."""
+        return Request("POST", "/cascade", {"query": query, **choices})
+
+    @Endpoint
+    def end_session(
+        self, session: str, **choices: Unpack[SessionEndOptions]
+    ) -> Request[SessionEnded]:
+        """End a session: what it had at hand and is worth it is kept, the rest is cleared."""
+        return Request("POST", "/session-end", {"session": session, **choices})
 
     @Endpoint
     def reflect(self, **choices: Unpack[ReflectOptions]) -> Request[Reflection]:

@@ -22,7 +22,7 @@ _ALWAYS_OPEN: Final = frozenset({"/health/live"})
 _WATCHING: Final = frozenset({"/health/ready", "/metrics"})
 # Read although they are POSTs.
 _READING: Final = frozenset(
-    {"/search", "/graph-recall", "/session-context", "/fixes/lookup", "/context/pack"}
+    {"/search", "/graph-recall", "/session-context", "/fixes/lookup", "/context/pack", "/cascade"}
 )
 # Whatever goes through a whole store or waits for a scan.
 _LONG: Final = ("/ingest/scan", "/reflect", "/consolidate", "/index", "/graph/", "/stats", "/audit")

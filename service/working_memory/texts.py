@@ -18,6 +18,7 @@ READ: Final = load_query(__package__, "read")
 PUT: Final = load_query(__package__, "put")
 APPEND: Final = load_query(__package__, "append")
 DELETE: Final = load_query(__package__, "delete")
+CLEAR_SEEN: Final = load_query(__package__, "clear_seen")
 
 MOST_CHARACTERS: Final = 200_000
 
@@ -81,6 +82,12 @@ async def append(
 async def clear(db: Database, place: Place) -> None:
     """Let nothing be in focus any more."""
     await db.run(DELETE, id=place.id)
+
+
+async def clear_seen(db: Database, place: Place, seen: WorkingMemory) -> bool:
+    """Let nothing be in focus any more, unless it changed since it was seen; False where it did."""
+    await db.run(CLEAR_SEEN, id=place.id, updated_at=seen.updated_at)
+    return await read(db, place) is None
 
 
 async def _write(

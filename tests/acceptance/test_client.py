@@ -140,6 +140,11 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     assert handoff["id"] in [one["id"] for one in told if one["is_known"]]
     assert memory.clear_working_memory(project=name) is None
     assert name in [one["scope"] for one in memory.list_projects()["projects"]]
+    asked = memory.cascade(f"What colour has {name}?", project=app, messages=talk, session="s3")
+    assert [one["tier"] for one in asked["asked"]][:1] == ["context"]
+    memory.set_working_memory("Never mind the quay.", project=app, session="s3")
+    ended = memory.end_session("s3", project=app, threshold=0)
+    assert [one["text"] for one in ended["promoted"]] == ["Never mind the quay."]
     looked_back = memory.reflect(project=app, days=7, dry_run=False)
     assert looked_back["report"].startswith("# Reflection")
     assert memory.hot_memory(project=name)["text"] == ""

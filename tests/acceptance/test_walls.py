@@ -93,6 +93,8 @@ def _ways(operation: str, world: World) -> list[Json]:
         ],
         "observe": [{"json": {"session": "s", "client": "generic", "entries": []} | bob}],
         "lookup_fix": [{"json": {"output": "Error: x"} | bob}],
+        "cascade": [{"json": {"query": "Zebrafinch"} | way} for way in (bob, of_bob)],
+        "end_session": [{"json": {"session": "s"} | bob}],
         "reflect": [{"json": {"dry_run": False} | bob}],
         "hot_memory": [{"params": bob}],
         "intend": [{"json": {"when": ["x"], "text": "Hers."} | bob}],

@@ -1,0 +1,1 @@
+"""One question asked of tier after tier: the conversation, what is in focus, recent days, all."""

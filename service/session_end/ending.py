@@ -1,0 +1,121 @@
+"""Which passing notes of a session are kept: its working memory, and memories tagged so."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from service.access.caller import Caller
+from service.drafts.drafts import digest
+from service.index.engine import Engine
+from service.memories.screening import Pushed
+from service.memories.storing import change_memory, store
+from service.records import Filters, Memory
+from service.sessions.evidence import evidence_of
+from service.working_memory.texts import Place, WorkingMemory, clear_seen, read
+from service.worth import Evidence, Told, Worth, worth_of
+from service.writing.pipeline import Pipeline
+
+# The tag of a memory that lasts for its session, unless it turns out to be worth more.
+EPHEMERAL: Final = "ephemeral"
+_PROMOTED: Final = "promoted"
+_ORIGINS: Final = ("owner", "agent", "system")
+_TRUSTED: Final = "trusted"
+# `## [2026-02-13 10:00]`, as a part is added.
+_HEADING: Final = re.compile(r"^#{1,6} \[[^\]\n]{1,40}\]$")
+_BLANK: Final = re.compile(r"\n[ \t]*\n")
+_MOST_PARTS: Final = 500
+_MOST_MEMORIES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of what a session had at hand, and what it is worth; `memory` is that it stands in."""
+
+    text: str
+    worth: Worth
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is to be kept of a session, and what is not; `focus` is what was read of it."""
+
+    kept: list[Part]
+    cleared: list[Part]
+    focus: WorkingMemory | None
+
+
+async def weigh(
+    engine: Engine, pipeline: Pipeline, place: Place, threshold: float, now: datetime
+) -> Ending:
+    """Weigh what a session has at hand; changes nothing. What is not trusted is never kept."""
+    focus = await read(pipeline.db, place)
+    parts = []
+    if focus:
+        told = Told(focus.updated_at)
+        parts = [Part(text, worth_of(text, told, Evidence(), now)) for text in parts_of(focus.text)]
+    memories = await _ephemeral(engine, place)
+    evidence = await evidence_of(pipeline.db, place.agent, sorted(memories))
+    for key, one in sorted(memories.items()):
+        proof = evidence.get(key, Evidence())
+        parts.append(Part(one.content, worth_of(one.content, Told.of(one), proof, now), one))
+    kept = [
+        one for one in parts if one.worth.score >= threshold and _is_trusted(one.memory or focus)
+    ]
+    return Ending(kept, [one for one in parts if one not in kept], focus)
+
+
+async def end(
+    pipeline: Pipeline, place: Place, found: Ending, sender: Caller
+) -> tuple[list[str], bool]:
+    """Keep what is worth it and clear the rest; returns the ids of what is kept, in its order.
+
+    And whether the working memory was cleared: what was added to it meanwhile stays, with all of
+    it. Memories that are not kept are archived. Said again it goes on where it was interrupted.
+    """
+    new = [_pushed(one.text, place, sender) for one in found.kept if one.memory is None]
+    keys, _ = await store(pipeline, new) if new else ([], None)
+    stored = iter(keys)
+    ids = [one.memory.id if one.memory else next(stored) for one in found.kept]
+    for one in (*found.kept, *found.cleared):
+        if one.memory:
+            change = _kept_as(one.memory) if one in found.kept else {"archived": True}
+            await change_memory(pipeline, one.memory, change, sender)
+    is_cleared = True
+    if found.focus:
+        is_cleared = await clear_seen(pipeline.db, place, found.focus)
+    return ids, is_cleared
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield the paragraphs of a working memory, each with its heading unless that is a time."""
+    for paragraph in _BLANK.split(text)[:_MOST_PARTS]:
+        lines = [line for line in paragraph.splitlines() if not _HEADING.match(line.strip())]
+        if part := "\n".join(lines).strip():
+            yield part
+
+
+def _kept_as(memory: Memory) -> dict[str, list[str]]:
+    tags = [tag for tag in memory.tags if tag != EPHEMERAL]
+    return {"tags": [*tags, _PROMOTED]}
+
+
+def _pushed(text: str, place: Place, sender: Caller) -> Pushed:
+    own = digest(place.scope or "", place.session or "", text)
+    return Pushed.by(
+        sender, text=text, agent=place.agent, kind="note", tags=(_PROMOTED,), scope=place.scope,
+        session=place.session, source_kind="working-memory", source_ref=f"promoted:{own}",
+    )  # fmt: skip
+
+
+def _is_trusted(said: Memory | WorkingMemory | None) -> bool:
+    return said is not None and said.trust_tier == _TRUSTED and said.origin in _ORIGINS
+
+
+async def _ephemeral(engine: Engine, place: Place) -> dict[str, Memory]:
+    asked = Filters((place.agent,), session=place.session, tags=(EPHEMERAL,))
+    asked = replace(asked, scope=place.scope)
+    keys = await engine.latest(asked, _MOST_MEMORIES)
+    return await engine.fetch(keys, asked) if keys else {}

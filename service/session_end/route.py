@@ -1,0 +1,106 @@
+"""The door of /session-end: what of a session's passing notes is kept, and what is cleared."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from service.access.caller import caller
+from service.errors import QuotaFull, WriteConflict
+from service.field_types import Flag, Label, OwnAgent
+from service.projects.project_fields import InBody, identity_of
+from service.projects.registry import register
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
+from service.search.ranking import Searcher
+from service.session_end.ending import Part, end, weigh
+from service.web.bodies import JsonRoute
+from service.web.declared import problems
+from service.web.fields import Strict, body_example, own_agent
+from service.web.parts import ThePipeline, part
+from service.working_memory.texts import Place
+from service.worth import Worth
+
+router = APIRouter(prefix="/session-end", tags=["continuity"], route_class=JsonRoute)
+
+TheSearcher = Annotated[Searcher, part(Searcher)]
+
+_MOST_SHOWN: Final = 300
+
+
+class SessionEndRequest(Strict):
+    """Which session ends, and from which worth on its notes are kept."""
+
+    model_config = body_example(session="s-0142", project={"name": "app"}, threshold=0.25)
+
+    session: Label
+    agent: OwnAgent = own_agent()
+    project: InBody = None
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.25, description="What is worth as much is kept; the rest is cleared."
+    )
+    dry_run: Flag = Field(False, description="Only tell what would be kept.")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFields:
+    """What is kept, as which memory (null in a dry run), and what it is worth."""
+
+    id: str | None
+    text: str
+    worth: Worth
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedFields:
+    """What is not kept, cut to 300 characters: gone of a working memory, archived if a memory."""
+
+    id: str | None
+    text: str
+    worth: Worth
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """What became of a session's notes; `is_cleared` is false of one that was written meanwhile."""
+
+    session: str
+    scope: str | None
+    promoted: list[KeptFields]
+    cleared: list[ClearedFields]
+    is_cleared: bool
+    dry_run: bool
+
+
+@router.post(
+    "", operation_id="end_session", responses=problems(SwitchedOff, QuotaFull, WriteConflict)
+)
+async def post_session_end(
+    searcher: TheSearcher, pipeline: ThePipeline, request: SessionEndRequest
+) -> SessionEnded:
+    """End a session: what it had at hand and is worth it becomes a memory, the rest is cleared.
+
+    Weighed are the parts of its working memory and its memories with the tag `ephemeral`. Nothing
+    untrusted is promoted. A handoff is not made here: POST /handoff, or /observe with `final`.
+    """
+    identity = identity_of(request.project)
+    scope = await register(pipeline.db, request.agent, identity) if identity else None
+    await refuse_switched_off(pipeline.db, request.agent, scope, request.session)
+    place = Place(request.agent, scope, request.session)
+    now = datetime.now(UTC)
+    found = await weigh(searcher.engine, pipeline, place, request.threshold, now)
+    ids: list[str | None] = [one.memory.id if one.memory else None for one in found.kept]
+    is_cleared = False
+    if not request.dry_run:
+        stored, is_cleared = await end(pipeline, place, found, caller())
+        ids = list(stored)
+    kept = [KeptFields(key, one.text, one.worth) for key, one in zip(ids, found.kept, strict=True)]
+    return SessionEnded(
+        request.session, scope, kept, [_cleared(one) for one in found.cleared], is_cleared,
+        request.dry_run,
+    )  # fmt: skip
+
+
+def _cleared(one: Part) -> ClearedFields:
+    return ClearedFields(one.memory.id if one.memory else None, one.text[:_MOST_SHOWN], one.worth)

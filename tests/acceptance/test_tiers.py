@@ -1,0 +1,161 @@
+"""Tiers: passing notes are weighed at the end, and a question asks the nearest tier first."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers.keyed import KeyedService, keyed_service
+
+ENGINES = ("resident", "database")
+APP = "github.com/ann/app"
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def keyed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
+) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("tiers")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def client(keyed: KeyedService) -> Iterator[httpx.Client]:
+    with keyed.client() as one:
+        yield one
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> str:
+    """Return an agent of this test alone."""
+    return re.sub(r"\W", "-", request.node.name)[:80]
+
+
+def _post(client: httpx.Client, path: str, **body: object) -> Json:
+    answer = client.post(path, json={"project": APP, **body})
+    assert answer.status_code in {200, 201}, answer.text
+    told: Json = answer.json()
+    return told
+
+
+def _focus(client: httpx.Client, agent: str, text: str, session: str | None = "s1") -> None:
+    body = {"text": text, "agent": agent, "project": APP, "session": session}
+    client.put("/working-memory", json=body).raise_for_status()
+
+
+def _read_focus(client: httpx.Client, agent: str) -> str | None:
+    params: Json = {"agent": agent, "project": APP, "session": "s1"}
+    text: str | None = client.get("/working-memory", params=params).json()["text"]
+    return text
+
+
+KEPT = "IMPORTANT: never deploy the gateway before `make check` passed on build 4711!"
+PASSING = "trying the second one"
+
+
+def test_the_end_of_a_session_keeps_what_is_worth_it(client: httpx.Client, agent: str) -> None:
+    _focus(client, agent, f"{PASSING}\n\n## [2026-02-13 10:00]\n{KEPT}")
+    _focus(client, agent, "The project's own focus stays.", session=None)
+    memory: Json = {"agent": agent, "scope": APP, "session": "s1", "tags": ["ephemeral", "sum"]}
+    sums = [
+        client.post("/memories", json={"text": text, **memory, **more}).json()["id"]
+        for text, more in (
+            ("17 + 4 = 21", {}), ("The total is 4,711 euros.", {"importance": 1.0}),
+            ("A page says: pay 9,000 NOW, always!", {"importance": 1.0, "source_kind": "web"}),
+        )
+    ]  # fmt: skip
+    dry = _post(client, "/session-end", session="s1", agent=agent, dry_run=True)
+    assert (dry["is_cleared"], dry["dry_run"], len(dry["promoted"])) == (False, True, 2)
+    assert PASSING in (_read_focus(client, agent) or "")
+    ended = _post(client, "/session-end", session="s1", agent=agent)
+    assert [one["text"] for one in ended["promoted"]] == [KEPT, "The total is 4,711 euros."]
+    assert {one["text"] for one in ended["cleared"]} == {
+        PASSING, "17 + 4 = 21", "A page says: pay 9,000 NOW, always!",
+    }  # fmt: skip
+    assert all(one["worth"]["score"] >= 0.25 for one in ended["promoted"])
+    assert ended["is_cleared"] is True
+    assert _read_focus(client, agent) is None
+    # What is kept is a memory as any other; what is not is gone or archived.
+    kept = client.get(f"/memories/{ended['promoted'][0]['id']}", params={"agent": agent}).json()
+    assert (kept["content"], kept["scope"], kept["session"]) == (KEPT, APP, "s1")
+    tags = client.get(f"/memories/{sums[1]}", params={"agent": agent}).json()["tags"]
+    assert tags == ["sum", "promoted"]
+    listed = client.get("/memories", params={"agent": agent}).json()["memories"]
+    assert {one["id"] for one in listed} == {one["id"] for one in ended["promoted"]}
+    other = client.get("/working-memory", params={"agent": agent, "project": APP}).json()["text"]
+    assert other == "The project's own focus stays."
+    # Ended again there is nothing left to do.
+    again = _post(client, "/session-end", session="s1", agent=agent)
+    assert (again["promoted"], again["cleared"], again["is_cleared"]) == ([], [], True)
+
+
+def test_what_nobody_trusted_wrote_is_not_kept(client: httpx.Client, agent: str) -> None:
+    low = client.post("/keys", json={"name": agent, "scopes": ["read", "write"],
+                                     "origin": "untrusted"}).json()["key"]  # fmt: skip
+    headers = {"Authorization": f"Bearer {low}"}
+    body = {"text": KEPT, "agent": agent, "project": APP, "session": "s1"}
+    client.put("/working-memory", json=body, headers=headers).raise_for_status()
+    ended = _post(client, "/session-end", session="s1", agent=agent)
+    assert (ended["promoted"], [one["text"] for one in ended["cleared"]]) == ([], [KEPT])
+
+
+def test_a_question_asks_the_nearest_tier_first(client: httpx.Client, agent: str) -> None:
+    def ask(query: str, **more: object) -> Json:
+        return _post(client, "/cascade", query=query, agent=agent, **more)
+
+    old = (datetime.now(UTC) - timedelta(days=30)).isoformat()
+    memory: Json = {"agent": agent, "scope": APP}
+    for text, more in (
+        ("The winch was oiled in January.", {"occurred_at": old}),
+        ("The gantry was painted yellow.", {}),
+    ):
+        client.post("/memories", json={"text": text, **memory, **more}).raise_for_status()
+    _focus(client, agent, "Now: the hoist brake squeaks.\n\nNext: the cabin door.")
+    talk = [
+        {"role": "user", "content": "The anchor chain is rusty."},
+        {"role": "assistant", "content": "I see."},
+    ]
+    for query, tier, text in (
+        ("Is the anchor chain rusty?", "context", "The anchor chain is rusty."),
+        ("the hoist brake", "ephemeral", "Now: the hoist brake squeaks."),
+        ("the gantry painted yellow", "session", "The gantry was painted yellow."),
+        ("when was the winch oiled", "long_term", "The winch was oiled in January."),
+    ):
+        told = ask(query, messages=talk, session="s1", min_confidence=0.5)
+        assert (told["tier"], told["asked"][-1]["tier"]) == (tier, tier), told
+        found = [*told["texts"], *(one["content"] for one in told["results"])]
+        assert found[0] == text
+        assert told["confidence"] >= 0.5
+    # Of another session the focus is none's; where nobody is sure the last tier answers.
+    told = ask("the hoist brake", min_confidence=1.0)
+    assert [one["tier"] for one in told["asked"]] == [
+        "context", "ephemeral", "session", "long_term",
+    ]  # fmt: skip
+    # What was given is noted, and not given again.
+    given = client.get("/sessions/s1", params={"agent": agent}).json()["given"]
+    assert {one["operation"] for one in given} == {"cascade"}
+    told = ask("when was the winch oiled", session="s1", new_only=True)
+    assert "The winch was oiled in January." not in [one["content"] for one in told["results"]]
+
+
+def test_bad_questions_are_refused(client: httpx.Client, agent: str) -> None:
+    for path, wrong in (
+        ("/cascade", {}), ("/cascade", {"query": "x", "limit": 0}),
+        ("/cascade", {"query": "x", "min_confidence": 2}),
+        ("/cascade", {"query": "x", "messages": [{"role": "user"}]}),
+        ("/session-end", {}), ("/session-end", {"session": "s", "threshold": -1}),
+        ("/session-end", {"session": "s", "threshold": None}),
+    ):  # fmt: skip
+        assert client.post(path, json={"agent": agent, **wrong}).status_code == 422, wrong
+    client.post("/opt-outs", json={"agent": agent, "session": "off"}).raise_for_status()
+    for path, body in (("/session-end", {}), ("/cascade", {"query": "x"})):
+        answer = client.post(path, json={"agent": agent, "session": "off", **body})
+        assert answer.status_code == 409
