@@ -18,7 +18,7 @@ from service.errors import InvalidRequest
 
 # A file of this name in a folder, or one above it, says whose memory is meant there.
 FILE: Final = ".graph-memory.toml"
-_TEXTS: Final = frozenset({"agent", "project"})
+_TEXTS: Final = frozenset({"agent", "project", "files"})
 _GIT_SECONDS: Final = 5
 
 Agent = Annotated[
@@ -39,7 +39,8 @@ class Said:
     """What a file says of the folder it lies in and those below: whose memory, and what is not.
 
     Memory `is_off` there, or for what one of `exclude` matches: paths from that folder, with * and
-    ? as in a shell; a folder stands for all that is in it.
+    ? as in a shell; a folder stands for all that is in it. `files` is the folder, from that one,
+    of the files that `graph-memory sync-files` keeps.
     """
 
     agent: str | None = None
@@ -47,6 +48,7 @@ class Said:
     is_off: bool = False
     exclude: tuple[str, ...] = ()
     folder: Path = Path()
+    files: str | None = None
 
     def excludes(self, path: Path) -> bool:
         """Return whether memory is off for a path."""
@@ -125,13 +127,13 @@ def read_file(folder: Path) -> Said:
         wrong = sorted(name for name, value in values.items() if not _is_sound(name, value))
         if wrong:
             msg = (
-                f"{path}: write `agent` and `project` as texts, `off` as true or false and "
-                f"`exclude` as a list of paths, not {', '.join(wrong)}."
+                f"{path}: write `agent`, `project` and `files` as texts, `off` as true or false "
+                f"and `exclude` as a list of paths, not {', '.join(wrong)}."
             )
             raise InvalidRequest(msg)
         return Said(
             values.get("agent"), values.get("project"), values.get("off", False),
-            tuple(values.get("exclude", ())), path.parent,
+            tuple(values.get("exclude", ())), path.parent, values.get("files"),
         )  # fmt: skip
     return Said()
 

@@ -22,6 +22,7 @@ from service.commands import (
     serve,
     session_context,
     switch_engine,
+    sync_files,
     trust,
     working_memory,
 )
@@ -40,6 +41,7 @@ app.command("switch-engine")(switch_engine.command)
 app.command("search")(search.command)
 app.command("archive")(archive.command)
 app.command("reflect")(reflect.command)
+app.command("sync-files")(sync_files.command)
 app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
 app.add_typer(handoff.commands, name="handoff")

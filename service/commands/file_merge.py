@@ -1,0 +1,106 @@
+"""A file and the service's text that both may have changed, against what both said before; pure.
+
+Nothing is lost: where both changed, both are kept, and it is told.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+# `- text <!-- id -->`; a line without an id is new.
+_ITEM: Final = re.compile(r"^[-*] (?P<text>.*?)(?:\s*<!-- (?P<id>[\w-]{8,64}) -->)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedText:
+    """One text: what it is now on both sides, what is to be sent (None: nothing), what is told."""
+
+    text: str
+    sent: str | None
+    told: str | None = None
+
+
+@dataclass(slots=True)
+class MergedLines:
+    """Lines: those that both sides agree on by id, and what is to be done for the others.
+
+    `added` are texts without an id, `changed` and `removed` those of the file by id. `prose` is
+    what is no line of a list and stays as it is.
+    """
+
+    kept: dict[str, str] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+    changed: dict[str, str] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+
+def digest_of(text: str) -> str:
+    """Return what a text is known by from one time to the next."""
+    return hashlib.sha256(text.strip().encode()).hexdigest()[:32]
+
+
+def merge_text(base: str | None, mine: str, theirs: str) -> MergedText:
+    """Merge a file's text with the service's; `base` is the digest of what both were."""
+    mine, theirs = mine.strip(), theirs.strip()
+    if mine == theirs or not mine or digest_of(mine) == base:
+        return MergedText(theirs, None)
+    if not theirs or digest_of(theirs) == base:
+        return MergedText(mine, mine)
+    both = f"{theirs}\n\n{mine}"
+    return MergedText(both, both, "both sides changed it: both are kept, one behind the other")
+
+
+def read_lines(text: str) -> tuple[list[str], dict[str, str], list[str]]:
+    """Return of a file its prose, its lines by id, and the texts of those without one."""
+    prose: list[str] = []
+    known: dict[str, str] = {}
+    new: list[str] = []
+    for line in text.splitlines():
+        found = _ITEM.match(line)
+        if found is None or not found["text"].strip():
+            prose.append(line)
+        elif found["id"] and found["id"] not in known:
+            known[found["id"]] = found["text"].strip()
+        else:
+            new.append(found["text"].strip())
+    return prose, known, new
+
+
+def merge_lines(
+    base: Mapping[str, str], mine: Mapping[str, str], new: Sequence[str], theirs: Mapping[str, str]
+) -> MergedLines:
+    """Merge a file's lines with the service's by id; `base` has the digests of what both were."""
+    merged = MergedLines(added=[text for text in new if text not in theirs.values()])
+    for key, text in theirs.items():
+        if key not in mine:
+            if key in base:
+                merged.removed.append(key)
+            else:
+                merged.kept[key] = text
+        elif mine[key] == text or digest_of(mine[key]) == base.get(key):
+            merged.kept[key] = text
+        elif digest_of(text) == base.get(key):
+            merged.changed[key] = mine[key]
+        else:
+            merged.kept[key] = text
+            merged.added.append(mine[key])
+            merged.told.append(f"both sides changed {key}: both are kept")
+    for key, text in mine.items():
+        if key not in theirs and digest_of(text) != base.get(key):
+            merged.added.append(text)
+    return merged
+
+
+def render_lines(prose: Sequence[str], lines: Mapping[str, str], title: str) -> str:
+    """Return a file: its prose, or a title where it has none, then a line for each id."""
+    head = "\n".join(prose).strip() or f"# {title}"
+    body = "\n".join(f"- {text} <!-- {key} -->" for key, text in lines.items())
+    return f"{head}\n\n{body}\n" if body else f"{head}\n"
+
+
+def one_line(text: str) -> str:
+    """Return a text as a line of a list has it."""
+    return " ".join(text.split())
