@@ -10,18 +10,17 @@ from pydantic import Field
 from service.access.caller import caller
 from service.decisions.decisions import decide, list_decisions
 from service.errors import MemoryNotFound, QuotaFull
-from service.field_types import WHOLE, Label, MemoryText, Moment, OwnAgent, Tags, Title
+from service.field_types import WHOLE, Label, MemoryText, Moment, Tags, Title
 from service.memories.screening import Pushed
-from service.projects.place import PlaceFields
-from service.projects.project_fields import InQuery, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import PlaceFields, PlaceParameters
+from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
 from service.store.database import record
 from service.text.titles import title_of
 from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
+from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline
 
 router = APIRouter(prefix="/decisions", tags=["continuity"], route_class=JsonRoute)
@@ -57,12 +56,9 @@ class Decided:
     warnings: list[str]
 
 
-class DecisionParameters(Strict):
+class DecisionParameters(PlaceParameters):
     """Which decisions to list, the newest first."""
 
-    model_config = IN_A_QUERY
-
-    agent: OwnAgent = own_agent()
     project: InQuery = Field(None, description="Of this project alone. Unset: all.")
     tag: Label | None = Field(None, description="With this tag alone.")
     since: Moment | None = Field(None, description="Made from then on.")
@@ -124,7 +120,7 @@ async def post_decision(
 
 @router.get(
     "", operation_id="list_decisions",
-    responses=links(200, list_decisions={"cursor": "/next_cursor"}),
+    responses=problems(SwitchedOff) | links(200, list_decisions={"cursor": "/next_cursor"}),
 )  # fmt: skip
 async def get_decisions(
     db: TheDatabase, parameters: Annotated[DecisionParameters, Query()]
@@ -134,8 +130,7 @@ async def get_decisions(
     if parameters.cursor:
         before, key = PLACE.decode(parameters.cursor)
         before_id = record("memory", key)
-    identity = identity_of(parameters.project)
-    scope = await find_scope(db, parameters.agent, identity) if identity else None
+    scope = await parameters.found(db)
     rows = await list_decisions(
         db, parameters.agent, scope=scope, tag=parameters.tag, since=parameters.since,
         before=before, before_id=before_id, limit=parameters.last + 1,

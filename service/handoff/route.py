@@ -9,19 +9,18 @@ from pydantic import Field
 
 from service.access.caller import caller
 from service.errors import QuotaFull
-from service.field_types import WHOLE, MemoryText, OwnAgent
+from service.field_types import WHOLE, MemoryText
 from service.index.engine import Engine
 from service.memories.screening import Pushed
 from service.memories.storing import store_one
-from service.projects.place import PlaceFields
-from service.projects.project_fields import InQuery, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import PlaceFields, PlaceParameters
+from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
 from service.records import Filters
 from service.search.ranking import Searcher
 from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
-from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
+from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline, part
 
 router = APIRouter(prefix="/handoff", tags=["continuity"], route_class=JsonRoute)
@@ -40,12 +39,9 @@ class HandoffRequest(PlaceFields):
     text: MemoryText
 
 
-class HandoffParameters(Strict):
+class HandoffParameters(PlaceParameters):
     """Whose handoff, and how many before it."""
 
-    model_config = IN_A_QUERY
-
-    agent: OwnAgent = own_agent()
     project: InQuery = Field(None, description="Of this project. Unset: the agent's own, of none.")
     history: Annotated[int, Field(ge=0, le=100, description="How many before it too."), WHOLE] = 0
 
@@ -102,13 +98,12 @@ async def post_handoff(
     return HandoffStored(key, scope, len(request.text.strip()), [*synced.told[0], *synced.warnings])
 
 
-@router.get("", operation_id="read_handoff")
+@router.get("", operation_id="read_handoff", responses=problems(SwitchedOff))
 async def get_handoff(
     db: TheDatabase, searcher: TheSearcher, parameters: Annotated[HandoffParameters, Query()]
 ) -> LastHandoff:
     """Read what the last session of a project left."""
-    identity = identity_of(parameters.project)
-    scope = await find_scope(db, parameters.agent, identity) if identity else None
+    scope = await parameters.found(db)
     found = await last_handoffs(searcher.engine, parameters.agent, scope, 1 + parameters.history)
     if not found:
         return LastHandoff(None, None, None, None, None, scope, [])

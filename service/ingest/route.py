@@ -25,6 +25,7 @@ from service.field_types import Kind, Label, Moment, OwnAgent, Reference, Text, 
 from service.ingest.folders import has_control_characters
 from service.ingest.jobs import Scans, counts_from
 from service.ingest.scan import Failure, ScanCounts
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.web.accepted import JobAccepted, accepted
 from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
@@ -157,7 +158,7 @@ class JobStatus:
 @router.post(
     "",
     operation_id="ingest",
-    responses=problems(SourceTooLarge, WriteConflict, QuotaFull)
+    responses=problems(SourceTooLarge, WriteConflict, QuotaFull, SwitchedOff)
     | links(200, read_document={"path": "/source"}),
 )
 async def post_ingest(
@@ -170,8 +171,10 @@ async def post_ingest(
         raise SourceTooLarge(msg)
     started = time.perf_counter()
     source = pipeline.sanitiser.mask(request.source)
+    scope = caller().own_scope(request.scope)
+    await refuse_switched_off(pipeline.db, request.agent, scope, None)
     document = DocumentText(
-        source, request.text, request.agent, caller().own_scope(request.scope), request.kind,
+        source, request.text, request.agent, scope, request.kind,
         request.occurred_at, CLOCK.now(), sender=caller().provenance,
     )  # fmt: skip
     [synced] = await sync_documents(pipeline, [document])

@@ -1,13 +1,13 @@
-"""Where a request is from: the agent, and the project, by its scope."""
+"""Where a request is from or of: the agent, and the project, by its scope."""
 
 from pydantic import Field
 
 from service.field_types import Label, OwnAgent
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import register
+from service.projects.project_fields import InBody, InQuery, identity_of
+from service.projects.registry import find_scope, register
 from service.projects.switched_off import refuse_switched_off
 from service.store.database import Database
-from service.web.fields import Strict, own_agent
+from service.web.fields import IN_A_QUERY, Strict, own_agent
 
 
 class PlaceFields(Strict):
@@ -25,4 +25,20 @@ class PlaceFields(Strict):
         identity = identity_of(self.project)
         scope = await register(db, self.agent, identity) if identity else None
         await refuse_switched_off(db, self.agent, scope, self.session)
+        return scope
+
+
+class PlaceParameters(Strict):
+    """Whose texts are read, and of which project; nothing is noted of it."""
+
+    model_config = IN_A_QUERY
+
+    agent: OwnAgent = own_agent()
+    project: InQuery = None
+
+    async def found(self, db: Database, session: str | None = None) -> str | None:
+        """Return the scope of the project, None where none is named; raises SwitchedOff."""
+        identity = identity_of(self.project)
+        scope = await find_scope(db, self.agent, identity) if identity else None
+        await refuse_switched_off(db, self.agent, scope, session)
         return scope

@@ -9,18 +9,18 @@ from pydantic import Field
 
 from service.errors import WriteConflict
 from service.field_types import WHOLE, Flag, OwnAgent
-from service.projects.project_fields import InBody, InQuery, identity_of
+from service.projects.place import PlaceParameters
+from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import find_scope
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.reflect.reflecting import HotEntry, Period, Reflection, apply, read_hot, reflect
 from service.reflect.report import hot_text, report_of
 from service.search.ranking import Searcher
 from service.stages import Stages
-from service.store.database import Database
 from service.text.tokens import estimate_prompt_tokens
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
-from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
+from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import part
 from service.worth import Worth
 
@@ -47,15 +47,6 @@ class ReflectRequest(Strict):
     dry_run: Flag = Field(
         True, description="Only tell what belongs into the hot memory; false makes it so."
     )
-
-
-class HotParameters(Strict):
-    """Whose hot memory."""
-
-    model_config = IN_A_QUERY
-
-    agent: OwnAgent = own_agent()
-    project: InQuery = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +159,9 @@ async def post_reflect(searcher: TheSearcher, request: ReflectRequest) -> Reflec
     hot memory is bounded: the least valuable leaves first. Nothing untrusted comes in.
     """
     stages = Stages()
-    scope = await _scope(searcher.db, request.agent, request.project)
+    identity = identity_of(request.project)
+    scope = await find_scope(searcher.db, request.agent, identity) if identity else None
+    await refuse_switched_off(searcher.db, request.agent, scope, None)
     until = datetime.now(UTC)
     period = Period(request.agent, scope, until - timedelta(days=request.days), until)
     found = await reflect(searcher.engine, searcher.db, period, request.max_tokens)
@@ -179,23 +172,15 @@ async def post_reflect(searcher: TheSearcher, request: ReflectRequest) -> Reflec
 
 @router.get("/hot-memory", operation_id="hot_memory", responses=problems(SwitchedOff))
 async def get_hot_memory(
-    searcher: TheSearcher, parameters: Annotated[HotParameters, Query()]
+    searcher: TheSearcher, parameters: Annotated[PlaceParameters, Query()]
 ) -> HotMemory:
     """Read what an agent keeps near at hand, as text and by memory."""
-    scope = await _scope(searcher.db, parameters.agent, parameters.project)
+    scope = await parameters.found(searcher.db)
     hot = await read_hot(searcher.engine, searcher.db, parameters.agent, scope)
     text = hot_text(hot)
     return HotMemory(
         scope, text, [_hot(one) for one in hot if one.memory], estimate_prompt_tokens(text)
     )
-
-
-async def _scope(db: Database, agent: str, project: InBody | InQuery) -> str | None:
-    """Return the scope of a project that is named; raises SwitchedOff."""
-    identity = identity_of(project)
-    scope = await find_scope(db, agent, identity) if identity else None
-    await refuse_switched_off(db, agent, scope, None)
-    return scope
 
 
 def _hot(one: HotEntry) -> HotFields:

@@ -8,15 +8,13 @@ from fastapi import APIRouter, Query, Response
 
 from service.access.caller import caller
 from service.errors import WriteConflict
-from service.field_types import Label, MemoryText, OwnAgent
-from service.projects.place import PlaceFields
-from service.projects.project_fields import InQuery, identity_of
-from service.projects.registry import find_scope
+from service.field_types import Label, MemoryText
+from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.switched_off import SwitchedOff
 from service.store.database import Database
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
-from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
+from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline
 from service.working_memory.texts import Place, append, clear, put, read
 
@@ -35,20 +33,14 @@ class WorkingMemoryRequest(PlaceFields):
     text: MemoryText
 
 
-class WorkingMemoryParameters(Strict):
+class WorkingMemoryParameters(PlaceParameters):
     """Whose focus."""
 
-    model_config = IN_A_QUERY
-
-    agent: OwnAgent = own_agent()
-    project: InQuery = None
     session: Label | None = None
 
     async def place(self, db: Database) -> Place:
-        """Return where it stands; nothing is noted of the project."""
-        identity = identity_of(self.project)
-        scope = await find_scope(db, self.agent, identity) if identity else None
-        return Place(self.agent, scope, self.session)
+        """Return where it stands; raises SwitchedOff."""
+        return Place(self.agent, await self.found(db, self.session), self.session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +57,7 @@ class WorkingMemoryFields:
     warnings: list[str]
 
 
-@router.get("", operation_id="read_working_memory")
+@router.get("", operation_id="read_working_memory", responses=problems(SwitchedOff))
 async def get_working_memory(
     db: TheDatabase, parameters: Annotated[WorkingMemoryParameters, Query()]
 ) -> WorkingMemoryFields:

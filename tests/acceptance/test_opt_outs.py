@@ -34,6 +34,8 @@ def _every_way(agent: str, place: Json, scope: str | None) -> list[tuple[str, st
         ("POST", "/observe", own | {"session": session, "client": "generic", "entries": lines}),
         ("POST", "/session-context", own),
         ("POST", "/search", asking),
+        ("POST", "/cascade", asking),
+        ("POST", "/session-end", own | {"session": session}),
         ("POST", "/graph-recall", asking),
         ("POST", "/context/pack", own | {
             "messages": [{"role": "user", "content": "The crane?"}], "session": session,
@@ -46,7 +48,17 @@ def _every_way(agent: str, place: Json, scope: str | None) -> list[tuple[str, st
         ways += [
             ("POST", "/intents", own | {"when": ["quay"], "text": "Ask Mina."}),
             ("POST", "/fixes/lookup", own | {"output": "Error: no such crane"}),
+            ("POST", "/reflect", own),
+            ("POST", "/ingest", {"agent": agent, "scope": scope, "source": "a.md", "text": "A."}),
         ]
+        read = f"agent={agent}&project={scope}"
+        ways += [
+            ("GET", f"/{path}?{read}", {})
+            for path in ("handoff", "decisions", "working-memory", "hot-memory", "session-context")
+        ]
+    else:
+        read = f"agent={agent}&session={session}"
+        ways += [("GET", f"/{path}?{read}", {}) for path in ("working-memory", "session-context")]
     return ways
 
 
@@ -64,20 +76,20 @@ def test_what_is_switched_off_is_neither_kept_nor_told(
     [told] = off.json()["opt_outs"]
     assert (told["scope"], told["session"]) == (scope, place.get("session"))
     for method, path, body in _every_way(name, place, scope):
-        answer = client.request(method, path, json=body)
+        answer = client.request(method, path, json=body or None)
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/switched-off"), path
     assert len(client.get("/memories", params={"agent": name}).json()["memories"]) == 1
     # Others go on.
     other: Json = {"project": "elsewhere"} if scope else {"session": "s-2"}
     for method, path, body in _every_way(name, other, "elsewhere" if scope else None):
-        answer = client.request(method, path, json=body)
+        answer = client.request(method, path, json=body or None)
         assert answer.status_code in {200, 201}, (path, answer.text)
     way = {"agent": name, **({"project": SCOPE} if scope else place)}
     for _ in range(2):
         assert client.delete("/opt-outs", params=way).status_code == 204
     assert client.get("/opt-outs", params={"agent": name}).json() == {"opt_outs": []}
     for method, path, body in _every_way(name, place, scope):
-        answer = client.request(method, path, json=body)
+        answer = client.request(method, path, json=body or None)
         assert answer.status_code in {200, 201}, (path, answer.text)
 
 
