@@ -253,7 +253,7 @@ def test_a_change_leaves_the_rest_as_it_was(client: httpx.Client) -> None:
         change = {name: value}
         after = client.patch(path, params=who, json=change).json()
         assert after | {"updated_at": 0, "history": 0} == before | change | {
-            "updated_at": 0, "history": 0, "concepts": after["concepts"],
+            "updated_at": 0, "history": 0, "concepts": after["concepts"], "worth": after["worth"],
         }  # fmt: skip
         before = after
     assert client.patch(path, params=who, json={}).json() == before
