@@ -13,11 +13,11 @@ _NEXT: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A ranked memory, those it must not be shown without, and those that are told beside it."""
+    """A ranked memory, those it must not be shown without, and one that is told beside it."""
 
     id: str
     through: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    beside: str | None = None
 
 
 async def fetch_first(
@@ -38,7 +38,8 @@ async def fetch_first(
     start, size, more = 0, limit, set(also)
     while len(chosen) < limit and start < len(ranking):
         part = ranking[start : start + size]
-        named = more.union(*({one.id, *one.through, *one.beside} for one in part))
+        named = more.union(*((one.id, *one.through) for one in part))
+        named |= {one.beside for one in part if one.beside is not None}
         memories |= await engine.fetch(sorted(named - memories.keys()), filters)
         chosen += [one.id for one in part if memories.keys() >= {one.id, *one.through}]
         start, size, more = start + size, max(limit, _NEXT), set()

@@ -20,7 +20,7 @@ from service.recall.walk import (
     memories_from,
 )
 from service.records import Concept, ConceptId, Filters, Memory, Scored
-from service.search.fusion.paths import path_seeds, with_titles
+from service.search.fusion.paths import with_titles
 from service.search.fusion.rrf import Fused
 from service.search.hybrid import receipt_of
 from service.search.ranking import Ranking, Searcher, SearchQuery, caps_of, rank
@@ -273,7 +273,7 @@ def _wanted(reached: Mapping[str, Reached], fused: Mapping[str, Fused]) -> list[
         Wanted(
             key,
             through=tuple(step.memory for step in way.path if step.memory),
-            beside=path_seeds(fused[key]) if key in fused else (),
+            beside=fused[key].seed if key in fused else None,
         )
         for key, way in reached.items()
     ]

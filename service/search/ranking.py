@@ -15,7 +15,7 @@ from service.inference.vectors import Vectors
 from service.records import Filters, Scored, Vector
 from service.search.candidates import by_concepts, by_names, by_words
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
-from service.search.fusion.paths import of_summary, path_seeds
+from service.search.fusion.paths import of_summary
 from service.search.fusion.rrf import Fused, fuse
 from service.search.fusion.score_fusion import fuse_by_score
 from service.search.refine.refining import Choices
@@ -129,7 +129,7 @@ async def _summaries_for_sources(
     engine: Engine, agents: Sequence[str], hits: Sequence[Fused]
 ) -> list[Fused]:
     """Put its summary in the place of each source; of several the best ranked counts."""
-    named = {key for hit in hits for key in (hit.id, *path_seeds(hit))}
+    named = {key for hit in hits for key in (hit.id, hit.seed) if key is not None}
     summaries = await engine.summaries_of(agents, sorted(named))
     if not summaries:
         return list(hits)

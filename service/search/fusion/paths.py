@@ -4,13 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from service.records import Memory
-from service.search.fusion.rrf import Fused, SignalHit
+from service.search.fusion.rrf import Fused, LateSignals, SignalHit
 from service.text.titles import title_of
-
-
-def path_seeds(hit: Fused) -> tuple[str, ...]:
-    """Return the ids of the memories that the hit's paths begin at."""
-    return tuple(signal.path[0] for signal in hit.signals.values() if signal.path)
 
 
 def with_titles(hit: Fused, memories: Mapping[str, Memory]) -> Fused:
@@ -23,8 +18,12 @@ def of_summary(hit: Fused, key: str, summaries: Mapping[str, str]) -> Fused:
 
     A path that begins at another source begins at that one's summary; none leads from `key` itself.
     """
-    signals = {name: _from_summary(signal, key, summaries) for name, signal in hit.signals.items()}
-    return replace(hit, id=key, signals=signals)
+
+    def tell() -> Mapping[str, SignalHit]:
+        return {name: _from_summary(said, key, summaries) for name, said in hit.signals.items()}
+
+    seed = None if hit.seed is None else summaries.get(hit.seed, hit.seed)
+    return Fused(key, hit.score, LateSignals(tell), None if seed == key else seed)
 
 
 def _from_summary(signal: SignalHit, key: str, summaries: Mapping[str, str]) -> SignalHit:

@@ -2,8 +2,9 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from service.records import Scored
 
@@ -21,13 +22,37 @@ class SignalHit:
     share: float | None = None
 
 
+class LateSignals(Mapping[str, SignalHit]):
+    """What each signal said of a memory, worked out when somebody looks: of most nobody does."""
+
+    def __init__(self, tell: Callable[[], Mapping[str, SignalHit]]) -> None:
+        self._tell = tell
+
+    @cached_property
+    def _told(self) -> Mapping[str, SignalHit]:
+        return self._tell()
+
+    def __getitem__(self, name: str) -> SignalHit:
+        return self._told[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._told)
+
+    def __len__(self) -> int:
+        return len(self._told)
+
+
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A memory with its fused score and what each signal said; a silent signal is absent."""
+    """A memory with its fused score and what each signal said; a silent signal is absent.
+
+    `seed` is the id of the memory that the graph's path to it begins at.
+    """
 
     id: str
     score: float
     signals: Mapping[str, SignalHit] = field(default_factory=dict)
+    seed: str | None = None
 
 
 def fuse(
@@ -50,4 +75,8 @@ def fuse(
             signals[hit.id][signal] = SignalHit(rank, hit.score, hit.path or None)
     scores = {key: math.fsum(parts) for key, parts in votes.items()}
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return [Fused(key, scores[key], signals[key]) for key in ordered]
+    return [Fused(key, scores[key], signals[key], _seed(signals[key])) for key in ordered]
+
+
+def _seed(signals: Mapping[str, SignalHit]) -> str | None:
+    return next((signal.path[0] for signal in signals.values() if signal.path), None)

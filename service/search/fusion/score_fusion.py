@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 from service.index.engine import Engine
@@ -11,7 +12,7 @@ from service.records import Filters
 from service.search.fusion.confidence import Certainty, certainty_of
 from service.search.fusion.explanation import Explanation
 from service.search.fusion.graph_paths import SEEDS, Links, Trail, best_trails
-from service.search.fusion.rrf import Fused
+from service.search.fusion.rrf import Fused, LateSignals
 from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import REACH
 from service.search.signals.registry import BONUSES, SIGNALS, weights_of
@@ -163,6 +164,11 @@ class _Fusion:
         ordered = self.scores.best_first(final)[: self.query.limit + _SPARE]
         why = Explanation(self.scores, better, gained, self.candidates)
         return [
-            Fused(key, final[key], signals)
-            for key, signals in zip(ordered, why.signals(ordered), strict=True)
+            Fused(
+                key,
+                final[key],
+                LateSignals(partial(why.signals, key)),
+                better[key].memories[0] if key in better else None,
+            )
+            for key in ordered
         ]

@@ -9,7 +9,6 @@ from service.index.engine import Engine
 from service.index.fetching import Wanted, fetch_first
 from service.inference.reranker import Reranker, RerankFailed
 from service.records import Filters, Memory
-from service.search.fusion.paths import path_seeds
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused
 from service.search.refine.duplicates import without_duplicates
@@ -74,7 +73,7 @@ class Refiner:
         self, ranking: Sequence[Fused]
     ) -> tuple[list[Ranked], Mapping[str, Memory]]:
         """Fetch until there are enough hits that say different things, or no more."""
-        wanted = [Wanted(hit.id, beside=path_seeds(hit)) for hit in ranking]
+        wanted = [Wanted(hit.id, beside=hit.seed) for hit in ranking]
         fused = {hit.id: hit for hit in ranking}
         depth = self._depth()
         while True:

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from service.records import Memory
-from service.search.fusion.paths import path_seeds, with_titles
-from service.search.fusion.rrf import Fused, SignalHit
+from service.records import Memory, Scored
+from service.search.fusion.paths import with_titles
+from service.search.fusion.rrf import Fused, SignalHit, fuse
 
 _MOMENT = datetime(2026, 2, 13, tzinfo=UTC)
 _TEXT = SignalHit(2, 7.5)
@@ -16,8 +16,8 @@ def _memory(key: str, title: str, content: str) -> Memory:
 
 
 def test_the_seed_of_a_path_is_to_be_fetched() -> None:
-    assert path_seeds(_HIT) == ("seed",)
-    assert path_seeds(Fused("new", 0.03, {"text": _TEXT})) == ()
+    lists = {"text": [Scored("old", 7.5)], "graph": [Scored("new", 0.5, ("seed", "GPU"))]}
+    assert {hit.id: hit.seed for hit in fuse(lists, {})} == {"new": "seed", "old": None}
 
 
 def test_a_path_begins_at_the_seeds_title() -> None:
