@@ -5,7 +5,8 @@ from typing import Any
 
 from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
-from service.records import Concept, Filters
+from service.index.links import Links
+from service.records import Filters
 
 
 class RecordedEngine:
@@ -42,11 +43,11 @@ class RecordedEngine:
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
-    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+    ) -> Links:
         """Return what concepts lead to, remembered for each memory apart."""
         wanted = list(keys)
         new = [key for key in wanted if ("linked", key) not in self._answers]
         if new:
-            found = await self._engine.linked(agents, new, caps)
+            found = (await self._engine.linked(agents, new, caps)).by_start()
             self._answers |= {("linked", key): found.get(key, []) for key in new}
-        return {key: self._answers["linked", key] for key in wanted}
+        return Links.of({key: self._answers["linked", key] for key in wanted})

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from service.index.evidence import Evidence, Floats, Names, Question
+from service.index.links import Links
 from service.records import Concept, ConceptId, Filters, Memory, Related, Scored
 
 
@@ -62,7 +63,7 @@ class Engine(Protocol):
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
-    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+    ) -> Links:
         """Return the memories one step beside each one, by the concept that leads there.
 
         A concept links a memory that mentions it with the memory it is the subject of, both ways;

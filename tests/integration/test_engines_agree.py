@@ -390,7 +390,7 @@ async def same_links(both: Both, question: Question, ids: Sequence[str]) -> None
     theirs, mine = [
         {
             key: {concept: set(ends) for concept, ends in links}
-            for key, links in (await engine.linked(agents, ids, caps)).items()
+            for key, links in (await engine.linked(agents, ids, caps)).by_start().items()
         }
         for engine in both.engines
     ]

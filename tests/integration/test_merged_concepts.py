@@ -332,8 +332,9 @@ async def test_a_path_leads_to_the_subject_by_either_spelling(
         await opened.push("Words.", title="Embedding server")
         caps = {"main": 100}
         before = await opened.engine.linked(["main"], ids[:1], caps)
-        assert titled not in str(before)
+        assert titled not in before.keys
         await merge(opened)
-        [(concept, beside)] = (await opened.engine.linked(["main"], ids[:1], caps))[ids[0]]
+        links = await opened.engine.linked(["main"], ids[:1], caps)
+        [(concept, beside)] = links.by_start()[ids[0]]
         assert (concept.id, concept.memories) == (("main", "embedding_server"), 6)
         assert titled in beside

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 from service.index.database import evidence as stored_evidence
 from service.index.evidence import Evidence, Names, Question
+from service.index.links import Links
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
 from service.store.database import Database, record
@@ -88,10 +89,10 @@ class DatabaseEngine:
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
-    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+    ) -> Links:
         """Follow `references` to concepts and back."""
         concepts_of = await self.concepts_of_memories(agents, keys, caps)
-        return await stored_evidence.linked(self.db, agents, concepts_of)
+        return Links.of(await stored_evidence.linked(self.db, agents, concepts_of))
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the store's full-text index, about a few phrases at once."""

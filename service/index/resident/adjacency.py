@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from operator import indexOf
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.facts import CorruptRow
-from service.index.resident.ragged import Ragged
+from service.index.resident.ragged import Gathered, Ragged
 from service.index.resident.saved import Saved
 
 Weighed = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -118,6 +118,14 @@ class AdjacencyLists:
     def behind(self, node: int) -> Sequence[int]:
         """Return the nodes that edges to this one come from; not to be kept, as edges change."""
         return self._ends[_BEHIND][node]
+
+    def gather_ahead(self, nodes: NDArray[Any]) -> Gathered:
+        """Return the nodes that edges from these lead to, one node's after the other's."""
+        return self._ends[_AHEAD].gather(nodes)
+
+    def gather_behind(self, nodes: NDArray[Any]) -> Gathered:
+        """Return the nodes that edges to these come from, one node's after the other's."""
+        return self._ends[_BEHIND].gather(nodes)
 
     def weight(self, source: int, target: int) -> int:
         """Return the weight of an edge; 0 where none was given."""

@@ -54,6 +54,11 @@ class Concepts:
             self._objects += 1
         return concept
 
+    def memories(self, numbers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return in how many memories each of these stands; 0 for one that is gone."""
+        memories: NDArray[np.int64] = self._memories[numbers] * self._is_present[numbers]
+        return memories
+
     def slug(self, number: int) -> str:
         """Return the slug of a number."""
         return self._slugs[number]

@@ -10,6 +10,8 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 
 from service.index.evidence import Evidence, Names, Question, join
+from service.index.links import Links
+from service.index.links import join as join_links
 from service.index.resident.agent_index import AgentIndex, Ranked
 from service.index.resident.evidence import collect_evidence, latest, newest
 from service.index.resident.fetching import read_packed, unread
@@ -117,11 +119,11 @@ class ResidentEngine:
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
-    ) -> dict[str, list[tuple[Concept, list[str]]]]:
+    ) -> Links:
         """Follow concepts from memories to others."""
         wanted = list(keys)
         answers = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
-        return dict(chain.from_iterable(part.items() for part in answers))
+        return join_links(answers)
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the agent's index, once everything is in it that anyone has written."""

@@ -1,10 +1,9 @@
 """The graph of one agent in RAM: numbered memories and concepts, edges between them, both ways."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.index.evidence import Names, with_other_spellings
 from service.index.resident.adjacency import AdjacencyLists, Edges, Weighed
@@ -14,7 +13,7 @@ from service.index.resident.facts import CorruptRow
 from service.index.resident.ragged import NOTHING
 from service.index.resident.saved import Saved
 from service.names.shares import DECLARED_SHARE, share_of
-from service.records import FEW_MEMORIES, Concept, Related
+from service.records import Concept, Related
 from service.text.digests import digest_of_name
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
@@ -24,6 +23,8 @@ EDGE_TABLES: Final[tuple[EdgeTable, ...]] = ("references", "related_to", "is_a",
 
 # The database engine's own bound on each side of a concept (related_concepts.surql).
 _MOST_RELATED: Final = 20
+# An entry of a dict, a tuple and an int.
+_DIGESTS_BYTES: Final = 180
 
 
 class AgentGraph:
@@ -34,6 +35,8 @@ class AgentGraph:
         self._hold(AdjacencyLists(), AdjacencyLists(), AdjacencyLists(), Chains())
         self.concepts = Concepts(agent)
         self._declared: set[tuple[int, int]] = set()
+        # Of the slugs of concepts that were asked for, by number.
+        self._digests: dict[int, tuple[int, ...]] = {}
         # Which slugs a concept goes by beside its own, and the way back.
         self._others: dict[str, frozenset[str]] = {}
         self._leads_to: dict[str, str] = {}
@@ -41,7 +44,8 @@ class AgentGraph:
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        return self.concepts.bytes + sum(table.bytes for table in self.edges.values())
+        own = len(self._digests) * _DIGESTS_BYTES
+        return own + self.concepts.bytes + sum(table.bytes for table in self.edges.values())
 
     def finish(self) -> None:
         """Bring all into the arrays that a file can hold; nothing of what is gone is in them.
@@ -53,6 +57,7 @@ class AgentGraph:
         ends = [table.sources() for table in (self.related_to, self.is_a)]
         ends += [table.targets() for table in (self.related_to, self.is_a, self.references)]
         self.concepts.pack(np.concatenate(ends))
+        self._digests.clear()
 
     def save(self) -> Saved:
         """Return all that is held; `finish` comes first."""
@@ -139,6 +144,9 @@ class AgentGraph:
             self._declared = {pair for pair in self._declared if number not in pair}
 
     def _put_others(self, slug: str, others: Collection[str]) -> None:
+        number = self.concepts.find(slug)
+        if number is not None:
+            self._digests.pop(number, None)
         for old in self._others.pop(slug, ()):
             if self._leads_to.get(old) == slug:
                 del self._leads_to[old]
@@ -202,29 +210,14 @@ class AgentGraph:
         number = self.concepts.find(slug)
         return NOTHING if number is None else self.references.behind(number)
 
-    def links_of(
-        self, row: int, most_memories: int, subjects: NDArray[np.int64]
-    ) -> Iterator[tuple[Concept, NDArray[np.int32]]]:
-        """Go through a memory's concepts with the rows that each leads to: see Engine.linked.
-
-        `subjects` are the subjects' digests by row.
-        """
-        for number in self.references.ahead(row):
-            concept = self.concepts[number]
-            if concept is None or not 1 < concept.memories <= most_memories:
-                continue
-            rows = np.array(self.references.behind(number), np.int32)
-            rows = rows[rows < len(subjects)]
-            if concept.memories > FEW_MEMORIES:
-                slug = concept.id[1]
-                own = [digest_of_name(one) for one in (slug, *self._others.get(slug, ()))]
-                if subjects[row] not in own:
-                    about = subjects[rows]
-                    is_own = about == own[0]
-                    for one in own[1:]:
-                        is_own |= about == one
-                    rows = rows[is_own]
-            yield concept, rows
+    def digests(self, number: int) -> tuple[int, ...]:
+        """Return the digests of a concept's slug and of all others that it goes by."""
+        known = self._digests.get(number)
+        if known is None:
+            slug = self.concepts.slug(number)
+            slugs = (slug, *self._others.get(slug, ()))
+            known = self._digests[number] = tuple(map(digest_of_name, slugs))
+        return known
 
     def related(self, slug: str, allowed: set[str]) -> list[Related]:
         """Return the concepts beside one along `related_to` and `is_a`, tightest first."""

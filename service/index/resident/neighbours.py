@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from service.index.evidence import Names
+from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.concept_links import follow_concepts
 from service.records import Concept, ConceptId, Related
 
 
@@ -43,20 +47,21 @@ def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:
         return {key: summaries[row] for key, row in index.held(keys).items() if row in summaries}
 
 
-def linked(
-    index: AgentIndex, keys: Iterable[str], most_memories: int
-) -> dict[str, list[tuple[Concept, list[str]]]]:
-    """Return the memories beside each one, in ascending order, by the concept that leads there."""
+def linked(index: AgentIndex, keys: Iterable[str], most_memories: int) -> Links:
+    """Return the memories beside each one, by the concept that leads there."""
     with index.lock:
-        subjects = index.columns.subjects
-        return {
-            key: [
-                (concept, beside)
-                for concept, rows in index.graph.links_of(row, most_memories, subjects)
-                if (beside := _named(index, (end for end in rows.tolist() if end != row)))
-            ]
-            for key, row in index.held(keys).items()
-        }
+        rows = np.fromiter(index.held(keys).values(), np.intp)
+        beside = follow_concepts(index.graph, rows, most_memories, index.columns.subjects)
+        named, places = np.unique(
+            np.concatenate((rows[beside.starts], beside.ends)), return_inverse=True
+        )
+        return Links(
+            [index.keys[row] for row in named.tolist()],
+            [concept for one in beside.concepts.tolist() if (concept := index.graph.concepts[one])],
+            places[: len(beside.starts)],
+            beside.sizes,
+            places[len(beside.starts) :],
+        )
 
 
 def related(

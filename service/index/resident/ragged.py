@@ -11,6 +11,9 @@ from service.index.resident.saved import Saved
 
 Own: TypeAlias = "array[int] | bytes"
 
+# How many of each list, and all of them one after the other.
+Gathered = tuple[NDArray[np.intp], NDArray[np.int32]]
+
 NOTHING: Final = array("i")
 # So many changed lists, or as many as there are packed ones, are packed with these.
 _MOST_CHANGED: Final = 2**16
@@ -43,6 +46,21 @@ class Ragged:
         if number < self._packed:
             return self._flat[self._offsets[number] : self._offsets[number + 1]]
         return NOTHING
+
+    def gather(self, numbers: NDArray[Any]) -> Gathered:
+        """Return the lists of some numbers, of int32."""
+        is_packed = numbers < self._packed
+        packed = np.where(is_packed, numbers, 0) if self._packed else numbers[:0]
+        if not self._changed.keys().isdisjoint(asked := numbers.tolist()) or not self._packed:
+            lists = [np.asarray(self[number], np.int32) for number in asked]
+            sizes = np.array([len(one) for one in lists], np.intp)
+            return sizes, np.concatenate(lists) if lists else np.zeros(0, np.int32)
+        offsets = np.asarray(self._offsets)
+        starts = offsets[packed]
+        sizes = np.where(is_packed, offsets[packed + 1] - starts, 0)
+        ends = np.cumsum(sizes)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+        return sizes, np.asarray(self._flat)[np.repeat(starts, sizes) + within]
 
     def __len__(self) -> int:
         """Return how many numbers there are up to the last one that may have a list."""

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from service.index.links import Links, Places
 from service.records import Concept, ConceptId
 
 SEEDS: Final = 5
@@ -16,7 +19,6 @@ _WORTH: Final = 0.95
 # Of the memories that one step leads to, so many are looked at, those by the rarest concepts first.
 _MOST_ENDS: Final = 400
 
-Links = Mapping[str, Sequence[tuple[Concept, Sequence[str]]]]
 # Gives the links of memories, and the scores of memories: absent for one that may not be seen.
 Look = Callable[[Iterable[str]], Awaitable[Links]]
 Score = Callable[[Iterable[str]], Awaitable[Mapping[str, float]]]
@@ -67,7 +69,8 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
         new = _reached(links) - asked
         asked |= new
         scores |= await score(sorted(new)) if new else {}
-        beams = [_further(beam, links, scores) for beam in beams]
+        ways = _Ways.of(links, scores)
+        beams = [_further(beam, ways) for beam in beams]
         for trail in (trail for beam in beams for trail in beam):
             known = best.get(trail.memories[-1])
             if known is None or trail.order < known.order:
@@ -75,50 +78,105 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
     return best
 
 
-def _further(beam: Sequence[Trail], links: Links, scores: Mapping[str, float]) -> list[Trail]:
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """Where one step leads from each memory: an end with a score, along the rarest concept.
+
+    `ends` are places in the keys of the links and `along` numbers of links; those of one start
+    stand together, in `stretches`.
+    """
+
+    links: Links
+    stretches: Mapping[str, slice]
+    ends: Places
+    along: Places
+    totals: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, links: Links, scores: Mapping[str, float]) -> "_Ways":
+        """Of several concepts that lead from a start to an end, the rarest is kept."""
+        concepts, starts = links.concepts, links.starts
+        by_rarity = sorted(
+            range(len(concepts)), key=lambda link: (concepts[link].memories, concepts[link].id)
+        )
+        ranks = np.empty(len(concepts), np.intp)
+        ranks[by_rarity] = np.arange(len(concepts))
+        every = np.array([scores.get(key, math.nan) for key in links.keys])
+        of_ends = links.of_ends
+        is_scored = ~np.isnan(every[links.ends])
+        ends, of_ends = links.ends[is_scored], of_ends[is_scored]
+        rarest_first = np.argsort(ranks[of_ends], kind="stable")
+        ends, of_ends = ends[rarest_first], of_ends[rarest_first]
+        pairs, first = np.unique(starts[of_ends] * len(links.keys) + ends, return_index=True)
+        begun = np.unique(starts)
+        borders = np.searchsorted(pairs, (begun[:, None] + (0, 1)) * len(links.keys)).tolist()
+        stretches = {
+            links.keys[start]: slice(*border)
+            for start, border in zip(begun.tolist(), borders, strict=True)
+        }
+        return cls(links, stretches, ends[first], of_ends[first], every[ends[first]])
+
+
+def _further(beam: Sequence[Trail], ways: _Ways) -> list[Trail]:
     """Return the best trails that go one step on from these, one for each end.
 
     Trails of one beam are equally long: their totals order them. Only those that may be among the
     best are made, which of hundreds is a dozen.
     """
-    steps = {
-        (place, key): (trail.total + scores[key], concept)
-        for place, trail in enumerate(beam)
-        for key, concept in _rarest_ways(trail, links, scores).items()
-    }
-    best: dict[str, float] = {}
-    for (_, key), (total, _) in steps.items():
-        best[key] = max(total, best.get(key, total))
-    # The total of the last end that the beam has room for.
-    least = min(nlargest(_WIDTH, best.values()), default=-math.inf)
     found: dict[str, Trail] = {}
-    for (place, key), (total, concept) in steps.items():
-        if total >= least:
-            longer = beam[place].to(key, concept, total)
-            if key not in found or longer.order < found[key].order:
-                found[key] = longer
+    ends: set[str] = set()
+    least = -math.inf
+    for total, place, way in _greatest(beam, ways):
+        if total < least:
+            break
+        trail, key = beam[place], ways.links.keys[int(ways.ends[way])]
+        if key in trail.memories:
+            continue
+        ends.add(key)
+        if len(ends) == _WIDTH:
+            # The total of the last end that the beam has room for.
+            least = total
+        longer = trail.to(key, ways.links.concepts[int(ways.along[way])], total)
+        if key not in found or longer.order < found[key].order:
+            found[key] = longer
     return sorted(found.values(), key=lambda trail: trail.order)[:_WIDTH]
 
 
-def _rarest_ways(trail: Trail, links: Links, scores: Mapping[str, float]) -> dict[str, Concept]:
-    """Return the ends one step on, each with the rarest concept that leads there."""
-    ways: dict[str, Concept] = {}
-    for concept, ends in sorted(
-        links.get(trail.memories[-1], ()), key=lambda link: (link[0].memories, link[0].id)
-    ):
-        for key in ends:
-            if key not in ways and key in scores and key not in trail.memories:
-                ways[key] = concept
-    return ways
+def _greatest(beam: Sequence[Trail], ways: _Ways) -> list[tuple[float, int, int]]:
+    """Return the greatest totals one step on, with the trail's place and the way, in their order.
+
+    So many that there is an end for each place in the beam: of one end there may be a way from
+    every trail, and ways back to the memories that lie on a trail lead nowhere.
+    """
+    steps = [
+        (place, np.arange(stretch.start, stretch.stop))
+        for place, trail in enumerate(beam)
+        if (stretch := ways.stretches.get(trail.memories[-1]))
+    ]
+    if not steps:
+        return []
+    along = np.concatenate([step for _, step in steps])
+    places = np.repeat([place for place, _ in steps], [len(step) for _, step in steps])
+    totals = np.array([trail.total for trail in beam])[places] + ways.totals[along]
+    most = len(beam) * (_WIDTH + _DEPTH)
+    if len(totals) > most:
+        kept = totals >= np.partition(totals, len(totals) - most)[len(totals) - most]
+        along, places, totals = along[kept], places[kept], totals[kept]
+    greatest = zip(totals.tolist(), places.tolist(), along.tolist(), strict=True)
+    return sorted(greatest, reverse=True)
 
 
 def _reached(links: Links) -> set[str]:
     """Return the memories that links lead to, of very many those of the rarest concepts."""
-    found: set[str] = set()
-    every = [link for key in sorted(links) for link in links[key]]
-    by_rarity = sorted(every, key=lambda link: (len(link[1]), link[0].id))
-    for _, ends in by_rarity:
+    sizes, starts = links.sizes.tolist(), links.starts.tolist()
+    by_rarity = sorted(
+        range(len(sizes)),
+        key=lambda link: (sizes[link], links.concepts[link].id, links.keys[starts[link]]),
+    )
+    last = np.cumsum(links.sizes).tolist()
+    found: set[int] = set()
+    for link in by_rarity:
         if len(found) >= _MOST_ENDS:
             break
-        found.update(ends)
-    return found
+        found.update(links.ends[last[link] - sizes[link] : last[link]].tolist())
+    return {links.keys[place] for place in found}

@@ -8,10 +8,11 @@ from typing import Final, Protocol
 
 from service.index.engine import Engine
 from service.index.evidence import Evidence
+from service.index.links import Links
 from service.records import Filters
 from service.search.fusion.confidence import Certainty, certainty_of
 from service.search.fusion.explanation import Explanation
-from service.search.fusion.graph_paths import SEEDS, Links, Trail, best_trails
+from service.search.fusion.graph_paths import SEEDS, Trail, best_trails
 from service.search.fusion.rrf import Fused, LateSignals
 from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import REACH

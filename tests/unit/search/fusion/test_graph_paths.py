@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.index.links import Links
 from service.records import Concept
-from service.search.fusion.graph_paths import Links, Trail, best_trails
+from service.search.fusion.graph_paths import Trail, best_trails
 
 Item = TypeVar("Item")
 LinkTable = Mapping[str, Sequence[tuple[Concept, Sequence[str]]]]
@@ -29,7 +30,7 @@ def trails(
     """Search a graph in which memories without a score may not be seen."""
 
     async def look(keys: Iterable[str]) -> Links:
-        return {key: graph[key] for key in keys if key in graph}
+        return Links.of({key: graph[key] for key in keys if key in graph})
 
     async def score(keys: Iterable[str]) -> Mapping[str, float]:
         return {key: scores[key] for key in keys if key in scores}
