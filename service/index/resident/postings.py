@@ -32,9 +32,11 @@ class TermPostings:
         """Return how often the term stands in each of these documents."""
         if self.documents is None:
             return self.counts.take(documents)
-        positions = np.minimum(self.documents.searchsorted(documents), len(self.documents) - 1)
-        held = self.documents.take(positions) == documents
-        return np.where(held, self.counts.take(positions), 0)
+        positions = self.documents.searchsorted(documents)
+        held = self.documents.take(positions, mode="clip") == documents
+        counts: Counts = self.counts.take(positions, mode="clip")
+        counts *= held
+        return counts
 
 
 class IndexPart(ABC):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.saved import Saved
-from service.index.resident.scanning import dots
+from service.index.resident.scanning import dots, kth_greatest
 from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs, signs_of
 
 Floats = NDArray[np.float32]
@@ -162,8 +162,7 @@ class VectorIndex:
         # Row by row: a matrix product gives equal rows sums that differ in the last bit.
         cosines = np.vecdot(self._fine[rows].astype(np.float32), self._unit_of(vector))
         if len(rows) > limit:
-            kth = np.partition(cosines, len(rows) - limit)[len(rows) - limit]
-            kept = cosines >= kth
+            kept = cosines >= kth_greatest(cosines, limit)
             rows, cosines = rows[kept], cosines[kept]
         return rows, cosines
 
@@ -191,15 +190,15 @@ class VectorIndex:
         else:
             near = dots(query, self._coarse[: len(wanted)])
             near *= self._scales[: len(wanted)] * scale[0]
-            near[~wanted] = -np.inf
+            if count < len(wanted):
+                near[~wanted] = -np.inf
         if self.scanned < self.dimensions:
             most = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit))
             slack = 0.0
         else:
             most = limit
             slack = 2 * (self._most_cut + float(cut[0]) * (1 + self._most_cut))
-        kth = np.partition(near, len(near) - most)[len(near) - most]
-        found = np.flatnonzero(near >= kth - slack)
+        found = np.flatnonzero(near >= kth_greatest(near, most) - slack)
         return found if rows is None else rows[found]
 
     def _rows_to_scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows | None:
