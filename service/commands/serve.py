@@ -1,5 +1,6 @@
 """`graph-memory serve`: the service alone, until it is stopped."""
 
+import gc
 import logging
 import os
 import socket
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 # sun_path of Linux, without the byte that ends it.
 _LONGEST_PATH_BYTES: Final = 107
 _PROBE_SECONDS: Final = 2
+# So many are made before they are looked through: what about ten searches make. By default 700.
+_YOUNG_OBJECTS: Final = 10_000
 
 
 def command() -> None:
@@ -61,6 +64,7 @@ class _Starting:
 
         async def tell(message: Message) -> None:
             if message["type"] == "lifespan.startup.complete":
+                settle()
                 log.info("listening on %s", self.url)
             else:
                 self.ended()
@@ -70,6 +74,17 @@ class _Starting:
             await self.app(scope, receive, tell)
         except (ServiceError, OSError) as error:
             self.failure = error
+
+
+def settle() -> None:
+    """Leave all that stands after the start out of later collections of garbage.
+
+    210,000 objects live as long as the process: to look through them for cycles took 150 ms amid
+    a search, and young ones were looked through once a search, for a fortieth of its CPU.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -131,8 +131,11 @@ class _Fusion:
     async def find_trails(self, first: First) -> dict[str, Trail]:
         """Return the best trail to each memory that the best candidates lead to."""
         total = self.scores.total
+        ahead = {key: sum(shares.values()) for key, shares in first.items()}
+        led = self.scores.best({key: total[key] for key in first}, len(first))
         best = sorted(
-            self.scores.best_first(total), key=lambda key: -sum(first.get(key, {}).values())
+            dict.fromkeys([*led, *self.scores.best(total, SEEDS)]),
+            key=lambda key: -ahead.get(key, 0.0),
         )[:SEEDS]
         return await best_trails({key: total[key] for key in best}, self._links, self._scores_of)
 
@@ -162,7 +165,7 @@ class _Fusion:
             for name, share in shares.items():
                 self.scores.add_share(key, name, share * greatest)
                 final[key] += share * greatest
-        ordered = self.scores.best_first(final)[: self.query.limit + _SPARE]
+        ordered = self.scores.best(final, self.query.limit + _SPARE)
         why = Explanation(self.scores, better, gained, self.candidates)
         return [
             Fused(

@@ -3,8 +3,9 @@
 docs/decisions/0015 has the reasons, scripts/measure_recall.py the numbers. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,9 @@ _ALONE: Final = 1.8
 # "Wow, great!" answers nothing, whatever stands around it: a turn without a word counts so much
 # less than one that says enough.
 _BREVITY: Final = 0.5
+# How much each signal counts in a turn of a session, and in what has no neighbours [signal, 1].
+_IN_CONTEXT: Final = np.array([[signal.in_context] for signal in SIGNALS], np.float32)
+_ALONE_BY_SIGNAL: Final = np.array([[signal.alone] for signal in SIGNALS], np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +68,10 @@ class Scale:
         closeness = values.features.closeness
         factor = closeness + (1 - closeness) * np.float32(_ALONE)
         factor *= 1 - np.float32(_BREVITY) * values.features.brevity
-        shares: dict[str, Floats] = {}
-        for signal in SIGNALS:
-            relative = self._relative(signal.name, values.by_signal[signal.name])
-            placed = closeness * np.float32(signal.in_context)
-            placed += (1 - closeness) * np.float32(signal.alone)
-            shares[signal.name] = factor * placed * np.float32(weights[signal.name]) * relative
-        return shares
+        told: Floats = np.stack([self._relative(s.name, values.by_signal[s.name]) for s in SIGNALS])
+        told *= factor * (closeness * _IN_CONTEXT + (1 - closeness) * _ALONE_BY_SIGNAL)
+        told *= np.array([[weights[signal.name]] for signal in SIGNALS], np.float32)
+        return dict(zip((signal.name for signal in SIGNALS), told, strict=True))
 
     def _relative(self, name: str, value: Floats) -> Floats:
         most = self.greatest.get(name, 0.0)
@@ -98,9 +99,7 @@ class Scores:
         """Add memories, new ones all, with the shares of their scores."""
         keys = values.keys
         # Added up in the order of the signals, so that equal rows give equal sums to the last bit.
-        total = np.zeros(len(keys))
-        for share in shares.values():
-            total += share
+        total = np.sum(list(shares.values()), axis=0, dtype=np.float64)
         moments = values.features.evidence.values["occurred_micros"]
         self.total |= zip(keys, total.tolist(), strict=True)
         self.moments |= zip(keys, moments.tolist(), strict=True)
@@ -126,6 +125,11 @@ class Scores:
         """The names of the signals."""
         return list(self._shares[0]) if self._shares else []
 
-    def best_first(self, scores: Mapping[str, float]) -> list[str]:
-        """Return the ids of scores, the best first, of equal ones the newest, then by id."""
-        return sorted(scores, key=lambda key: (-scores[key], -self.moments[key], key))
+    def best(self, scores: Mapping[str, float], limit: int) -> list[str]:
+        """Return the ids of the greatest scores, of equal ones the newest first, then by id."""
+        keys: Iterable[str] = scores
+        if len(scores) > limit:
+            values = np.fromiter(scores.values(), np.float64, len(scores))
+            least = np.partition(values, len(values) - limit)[len(values) - limit]
+            keys = compress(scores, values >= least)
+        return sorted(keys, key=lambda key: (-scores[key], -self.moments[key], key))[:limit]

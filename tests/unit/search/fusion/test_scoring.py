@@ -162,7 +162,8 @@ def test_equal_memories_have_equal_scores_wherever_they_stand() -> None:
 def test_the_best_come_first_of_equal_ones_the_newest_then_by_id() -> None:
     scores = Scores()
     scores.moments = {"a": 5, "b": 7, "c": 1, "d": 7}
-    assert scores.best_first({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}) == ["c", "b", "d", "a"]
+    assert scores.best({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}, 9) == ["c", "b", "d", "a"]
+    assert scores.best({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}, 2) == ["c", "b"]
 
 
 def test_a_requests_weights_are_factors() -> None:
