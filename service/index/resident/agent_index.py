@@ -20,6 +20,7 @@ from service.index.resident.columns import Columns, Mask
 from service.index.resident.facts import Facts
 from service.index.resident.graph import AgentGraph, MemoryEdges
 from service.index.resident.packed_memories import PackedMemories
+from service.index.resident.scanning import kth_greatest
 from service.index.resident.text import TextIndex
 from service.index.resident.vectors import (
     NO_DIRECTION,
@@ -286,8 +287,8 @@ class AgentIndex:
     def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Ranked]:
         """Return the `limit` best, best first, of equal ones the newest, then by id."""
         if len(rows) > limit:
-            kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-            rows, scores = rows[scores >= kth], scores[scores >= kth]
+            kept = scores >= kth_greatest(scores, limit)
+            rows, scores = rows[kept], scores[kept]
         moments = (-self.columns.occurred_at[rows]).tolist()
         keys = [self.keys[row] for row in rows.tolist()]
         return sorted(map(Ranked, (-scores).tolist(), moments, keys))[:limit]

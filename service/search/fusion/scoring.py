@@ -9,6 +9,7 @@ from itertools import compress
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.index.evidence import Evidence, Floats
 from service.search.signals.features import Features
@@ -99,7 +100,9 @@ class Scores:
         """Add memories, new ones all, with the shares of their scores."""
         keys = values.keys
         # Added up in the order of the signals, so that equal rows give equal sums to the last bit.
-        total = np.sum(list(shares.values()), axis=0, dtype=np.float64)
+        total: NDArray[np.float64] = np.zeros(len(keys))
+        for share in shares.values():
+            total += share
         moments = values.features.evidence.values["occurred_micros"]
         self.total |= zip(keys, total.tolist(), strict=True)
         self.moments |= zip(keys, moments.tolist(), strict=True)
