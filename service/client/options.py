@@ -103,7 +103,9 @@ class Metadata(TypedDict, total=False):
 
 
 class MemoryOptions(Metadata, total=False):
-    """What can be said of a memory beside its text."""
+    """What can be said of a memory beside its text; `project` in the place of a scope."""
+
+    project: Project | str | None
 
     title: str | None
     kind: str

@@ -1,6 +1,5 @@
 """Where a command runs: the project of the folder, unless an option or a file says otherwise."""
 
-import inspect
 import shutil
 import subprocess
 import tomllib
@@ -14,6 +13,7 @@ import typer
 
 from service.client import options
 from service.client.sessions import PlaceOptions
+from service.commands.given_options import give
 from service.errors import InvalidRequest
 
 # A file of this name in a folder, or one above it, says whose memory is meant there.
@@ -68,20 +68,7 @@ def at_place(command: Callable[..., None]) -> Callable[..., None]:
 
     Whose memory that is: `find_place` says it, and raises for it.
     """
-    signature = inspect.signature(command, eval_str=True)
-
-    def run(*, agent: str | None, project: str | None, **rest: object) -> None:
-        command(place=find_place(agent, project), **rest)
-
-    options = {"agent": Agent, "project": Project}
-    parameters = [one for name, one in signature.parameters.items() if name != "place"] + [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in options.items()
-    ]
-    run.__doc__ = command.__doc__
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
-    return run
+    return give(command, "place", {"agent": Agent, "project": Project}, find_place)
 
 
 def find_place(agent: str | None, project: str | None, folder: Path | None = None) -> PlaceOptions:

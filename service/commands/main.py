@@ -8,19 +8,24 @@ import typer
 
 from service.commands import (
     archive,
+    ask,
     audit,
     consolidate,
     decision,
+    forget,
     graph,
     handoff,
     ingest,
     keys,
     observe,
+    recall,
     reembed,
     reflect,
     search,
     serve,
     session_context,
+    show,
+    store,
     switch_engine,
     sync_files,
     trust,
@@ -39,6 +44,11 @@ app.command("consolidate")(consolidate.command)
 app.command("reembed")(reembed.command)
 app.command("switch-engine")(switch_engine.command)
 app.command("search")(search.command)
+app.command("recall")(recall.command)
+app.command("ask")(ask.command)
+app.command("store")(store.command)
+app.command("show")(show.command)
+app.command("forget")(forget.command)
 app.command("archive")(archive.command)
 app.command("reflect")(reflect.command)
 app.command("sync-files")(sync_files.command)

@@ -7,12 +7,20 @@ from typing import Annotated, Final, cast
 
 import typer
 
-from service.client.answers import Memory, MemoryDetail, SearchAnswer
+from service.client.answers import MemoryDetail, SearchAnswer
 from service.client.options import SearchOptions
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
+from service.commands.given_options import Form, in_form
 from service.commands.here import at_place
-from service.commands.terminal import begin, console, printable
+from service.commands.shown import source_of
+from service.commands.terminal import (
+    begin,
+    end_with_nothing,
+    printable,
+    tell_json,
+    tell_missing,
+)
 from service.errors import InvalidRequest
 from service.settings import Settings
 
@@ -23,8 +31,10 @@ _SNIPPET_CHARS: Final = 120
 
 
 @at_place
+@in_form
 def command(
     place: PlaceOptions,
+    form: Form,
     query: Annotated[str | None, typer.Argument(help="The question, in plain words.")] = None,
     only: Annotated[
         list[str] | None,
@@ -41,22 +51,28 @@ def command(
     index: Annotated[
         bool, typer.Option("--index", help="Short lines only; read one with --detail.")
     ] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="No colours, also at a terminal.")] = False,
 ) -> None:
     """Search, or show one memory; works with and without the service running."""
     if (query is None) == (detail is None):
         raise InvalidRequest("Write a question, or --detail with the id of a memory.")
     if detail is not None:
-        _tell_whole(asyncio.run(_read(begin(), detail, place.get("agent"))))
+        memory = asyncio.run(_read(begin(), detail, place.get("agent")))
+        (tell_json if form.is_json else _tell_whole)(memory)
         return
     choices: SearchOptions = {"detail": "index" if index else "full"}
     choices |= place  # type: ignore[typeddict-item]
     choices |= _fields(only or ())
     answer = asyncio.run(_search(begin(), query or "", choices))
-    _warn(answer)
+    tell_missing(answer["receipt"])
+    if form.is_json:
+        tell_json(answer)
+    if not answer["results"]:
+        end_with_nothing("Nothing was found.")
+    if form.is_json:
+        return
     for number, hit in enumerate(answer["results"], 1):
-        head = f"{number}. [{hit['score']:.4f}] {_source(hit)}"
-        typer.secho(printable(head), bold=not raw)
+        head = f"{number}. [{hit['score']:.4f}] {source_of(hit)}"
+        typer.secho(printable(head), bold=not form.is_raw)
         _print(f"   id: {hit['id']}")
         if "content" in hit:
             _print(f"\n{hit['content'].strip()}\n")
@@ -83,24 +99,8 @@ def _print(text: str) -> None:
     typer.echo(printable(text))
 
 
-def _warn(answer: SearchAnswer) -> None:
-    if not answer["results"]:
-        console.print("Nothing was found.", highlight=False)
-    if answer["receipt"]["missing_signals"]:
-        missing = ", ".join(answer["receipt"]["missing_signals"])
-        console.print(f"Found without: {missing}.", highlight=False, markup=False)
-
-
-def _source(memory: Memory) -> str:
-    """Return where a memory was read from, else its kind and day."""
-    source = memory["source"]
-    if source["uri"] is None:
-        return f"{memory['kind']} of {memory['occurred_at'][:10]}"
-    return f"{source['uri']}:{source['line_start']}" if source["line_start"] else source["uri"]
-
-
 def _tell_whole(memory: MemoryDetail) -> None:
-    _print(f"Source: {_source(memory)}\nID: {memory['id']}")
+    _print(f"Source: {source_of(memory)}\nID: {memory['id']}")
     if memory["trust_tier"] != "trusted" or memory["origin"] == "untrusted":
         _print(f"Trust: {memory['trust_tier']}, of {memory['origin']} origin")
     if memory["archived_at"]:

@@ -1,5 +1,10 @@
-"""What every command does at the terminal: settings, log lines, and an end in one line."""
+"""What every command does at the terminal: settings, log lines, and an end in one line.
 
+It ends with 0 where it did what it was asked, 1 where it could not, 2 for words that make no sense
+(typer's own), and 3 where nothing was found.
+"""
+
+import json
 import logging
 import sys
 from collections.abc import Iterator
@@ -7,11 +12,13 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, NoReturn
 
+import typer
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from rich.console import Console
 from rich.logging import RichHandler
 
+from service.client.answers import Receipt
 from service.client.errors import ClientError
 from service.errors import CannotStart, ServiceError
 from service.redaction import WithoutSecrets, redacted
@@ -20,6 +27,10 @@ from service.text.clean import clean_text
 
 # Marks that turn a line around, so that it reads other than it is (CVE-2021-42574).
 _TURNING: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+
+_ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*_TURNING, *range(0x7F, 0xA0))}
+_NOTHING_FOUND: Final = 3
+_PIPE_COLUMNS: Final = 400
 
 # Answers go to stdout, everything else here.
 console: Final = Console(stderr=True)
@@ -46,6 +57,33 @@ def one_line() -> Iterator[None]:
 def printable(text: str) -> str:
     """Return a text that moves no cursor, sets no title and turns no line around."""
     return clean_text(text).text.translate(_TURNING)
+
+
+def answers(*, is_raw: bool = False) -> Console:
+    """Return where answers are drawn; what goes through a pipe is not cut to a terminal's width."""
+    return Console(no_color=is_raw, width=None if sys.stdout.isatty() else _PIPE_COLUMNS)
+
+
+def tell_missing(receipt: Receipt) -> None:
+    """Say what an answer was found without."""
+    if receipt["missing_signals"]:
+        missing = ", ".join(receipt["missing_signals"])
+        console.print(f"Found without: {missing}.", highlight=False, markup=False)
+
+
+def tell_json(answer: object) -> None:
+    """Print an answer as JSON that moves no cursor either.
+
+    JSON escapes by itself what lies below a blank; what lies above it is escaped here.
+    """
+    text = json.dumps(answer, ensure_ascii=False, indent=2)
+    typer.echo(text.translate(_ESCAPED))
+
+
+def end_with_nothing(reason: str) -> NoReturn:
+    """End where nothing was found, as a script can tell."""
+    console.print(reason, highlight=False, markup=False)
+    raise typer.Exit(_NOTHING_FOUND)
 
 
 def _stop(reason: str) -> NoReturn:

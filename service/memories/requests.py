@@ -1,9 +1,9 @@
 """What requests of /memories hold."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
-from pydantic import Field
+from pydantic import Field, JsonValue, model_validator
 
 from service.access.caller import caller
 from service.field_types import (
@@ -19,6 +19,8 @@ from service.field_types import (
 )
 from service.memories.screening import Pushed
 from service.memories.source_kinds import SourceKind
+from service.projects.project_fields import InBody, identity_of
+from service.projects.registry import Registered
 from service.web.cursors import CursorForm
 from service.web.fields import (
     IN_A_QUERY,
@@ -26,6 +28,7 @@ from service.web.fields import (
     Strict,
     body_example,
     own_agent,
+    ruled,
     with_fields,
 )
 
@@ -33,13 +36,22 @@ from service.web.fields import (
 PLACE: Final = CursorForm("m", (datetime, str))
 
 
+_BOTH_PLACES: Final[JsonValue] = {
+    "required": ["scope", "project"],
+    "properties": {name: {"not": {"type": "null"}} for name in ("scope", "project")},
+}
+
+
 @with_fields()
 class StoreRequest(Strict):
     """A memory to store. The same `source_ref` again updates the memory in place."""
 
-    model_config = body_example(
-        text="We chose Qwen3-Embedding-4B: best retrieval in 12 GB.", kind="decision",
-        tags=["embedding"], occurred_at="2026-02-13T10:00:00Z", source_ref="decision-7",
+    model_config = ruled(
+        body_example(
+            text="We chose Qwen3-Embedding-4B: best retrieval in 12 GB.", kind="decision",
+            tags=["embedding"], occurred_at="2026-02-13T10:00:00Z", source_ref="decision-7",
+        ),
+        **{"not": _BOTH_PLACES},
     )  # fmt: skip
 
     text: MemoryText
@@ -54,13 +66,24 @@ class StoreRequest(Strict):
         None, description="Your own id for this memory; the same one again updates it."
     )
     source_kind: SourceKind = "push"
+    project: InBody = None
 
-    def pushed(self) -> Pushed:
-        """Return the memory this request describes, as its caller's.
+    @model_validator(mode="after")
+    def _is_in_one_place(self) -> Self:
+        if self.project is not None and getattr(self, "scope", None) is not None:
+            msg = "a project has a scope of its own; send `scope` or `project`, not both"
+            raise ValueError(msg)
+        return self
+
+    async def pushed(self, projects: Registered) -> Pushed:
+        """Return the memory this request describes, as its caller's; its project is known then.
 
         Raises Forbidden for a trust tier that only an admin gives.
         """
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
+        identity = identity_of(values.pop("project"))
+        if identity:
+            values["scope"] = await projects.scope(self.agent, identity)
         return Pushed.by(caller(), **values)
 
 

@@ -49,6 +49,7 @@ from service.memories.storing import (
     store_one,
 )
 from service.metadata import CLEARABLE
+from service.projects.registry import Registered
 from service.projects.switched_off import SwitchedOff
 from service.records import Filters, Memory
 from service.sessions.evidence import evidence_of
@@ -85,21 +86,22 @@ _BY_ID: Final = {"id": "/id"}
     responses=problems(QuotaFull, SwitchedOff)
     | links(201, read_memory=_BY_ID, change_memory=_BY_ID, delete_memory=_BY_ID),
 )  # fmt: skip
-async def post_memory(pipeline: ThePipeline, request: StoreRequest) -> Stored:
+async def post_memory(db: TheDatabase, pipeline: ThePipeline, request: StoreRequest) -> Stored:
     """Store one memory; it is searchable when this answers."""
-    key, synced = await store_one(pipeline, request.pushed())
+    key, synced = await store_one(pipeline, await request.pushed(Registered(db)))
     warnings = [*title_warnings(request.title), *synced.told[0], *synced.warnings]
     return Stored(key, synced.actions[0], sorted(synced.concepts), warnings)  # type: ignore[arg-type]
 
 
 @router.post("/batch", operation_id="store_memories", responses=problems(QuotaFull, SwitchedOff))
-async def post_batch(pipeline: ThePipeline, request: BatchRequest) -> BatchStored:
+async def post_batch(db: TheDatabase, pipeline: ThePipeline, request: BatchRequest) -> BatchStored:
     """Store up to 1,000 memories at once; those of one session are chained in time order."""
     good: dict[int, Pushed] = {}
+    projects = Registered(db)
     errors, warnings = [], []
     for index, item in enumerate(request.memories):
         try:
-            pushed = good[index] = StoreRequest.model_validate(item).pushed()
+            pushed = good[index] = await StoreRequest.model_validate(item).pushed(projects)
             warnings += [f"memories/{index}/{one}" for one in title_warnings(pushed.title)]
         except Forbidden as error:
             errors.append(BatchError(index, error.detail))

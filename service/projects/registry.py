@@ -38,6 +38,20 @@ async def register(db: Database, agent: str, identity: Identity) -> str:
     return scope
 
 
+class Registered:
+    """The scopes of the projects that one request names, each looked up and noted once."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._scopes: dict[tuple[str, Identity], str] = {}
+
+    async def scope(self, agent: str, identity: Identity) -> str:
+        """Return the scope of a project's memories, as `register` does."""
+        if (agent, identity) not in self._scopes:
+            self._scopes[agent, identity] = await register(self._db, agent, identity)
+        return self._scopes[agent, identity]
+
+
 async def _known(db: Database, agent: str, identity: Identity) -> dict[str, Known]:
     rows = await db.run(KNOWN_KEYS, keys=_records(agent, identity))
     return {row.pop("key"): Known(**row) for row in rows}

@@ -146,3 +146,36 @@ def test_what_cannot_be_moved_is_told(client: httpx.Client) -> None:
     itself = _sent(client, "/projects/move", agent="wrong", project="here", into="here")
     assert itself == {"scope": "here", "into": "here", "memories": 0, "left": 0}
     assert _scopes(client, "wrong") == {"here": 1}
+
+
+def test_a_memory_is_stored_for_a_project_as_it_is_found_for_one(client: httpx.Client) -> None:
+    own = {"agent": "storing"}
+    _sent(client, "/memories", **own, text="The crane's key lies in the vault.", project=OLD)
+    batch = [
+        {
+            **own,
+            "text": "The crane needs oil.",
+            "project": {"origin": "https://github.com/Ann/app"},
+        },
+        {**own, "text": "The crane is yellow."},
+        {**own, "text": "The crane is red.", "project": OLD, "scope": "red"},
+        {**own, "text": "The crane is sold.", "project": {}},
+    ]
+    stored = _sent(client, "/memories/batch", memories=batch)
+    assert [error["index"] for error in stored["errors"]] == [2, 3]
+    assert _scopes(client, "storing") == {"github.com/ann/app": 2, "None": 1}
+    found = _sent(client, "/search", **own, query="crane", project="git@github.com:ann/app.git")
+    assert len(found["results"]) == 3
+    known = _read(client, "/projects", agent="storing")["projects"]
+    assert [one["scope"] for one in known] == ["github.com/ann/app"]
+    both = {**own, "text": "Both.", "project": OLD, "scope": "red"}
+    refused = client.post("/memories", json=both)
+    assert (refused.status_code, "not both" in refused.text) == (422, True)
+
+
+def test_a_project_that_is_switched_off_is_stored_nothing_for(client: httpx.Client) -> None:
+    own = {"agent": "silent", "project": OLD}
+    _sent(client, "/opt-outs", **own)
+    refused = client.post("/memories", json={**own, "text": "Nobody hears this."})
+    assert (refused.status_code, refused.json()["type"].endswith("switched-off")) == (409, True)
+    assert client.get("/memories", params={"agent": "silent"}).status_code == 404

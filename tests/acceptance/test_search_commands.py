@@ -14,26 +14,26 @@ OLD = {"kind": "daily_log", "occurred_at": "2025-12-01T09:00:00Z"}
 def test_an_index_first_then_one_memory_whole(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     shell = Shell(own, tmp_path)
-    code, told = shell.run("search", "rollback path", "--index", "--raw")
-    assert (code, told) == (0, "")
+    code, why = shell.run("search", "rollback path", "--index", "--raw")
+    assert (code, why.splitlines()[-1]) == (3, "Nothing was found.")
     with _serving(own) as (client, _):
         text = "The fastest rollback path is feature flags plus append-only audit logs.\n\nMore."
         client.post(
             "/ingest",
             json={"source": "memory/2026-02-15.md", "text": f"# Day\n\n## Learning\n\n{text}\n"},
         ).raise_for_status()
-        shown = shell.said("search", "rollback path", "--index", "--raw")
+        shown = shell.said("search", "rollback path", "--index")
         first = re.match(
             r"1\. \[\d\.\d{4}\] memory/2026-02-15\.md:\d+\n   id: (\S+)\n   (.*)\n", shown
         )
         assert first, shown
         assert "More." not in shown
-        whole = shell.said("search", "--detail", first[1], "--raw")
+        whole = shell.said("search", "--detail", first[1])
         assert whole.startswith(f"Source: memory/2026-02-15.md:3\nID: {first[1]}\n\n")
         assert text in whole
         assert text in shell.said("search", "rollback path")
         assert first[1] in shell.said("search", "rollback", "--only", "kinds=daily_log,note")
-        assert shell.said("search", "rollback path", "--only", "since=2031-01-01") == ""
+        assert shell.run("search", "rollback path", "--only", "since=2031-01-01")[0] == 3
 
 
 @pytest.mark.parametrize(

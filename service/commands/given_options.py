@@ -1,0 +1,52 @@
+"""Options that several commands have, each said once and handed over as one value."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import typer
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a command tells its answer: as the service's own JSON, or in words without colours."""
+
+    is_json: bool = False
+    is_raw: bool = False
+
+
+def give(
+    command: Callable[..., None],
+    name: str,
+    options: Mapping[str, Any],
+    read: Callable[..., Any],
+) -> Callable[..., None]:
+    """Give a command options by their names; as `name` it is handed what `read` makes of them."""
+    signature = inspect.signature(command, eval_str=True)
+
+    def run(**given: Any) -> None:
+        made = read(*(given.pop(option) for option in options))
+        command(**{name: made}, **given)
+
+    parameters = [one for own, one in signature.parameters.items() if own != name] + [
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for option, kind in options.items()
+    ]
+    run.__doc__ = command.__doc__
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+_FORMS: Final = {
+    "json": Annotated[
+        bool | None, typer.Option("--json", help="The service's own answer in JSON, alone.")
+    ],
+    "raw": Annotated[bool | None, typer.Option("--raw", help="No colours, also at a terminal.")],
+}
+
+
+def in_form(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --json and --raw; as `form` it is told which."""
+    return give(command, "form", _FORMS, lambda *said: Form(*map(bool, said)))

@@ -1,0 +1,53 @@
+"""`graph-memory store`: one memory from a shell."""
+
+import asyncio
+import sys
+from typing import Annotated, cast
+
+import typer
+
+from service.client.answers import Stored
+from service.client.options import MemoryOptions
+from service.client.sessions import PlaceOptions
+from service.commands.connect import connect
+from service.commands.given_options import Form, in_form
+from service.commands.here import at_place
+from service.commands.terminal import begin, console, printable, tell_json
+from service.errors import InvalidRequest
+from service.settings import Settings
+
+
+@at_place
+@in_form
+def command(
+    place: PlaceOptions,
+    form: Form,
+    text: Annotated[
+        str | None, typer.Argument(help="What to remember; '-' or nothing reads it from a pipe.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="A title in a few words.")] = None,
+    kind: Annotated[str, typer.Option(help="note, fact, preference, decision, …")] = "note",
+    tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
+) -> None:
+    """Store one memory; the next search finds it. In a repository it belongs to that project."""
+    words = _piped() if text in {None, "-"} else text
+    if not words or not words.strip():
+        raise InvalidRequest("Write what to remember, or send it through a pipe.")
+    more = cast("MemoryOptions", {"title": title, "kind": kind, "tags": tag or [], **place})
+    stored = asyncio.run(_store(begin(), words, more))
+    if form.is_json:
+        tell_json(stored)
+        return
+    linked = f", linked to {', '.join(stored['concepts'])}" if stored["concepts"] else ""
+    typer.echo(printable(f"{stored['action'].capitalize()} {stored['id']}{linked}."))
+    for warning in stored["warnings"]:
+        console.print(printable(warning), style="yellow", highlight=False, markup=False)
+
+
+def _piped() -> str | None:
+    return None if sys.stdin.isatty() else sys.stdin.read()
+
+
+async def _store(settings: Settings, text: str, more: MemoryOptions) -> Stored:
+    async with connect(settings) as memory:
+        return await memory.store_memory(text, **more)

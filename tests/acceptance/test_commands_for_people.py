@@ -1,0 +1,164 @@
+"""store, recall, ask, show and forget from a shell, with the service running and without."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.client.answers import RecallAnswer
+from service.commands.recall import trees_of
+from tests.acceptance.test_command import _environment, _serving
+from tests.acceptance.test_continuity_commands import Shell
+
+TURNING = "\u202e"
+_BARE = {"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)}
+
+
+def _plain(tree: Any) -> list[Any]:
+    """Return a tree as its words, those below it in a list."""
+    return [str(tree.label), *([_plain(child) for child in tree.children])]
+
+
+def test_a_memory_from_its_first_word_to_its_last(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    shell = Shell(own, tmp_path)
+    # Without a service: the command opens the store itself.
+    told = shell.said("store", "The code phrase is blue bunny.", "--title", "Code phrase")
+    key = told.split()[1].rstrip(",.")
+    assert told.startswith(f"Created {key}")
+    again = shell.said("store", "The code phrase is blue bunny.", "--title", "Code phrase")
+    assert again.startswith(f"Duplicate {key}")
+    with _serving(own):
+        found = json.loads(shell.said("search", "code phrase", "--json"))
+        assert [hit["id"] for hit in found["results"]] == [key]
+        shown = shell.said("show", key)
+        assert "The code phrase is blue bunny." in shown
+        assert key in shown
+        assert json.loads(shell.said("show", key, "--json"))["content"].endswith("blue bunny.")
+        assert shell.said("forget", "--matching", "bunny").startswith(f"{key}  Code phrase (note")
+        code, why = shell.run("forget", key)
+        assert (code, "--yes" in why) == (1, True)
+        assert shell.said("forget", key, "--yes") == "Forgotten: 1.\n"
+        code, why = shell.run("search", "code phrase")
+        assert (code, why.splitlines()[-1]) == (3, "Nothing was found.")
+        assert shell.run("recall", "code phrase")[0] == 3
+    assert shell.run("show", key)[0] == 1
+
+
+def test_what_is_asked_is_quoted_with_its_source_or_not_known(
+    tmp_path: Path, minilm_url: str
+) -> None:
+    own = _environment(tmp_path, MEMORY_EMBEDDING_URL=minilm_url)
+    shell = Shell(own, tmp_path)
+    unknown = ("ask", "which vaccine do llamas need in Peru")
+    with _serving(own) as (client, _):
+        text = "# 2026-02-14\n\n## 12:00 Code phrase\n\nJR's code phrase is blue bunny.\n"
+        body = {"source": "memory/2026-02-14.md", "text": text}
+        client.post("/ingest", json=body).raise_for_status()
+        said = shell.said("ask", "what is the code phrase of JR")
+        assert "JR's code phrase is blue bunny." in said
+        assert "memory/2026-02-14.md:3" in said
+        code, why = shell.run(*unknown)
+        assert (code, why.startswith("Nothing is known of that")) == (3, True)
+        refused = _ended(shell, own, *unknown, "--json")
+        assert (refused.returncode, json.loads(refused.stdout)["abstained"]) == (3, True)
+
+
+def _ended(shell: Shell, own: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "service", *words], cwd=shell.folder, capture_output=True, text=True,
+        check=False, timeout=60, env=_BARE | own,
+    )  # fmt: skip
+
+
+def test_a_text_comes_through_a_pipe(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "service", "store", "-"], input="Mina takes\nthe ferry.\n",
+        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
+        env=_BARE | own,
+    )  # fmt: skip
+    key = done.stdout.split()[1].rstrip(",.")
+    assert "Mina takes\nthe ferry." in Shell(own, tmp_path).said("show", key)
+
+
+def test_what_is_stored_in_a_repository_is_its_projects(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    shell = Shell(own, tmp_path)
+    shell.said("store", "The deploy key lies in the vault.", "--project", "git@github.com:ann/app")
+    found = json.loads(shell.said("search", "deploy key", "--project", "none", "--json"))
+    assert [hit["scope"] for hit in found["results"]] == ["github.com/ann/app"]
+    assert shell.run("search", "deploy key", "--project", "git@github.com:ann/other")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("store", " "), "what to remember"),
+        (("store", "words", "--kind", "weather"), "daily_log"),
+        (("forget",), "--matching"),
+        (("forget", "x", "--matching", "y"), "--matching"),
+        (("forget", "nobody", "--yes"), "no memory"),
+        (("show", "nobody"), "no memory"),
+        (("show", "../stats?x=1#"), "no endpoint"),
+    ],
+)
+def test_wrong_words_are_told_in_one_line(
+    tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    code, said = Shell(_environment(tmp_path), tmp_path).run(*words)
+    assert (code, told in said, said.count("\n")) == (1, True, 1), said
+
+
+def test_one_unknown_id_keeps_all_others(tmp_path: Path) -> None:
+    shell = Shell(_environment(tmp_path), tmp_path)
+    key = shell.said("store", "Stays.").split()[1].rstrip(",.")
+    assert shell.run("forget", key, "nobody", "--yes")[0] == 1
+    assert "Stays." in shell.said("show", key)
+
+
+def test_what_is_hostile_does_not_reach_the_terminal(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    hostile = f"Deploy{TURNING} now\x1b]0;owned\x07 \x1b[31mred\x1b[0m \x9b2J"
+    with _serving(own) as (client, _):
+        body = {"text": f"Deploy steps {hostile}", "title": hostile, "tags": ["deploy"]}
+        key = client.post("/memories", json=body).raise_for_status().json()["id"]
+        shell = Shell(own, tmp_path)
+        commands = [("recall", "deploy"), ("ask", "deploy", "--sure", "0"), ("show", key)]
+        commands += [(*words, "--json") for words in commands]
+        commands.append(("forget", "--matching", "deploy"))
+        for words in commands:
+            said = shell.said(*words)
+            assert "Deploy" in said
+            assert not {c for c in said if c != "\n" and (ord(c) < 32 or c in f"\x7f\x9b{TURNING}")}
+
+
+def test_ways_are_branches_of_one_tree() -> None:
+    def memory(key: str, path: list[dict[str, str]]) -> dict[str, Any]:
+        source = {"uri": None, "line_start": None, "line_end": None, "ref": None}
+        return {
+            "id": key, "title": key.upper(), "score": 0.5, "path": path, "kind": "note",
+            "source": source, "occurred_at": "2026-02-14T00:00:00Z",
+        }  # fmt: skip
+
+    def step(key: str) -> dict[str, str]:
+        return {"memory": key, "title": key.upper()}
+
+    gpu, later = {"edge": "references", "concept": "gpu"}, {"edge": "follows", "direction": "after"}
+    answer: Any = {
+        "results": [
+            memory("a", []),
+            memory("b", [step("a"), gpu, step("b")]),
+            memory("d", [step("a"), gpu, step("c"), later, step("d")]),
+            memory("e", []),
+        ]
+    }
+    known: RecallAnswer = answer
+    told = "  0.50  note of 2026-02-14"
+    assert [_plain(tree) for tree in trees_of(known)] == [
+        [f"A{told}", [f"gpu → B{told}"], ["gpu → C", [f"after → D{told}"]]],
+        [f"E{told}"],
+    ]
