@@ -33,6 +33,7 @@ from scripts.measure_search import build_store
 from scripts.search.trials import PLAIN, REQUESTS, WARM_UP_QUESTIONS
 from scripts.servers.watched_service import fake_embedding_server
 from service.app import create_app
+from service.commands.settling import settle
 from service.index.resident.residency import Residency
 from service.settings import Settings
 
@@ -74,6 +75,7 @@ async def ask_all(settings: Settings, order: StoreOrder, asked: argparse.Namespa
             await app.state.parts[Residency].index_of(settings.agent)
             for body in bodies[:WARM_UP_QUESTIONS]:
                 (await client.post(request.path, json=body)).raise_for_status()
+            settle()
             profiler = begin_profile() if asked.profile else None
             cpu, wall = time.process_time(), time.perf_counter()
             answers = [

@@ -1,6 +1,5 @@
 """`graph-memory serve`: the service alone, until it is stopped."""
 
-import gc
 import logging
 import os
 import socket
@@ -13,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.addresses import UNIX
 from service.app import create_app
+from service.commands.settling import settle
 from service.commands.terminal import begin
 from service.errors import CannotStart, ServiceError
 from service.settings import Settings
@@ -23,8 +23,6 @@ log = logging.getLogger(__name__)
 # sun_path of Linux, without the byte that ends it.
 _LONGEST_PATH_BYTES: Final = 107
 _PROBE_SECONDS: Final = 2
-# So many are made before they are looked through: what about ten searches make. By default 700.
-_YOUNG_OBJECTS: Final = 10_000
 
 
 def command() -> None:
@@ -74,17 +72,6 @@ class _Starting:
             await self.app(scope, receive, tell)
         except (ServiceError, OSError) as error:
             self.failure = error
-
-
-def settle() -> None:
-    """Leave all that stands after the start out of later collections of garbage.
-
-    210,000 objects live as long as the process: to look through them for cycles took 150 ms amid
-    a search, and young ones were looked through once a search, for a fortieth of its CPU.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 
 
 def _listen(settings: Settings) -> socket.socket:
