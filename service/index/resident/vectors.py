@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.saved import Saved
-from service.index.resident.scanning import dots, kth_greatest
+from service.index.resident.scanning import dots, kth_greatest, widened
 from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs, signs_of
 
 Floats = NDArray[np.float32]
@@ -160,7 +160,7 @@ class VectorIndex:
         """Return those of the rows that `search` would return."""
         rows = rows[mask[rows] & self._is_present[rows]]
         # Row by row: a matrix product gives equal rows sums that differ in the last bit.
-        cosines = np.vecdot(self._fine[rows].astype(np.float32), self._unit_of(vector))
+        cosines = np.vecdot(widened(self._fine.take(rows, axis=0)), self._unit_of(vector))
         if len(rows) > limit:
             kept = cosines >= kth_greatest(cosines, limit)
             rows, cosines = rows[kept], cosines[kept]
@@ -171,7 +171,7 @@ class VectorIndex:
         cosines = np.full(len(rows), np.nan, np.float32)
         known = np.flatnonzero(rows < len(self._is_present))
         known = known[self._is_present[rows[known]]]
-        stored = self._fine[rows[known]].astype(np.float32)
+        stored = widened(self._fine.take(rows[known], axis=0))
         cosines[known] = np.vecdot(stored, self._unit_of(vector))
         return cosines
 
@@ -216,7 +216,7 @@ class VectorIndex:
         present = self._is_present.copy()
 
         def nearest(row: int, limit: int) -> Rows:
-            return self.search(self._fine[row].astype(np.float32), present, limit)[0]
+            return self.search(widened(self._fine[row]), present, limit)[0]
 
         self._share = fitting_share(np.flatnonzero(present), self._signs, nearest)
 
