@@ -75,6 +75,16 @@ class Chains:
         """Return what came just after a memory."""
         return self._beside(_AFTER, row)
 
+    def beside(self, rows: Sequence[int]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+        """Return what came just before and just after each of these."""
+        size = self._one.shape[1]
+        known = np.array([row for row in rows if row < size], np.intp)
+        sides = []
+        for side, one in enumerate(self._one[:, known].tolist()):
+            ends = dict(zip(known.tolist(), one, strict=True))
+            sides.append([self._ends(side, row, ends.get(row, NOBODY)) for row in rows])
+        return sides[0], sides[1]
+
     def weight(self, source: int, target: int) -> int:
         """Return 0: that one memory follows another has no weight."""
         del source, target
@@ -138,7 +148,11 @@ class Chains:
         return chains
 
     def _beside(self, side: int, row: int) -> Sequence[int]:
-        one = int(self._one[side, row]) if row < self._one.shape[1] else NOBODY
+        return self._ends(
+            side, row, int(self._one[side, row]) if row < self._one.shape[1] else NOBODY
+        )
+
+    def _ends(self, side: int, row: int, one: int) -> Sequence[int]:
         if one == _SEVERAL:
             return self._several[side, row]
         return () if one == NOBODY else (one,)

@@ -1,6 +1,6 @@
 """What lies beside memories and concepts in one agent's index; see Engine for each of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -80,13 +80,16 @@ def before_and_after(
     index: AgentIndex, keys: Iterable[str]
 ) -> dict[str, tuple[list[str], list[str]]]:
     """Return the ids of the memories just before and just after each one."""
-    follows = index.graph.follows
     with index.lock:
+        rows = index.held(keys)
+        before, after = index.graph.follows.beside(list(rows.values()))
         return {
-            key: (_named(index, follows.ahead(row)), _named(index, follows.behind(row)))
-            for key, row in index.held(keys).items()
+            key: (_named(index, earlier), _named(index, later))
+            for key, earlier, later in zip(rows, before, after, strict=True)
         }
 
 
-def _named(index: AgentIndex, rows: Iterable[int]) -> list[str]:
+def _named(index: AgentIndex, rows: Sequence[int]) -> list[str]:
+    if len(rows) == 1:
+        return [index.keys[rows[0]]]
     return sorted(index.keys[row] for row in rows)

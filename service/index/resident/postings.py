@@ -16,6 +16,9 @@ _COMMON: Final = 0.25
 # So many postings of one part are kept as they were found, each with 9 bytes: up to 5 MB.
 _MOST_KEPT: Final = 500_000
 _KEPT_BYTES: Final = 9
+# Of so many terms the counts are laid out for every document of a part: what a few questions ask.
+# To look one up in the postings takes 9 microseconds for 600 documents, this 1.
+_MOST_COUNTED: Final = 24
 K1: Final = 1.2
 _B: Final = 0.75
 
@@ -27,16 +30,6 @@ class TermPostings:
     documents: Positions | None
     counts: Counts
     living: int
-
-    def count(self, documents: Positions) -> Counts:
-        """Return how often the term stands in each of these documents."""
-        if self.documents is None:
-            return self.counts.take(documents)
-        positions = self.documents.searchsorted(documents)
-        held = self.documents.take(positions, mode="clip") == documents
-        counts: Counts = self.counts.take(positions, mode="clip")
-        counts *= held
-        return counts
 
 
 class IndexPart(ABC):
@@ -52,6 +45,8 @@ class IndexPart(ABC):
         # One search asks four times for the same terms, and some terms are asked for all the time.
         self._found: dict[int, TermPostings | None] = {}
         self._kept = 0
+        # How often a term stands in each document, of the terms that were counted last.
+        self._counted: dict[int, Counts] = {}
 
     @property
     def living(self) -> int:
@@ -62,6 +57,7 @@ class IndexPart(ABC):
     def bytes(self) -> int:
         """The memory held."""
         own = self.lengths.nbytes + self.rows.nbytes + self._norms[1].nbytes
+        own += sum(column.nbytes for column in tuple(self._counted.values()))
         return own + self._kept * _KEPT_BYTES
 
     def kill(self, documents: Positions) -> int:
@@ -97,9 +93,21 @@ class IndexPart(ABC):
             self._norms = (average, norms)
         return norms
 
-    def find(self, terms: Terms) -> list[TermPostings | None]:
+    def count(self, term: int, postings: TermPostings, documents: Positions) -> Counts:
+        """Return how often a term, whose postings these are, stands in each of the documents."""
+        if postings.documents is None:
+            return postings.counts.take(documents)
+        column = self._counted.get(term)
+        if column is None:
+            if len(self._counted) >= _MOST_COUNTED:
+                self._counted.pop(next(iter(self._counted)))
+            column = np.zeros(len(self.rows), postings.counts.dtype)
+            column[postings.documents] = postings.counts
+            self._counted[term] = column
+        return column.take(documents)
+
+    def find(self, wanted: Sequence[int]) -> list[TermPostings | None]:
         """Return where each of the terms stands, None for nowhere."""
-        wanted: list[int] = terms.tolist()
         if self._kept > _MOST_KEPT:
             self._found, self._kept = {}, 0
         new = [term for term in wanted if term not in self._found]
@@ -120,7 +128,7 @@ class IndexPart(ABC):
     def _forget(self) -> None:
         """Forget what was worked out of the documents: they are others now."""
         self._norms = (0.0, self.lengths[:0])
-        self._found, self._kept = {}, 0
+        self._found, self._kept, self._counted = {}, 0, {}
 
     def _postings_of(self, documents: Positions, counts: NDArray[Any]) -> TermPostings | None:
         living = len(documents)

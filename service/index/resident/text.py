@@ -105,25 +105,23 @@ class TextIndex:
 
         A row without a text has no words. No two of the words may have one stem.
         """
-        terms = np.array([TERMS[word] for word in words], np.int64)
+        terms = [TERMS[word] for word in words]
         counts = np.zeros((len(rows), len(words)), np.float32)
         lengths = np.zeros(len(rows), np.float32)
         frequencies = np.zeros(len(words), np.float32)
         places = np.full(len(rows), -1, np.int32)
         known = rows < len(self._places)
         places[known] = self._places[rows[known]]
-        # In the order of their places, so that each part has one stretch of them.
-        order = places.argsort()
-        ordered = places[order]
+        slots, documents = places >> 16, places & 0xFFFF
         for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
-            begin, end = ordered.searchsorted((slot << 16, (slot + 1) << 16)).tolist()
-            here, documents = order[begin:end], (ordered[begin:end] & 0xFFFF).astype(np.intp)
-            lengths[here] = part.lengths[documents]
+            here = np.flatnonzero(slots == slot)
+            held = documents[here]
+            lengths[here] = part.lengths[held]
             for column, postings in enumerate(part.find(terms)):
                 if postings is not None:
                     frequencies[column] += postings.living
-                    if end > begin:
-                        counts[here, column] = postings.count(documents)
+                    if len(here):
+                        counts[here, column] = part.count(terms[column], postings, held)
         return Counted(counts, lengths, frequencies)
 
     def save(self) -> Saved:
@@ -254,7 +252,7 @@ class TextIndex:
         return next(n for n in count() if n != self._tail_slot and n not in self._segments)
 
     def _search(self, words: str, mask: Mask, *, needs_all: bool) -> tuple[Rows, Floats]:
-        terms = np.array(list(dict.fromkeys(TERMS[word] for word in words.split())), np.int64)
+        terms = list(dict.fromkeys(TERMS[word] for word in words.split()))
         in_parts = [(part, part.find(terms)) for part in self._parts() if part.living]
         weights = [
             self._term_weight(each)

@@ -49,15 +49,15 @@ class Explanation:
         What an index found has its rank and score there; behind it comes what else has a share.
         """
         row, ranks = self._rows[key], self._ranks
-        for number, name in enumerate(ranks.names):
-            share = float(ranks.shares[number, row])
+        told = (ranks.shares[:, row], ranks.values[:, row], ranks.places[:, row])
+        columns = (column.tolist() for column in told)
+        for name, share, value, place in zip(ranks.names, *columns, strict=True):
             found = ranks.found.get(name, {})
             if key in found:
                 rank, score = found[key]
                 yield name, SignalHit(rank, score, share=share)
             elif share > 0:
-                rank = int(ranks.places[number, row]) + len(found) + 1
-                yield name, SignalHit(rank, float(ranks.values[number, row]), share=share)
+                yield name, SignalHit(place + len(found) + 1, value, share=share)
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -160,7 +160,7 @@ class _Fusion:
         better = {key: trail for key, trail in trails.items() if trail.worth > total[key]}
         gained = {key: trail.worth - total[key] for key, trail in better.items()}
         final = total | {key: trail.worth for key, trail in better.items()}
-        greatest = max(1.0, *final.values())
+        greatest = max(1.0, *final.values()) if first else 1.0
         for key, shares in first.items():
             for name, share in shares.items():
                 self.scores.add_share(key, name, share * greatest)

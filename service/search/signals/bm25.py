@@ -44,7 +44,9 @@ def bm25(evidence: Evidence, idf: Floats, contexts: Sequence[Sequence[RowNumbers
             read = 1 + known.sum(axis=1)
             # A text at a chain's end is short for one with neighbours; one alone is not.
             is_several = read > 1
-            texts[row] = np.where(is_several, read[is_several].mean(), 1) if is_several.any() else 1
+            several = int(np.count_nonzero(is_several))
+            if several:
+                texts[row, is_several] = (read * is_several).sum() / np.float32(several)
     average = max(1.0, evidence.corpus.words / max(1, evidence.corpus.documents))
     norms = _K1 * (1 - _B + _B * lengths / (average * texts))
     damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
