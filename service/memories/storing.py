@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from service.access.caller import LOCAL, Caller, caller
@@ -60,76 +61,105 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
     )
 
 
+@dataclass(slots=True)
+class _Batch:
+    """Pushed memories on their way in, and what became of each so far, by its place."""
+
+    pipeline: Pipeline
+    pushed: Sequence[Pushed]
+    keys: dict[int, str] = field(default_factory=dict)
+    actions: dict[int, str] = field(default_factory=dict)
+    told: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    refusals: dict[int, TextRefused] = field(default_factory=dict)
+    total: Synced = field(default_factory=Synced)
+
+    async def store(self) -> None:
+        """Store group after group; what no quota has room for is refused like a text."""
+        groups = _groups(self.pushed)
+        stored = store_groups(self.pipeline, [partial(self._drafted, group) for group in groups])
+        done = 0
+        async with aclosing(stored) as written:
+            try:
+                async for synced in written:
+                    self._take(groups[done], synced)
+                    done += 1
+            except QuotaFull as error:
+                if not self.actions:
+                    raise
+                for place in (one for group in groups[done:] for one in group):
+                    if place not in self.refusals:
+                        self.told[place] = (error.detail,)
+
+    async def _drafted(self, group: Sequence[int]) -> list[Draft]:
+        """Screen the memories of a group and return their drafts, without those refused."""
+        pushed = [self.pushed[place] for place in group]
+        characters = sum(len(one.text) for one in pushed)
+        screened = await read_texts(characters, screen_each, self.pipeline.sanitiser, pushed)
+        accepted: dict[int, Pushed] = {}
+        for place, one in zip(group, screened, strict=True):
+            if isinstance(one, Pushed):
+                accepted[place], self.told[place] = one, one.screened
+            else:
+                self.refusals[place], self.told[place] = one, (one.detail,)
+        drafts = await read_texts(characters, _drafts_of, accepted)
+        self.keys |= {place: draft.id for place, draft in drafts.items()}
+        return list(drafts.values())
+
+    def _take(self, group: Sequence[int], synced: Synced) -> None:
+        places = [place for place in group if place not in self.refusals]
+        self.actions |= zip(places, synced.actions, strict=True)
+        total = self.total
+        self.total = replace(
+            total, concepts=total.concepts | synced.concepts,
+            warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
+            embedded=total.embedded + synced.embedded,
+        )  # fmt: skip
+
+    def result(self) -> tuple[list[str], Synced]:
+        """Return the ids and what became of all memories, in their order."""
+        places = range(len(self.pushed))
+        ids = [self.keys[place] if place in self.actions else "" for place in places]
+        return ids, replace(
+            self.total, actions=tuple(self.actions.get(place, REFUSED) for place in places),
+            told=tuple(self.told[place] for place in places),
+        )  # fmt: skip
+
+
 async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str], Synced]:
     """Store memories; returns their ids and what became of them, both in the order of `pushed`.
 
     Written in transactions of 128, each agent's by itself: should one fail, those before it are
-    stored, and sending all of them again is free. Texts are screened first; what is refused has no
-    id, REFUSED as its action, and the reason in `told`: so, too, what no quota has room for. Raises
-    QuotaFull where there is room for none, and SwitchedOff before anything is written.
+    stored, and sending all of them again is free. Texts are screened first, those of a transaction
+    while the one before is written; what is refused has no id, REFUSED as its action, and the
+    reason in `told`: so, too, what no quota has room for. Raises QuotaFull where there is room for
+    none, and SwitchedOff before anything is written.
     """
     await refuse_any_switched_off(pipeline.db, map(_place, pushed))
-    characters = sum(len(one.text) for one in pushed)
-    screened = await read_texts(characters, screen_each, pipeline.sanitiser, pushed)
-    return await _store(pipeline, screened, characters)
+    batch = _Batch(pipeline, pushed)
+    await batch.store()
+    return batch.result()
 
 
 async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
     """Store one memory; raises TextRefused and SwitchedOff."""
     await refuse_any_switched_off(pipeline.db, [_place(pushed)])
-    characters = len(pushed.text)
-    [screened] = await read_texts(characters, screen_each, pipeline.sanitiser, [pushed])
-    if isinstance(screened, TextRefused):
-        raise screened
-    [key], synced = await _store(pipeline, [screened], characters)
+    batch = _Batch(pipeline, [pushed])
+    await batch.store()
+    if batch.refusals:
+        raise batch.refusals[0]
+    [key], synced = batch.result()
     return key, synced
 
 
-async def _store(
-    pipeline: Pipeline, screened: Sequence[Pushed | TextRefused], characters: int
-) -> tuple[list[str], Synced]:
-    drafts, told = await read_texts(characters, _drafts_of, screened)
-    places = _groups(drafts)
-    actions = [REFUSED] * len(screened)
-    total = Synced(told=told)
-    stored = store_groups(pipeline, [[drafts[i] for i in group] for group in places])
-    done = 0
-    async with aclosing(stored) as written:
-        try:
-            async for synced in written:
-                for place, action in zip(places[done], synced.actions, strict=True):
-                    actions[place] = action
-                done += 1
-                total = replace(
-                    total, concepts=total.concepts | synced.concepts,
-                    warnings=tuple(dict.fromkeys(total.warnings + synced.warnings)),
-                    embedded=total.embedded + synced.embedded,
-                )  # fmt: skip
-        except QuotaFull as error:
-            if not done:
-                raise
-            refused = {place: (error.detail,) for group in places[done:] for place in group}
-            told = tuple(refused.get(place, one) for place, one in enumerate(told))
-            total = replace(total, told=told)
-            drafts = {place: one for place, one in drafts.items() if place not in refused}
-    ids = [drafts[i].id if i in drafts else "" for i in range(len(screened))]
-    return ids, replace(total, actions=tuple(actions))
+def _drafts_of(accepted: Mapping[int, Pushed]) -> dict[int, Draft]:
+    return {place: draft_of(one, place) for place, one in accepted.items()}
 
 
-def _drafts_of(
-    screened: Sequence[Pushed | TextRefused],
-) -> tuple[dict[int, Draft], tuple[tuple[str, ...], ...]]:
-    """Return drafts by their places, without those refused, and what is told of each place."""
-    drafts = {i: draft_of(one, i) for i, one in enumerate(screened) if isinstance(one, Pushed)}
-    told = tuple(one.screened if isinstance(one, Pushed) else (one.detail,) for one in screened)
-    return drafts, told
-
-
-def _groups(drafts: Mapping[int, Draft]) -> list[list[int]]:
-    """Return the places of drafts that are written together, each agent's by themselves."""
+def _groups(pushed: Sequence[Pushed]) -> list[list[int]]:
+    """Return the places of memories that are written together, each agent's by themselves."""
     groups: list[list[int]] = []
-    for agent in sorted({draft.agent for draft in drafts.values()}):
-        every = [i for i, draft in drafts.items() if draft.agent == agent]
+    for agent in sorted({one.agent for one in pushed}):
+        every = [place for place, one in enumerate(pushed) if one.agent == agent]
         starts = range(0, len(every), _TRANSACTION_MEMORIES)
         groups += [every[start : start + _TRANSACTION_MEMORIES] for start in starts]
     return groups

@@ -7,7 +7,7 @@ something from a user or asks for what is private needs a word of each kind for 
 # ruff: noqa: E501 - rows of tables
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Final, NamedTuple
 
 _SENTENCE_ENDS: Final = re.compile(r"[.!?;](?=\s|$)|[\n。！？；]")
@@ -65,8 +65,17 @@ _ENGLISH: Final = {
     "remember": r"\b(?:remember|memori[sz]e|store|save|record|note down|write down|keep in mind|commit|persist|learn|add (?:it |this )?to (?:your )?(?:long[- ]term )?memory|bear in mind)\b",
     "consents": r"\b(?:user|owner|human|customer|he|she|they|boss|admin\w*)s?\b[^.!?\n]{0,30}\b(?:want|wish|agree|approv|allow|authori[sz]|consent|trust|grant|permit|waive|pre-?approve|accept|sign)\w*\b[^.!?\n]{0,60}\b(?:any|all|every|without|no (?:need|confirmation|questions?)|unlimited|full|permanent|automatic\w*|anything|payments?|purchases?|install\w*|transfers?|skip|https?|\.com|\.example|from us|by us)",
 }  # fmt: skip
-# One of these stands in whatever such a cue finds: to look for them costs a tenth of the cue.
+# One of these stands in whatever such a cue finds: where none does, it need not be tried.
 _STEMS: Final = {
+    "norms": "instruction|prompt|guideline|guardrail|directive|guidance|rule|limit|orders|advice|layer|check|feature|measure|protocol|moderation|safeguard|protection|polic|order|restriction|constraint|message|context|filter|training|programming|command|duties|boundar|briefing|setup|told|taught|instructed|trained|briefed|given|received| came| comes| was| has been| stands| stood| is written| you were| you have been| you've been| i said| they said",
+    "overturn": "ignor|disregard|forget|overrid|overrul|bypass|neglect|discard|abandon|drop|dismiss|aside|behind|away| out|no longer|not apply|not count|not bind|not matter|not follow|not obey|not heed|n't apply|n't count|n't bind|n't matter|n't follow|n't obey|n't heed|supersede|replaces|cancel|void|null|revok|expired|obsolete|stop |wipe|erase|start|outrank|trump|suspend|lifted|overwrit|unlearn| off| down|disable|deactivate|withdrawn|retract|reject|precedence|priorit",
+    "reader": "you|assistant|agent|ai|llm|language model|chatbot|whoever|bot",
+    "must": "must|should|shall|have to|has to|need to|require|make sure|be sure|please|kindly|always|never|ensure|ought|instructed|obliged|expected to|want you to|your ",
+    "private": "user|owner|human|customer|person|conversation|chat |transcript|memories|inbox|contacts|address book|private note| you | he | she | they |home |config|settings|environment|state|api key|access key|credential|password|secrets|tokens|private key|ssh key|cookies|login",
+    "place": "http|www.|@|webhook|query |url|server|endpoint|pastebin|gist|public |.com|.io|.net|.xyz|.ru|.example|.org|.dev|.app|.test|.site|address|link|number|site|host|image tag|next answer|next reply|next message|dns",
+    "forever": "from now|from today|from here|from this|henceforth|going forward|future|every time|each time|whenever|anytime|any time|always|standing|permanent|for ever|forever|answer|repl|response|conversation|session|chat|message|request|question",
+    "remote": "do what|do the |do all|do everything|follow |carry out|execute|obey|apply |act on|run what|run the |run all|run everything",
+    "believe": "trust|believe|rely on|treat|regard|consider|accept|take|count|obey|follow|hono|comply|submit|listen",
     "not_told": "user|human|owner|operator|anyone|anybody|customer|person|nobody|no one",
     "between_us": "between |keep|leave|hide|conceal|back",
     "freed": "unrestrict|uncensor|unfilter|jailbr|unbound|unchain|unlock|liberat|amoral|lawless|rule|refuse|yes to|restriction|limit|filter|polic|guardrail|moral|ethic|censor|boundar|constraint|safety|scruple|taboo|conscience|guideline",
@@ -81,7 +90,7 @@ _STEMS: Final = {
     "consents": "want|wish|agree|approv|allow|authori|consent|trust|grant|permit|waive|accept|sign",
     "remember": "remember|memor|store|save|record|note down|write down|keep in mind|commit|persist|learn|bear in mind",
     "steer": "recommend|suggest|mention|insert|promote|prais|advertis|steer|favo|prefer|point|link to|append|rate|rank|endorse|defend|advise|warn|that|answer|reply|respond|vote|claim|each|every|all|your",
-    "own_prompt": "prompt|instruction|message|rule|guideline|configur|text|order|briefing|you",
+    "own_prompt": "prompt|instruction|message|rule|guideline|configur|text|order|briefing|you|precede|came before",
 }  # fmt: skip
 _ENGLISH_RULES: Final = (
     Rule("override", 0.6, ("norms", "overturn", "before", "reader")),
@@ -185,7 +194,9 @@ _CHINESE_RULES: Final = (
 Cues = Mapping[str, re.Pattern[str]]
 
 
-_STEMS_OF: Final = {kind: tuple(stems.split("|")) for kind, stems in _STEMS.items()}
+STEMS: Final[Mapping[str, frozenset[str]]] = {
+    kind: frozenset(stems.split("|")) for kind, stems in _STEMS.items()
+}
 
 _ENGLISH_CUES: Final[Cues] = {kind: re.compile(one) for kind, one in _ENGLISH.items()}
 _KOREAN_CUES: Final[Cues] = {kind: re.compile(one) for kind, one in _KOREAN.items()}
@@ -197,21 +208,29 @@ LANGUAGES: Final[Mapping[str, tuple[Cues, tuple[Rule, ...]]]] = {
 }
 
 
-def rules_met(text: str, language: str) -> Iterator[tuple[Rule, int, int]]:
+# With what one of each stands in every text that meets the rule.
+_ENGLISH_NEEDS: Final = tuple(
+    (rule, tuple(STEMS[kind] for kind in rule.kinds if kind in STEMS)) for rule in _ENGLISH_RULES
+)
+
+
+def rules_met(
+    text: str, language: str, present: Set[str] | None = None
+) -> Iterator[tuple[Rule, int, int]]:
     """Yield the rules that a folded text meets, and where: the sentence's first and last place.
 
-    Each rule once. Time grows with the length: of the words that a rule begins with, the first
-    hundred are looked at.
+    Each rule once. `present` are the stems that stand in the text, where that is known already: to
+    try a cue takes as long as finding all of them. Time grows with the length: of the words that a
+    rule begins with, the first hundred are looked at.
     """
     cues, rules = LANGUAGES[language]
+    if present is not None and language == "english":
+        rules = tuple(rule for rule, needs in _ENGLISH_NEEDS if not lacks_any(present, needs))
     known: dict[str, bool] = {}
 
     def is_there(kind: str) -> bool:
         if kind not in known:
-            stems = _STEMS_OF.get(kind, ()) if language == "english" else ()
-            known[kind] = (not stems or any(stem in text for stem in stems)) and cues[kind].search(
-                text
-            ) is not None
+            known[kind] = cues[kind].search(text) is not None
         return known[kind]
 
     ends: list[int] = []
@@ -223,6 +242,15 @@ def rules_met(text: str, language: str) -> Iterator[tuple[Rule, int, int]]:
             if all(cues[kind].search(text, start, end) for kind in rule.kinds[1:]):
                 yield rule, start, end
                 break
+
+
+def lacks_any(present: Set[str], groups: Iterable[frozenset[str]]) -> bool:
+    """Say whether no word at all of one of these groups is present."""
+    # No any(): a generator for each rule would cost as much as the rest.
+    for group in groups:  # noqa: SIM110
+        if group.isdisjoint(present):
+            return True
+    return False
 
 
 def _sentences(text: str, anchor: re.Pattern[str], ends: list[int]) -> Iterator[tuple[int, int]]:

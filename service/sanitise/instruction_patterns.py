@@ -18,7 +18,7 @@ class Pattern(NamedTuple):
     name: str
     weight: float
     expression: re.Pattern[str]
-    words: tuple[tuple[str, ...], ...] = ()
+    words: tuple[frozenset[str], ...] = ()
 
 
 # Between two words: blanks and marks, none where letters were spelled out.
@@ -155,8 +155,8 @@ _CHINESE: Final = (
 )  # fmt: skip
 
 
-def _words(written: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(group.split("|")) for group in written.split("&"))
+def _words(written: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(group.split("|")) for group in written.split("&"))
 
 
 ENGLISH: Final[tuple[Pattern, ...]] = tuple(

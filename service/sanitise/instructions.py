@@ -1,14 +1,15 @@
 """Scoring what a text wants of its reader; advice of a second line, not a proof."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from service.sanitise.folding import spellings
-from service.sanitise.instruction_cues import rules_met
+from service.sanitise.instruction_cues import STEMS, lacks_any, rules_met
 from service.sanitise.instruction_patterns import CHINESE, DISCUSSED, ENGLISH, KOREAN, Pattern
+from service.sanitise.word_finder import WordFinder
 
 # From here on a policy acts.
 LEAST_SCORE: Final = 0.5
@@ -18,6 +19,12 @@ _AROUND: Final = 160
 _QUOTES: Final = "\"'`\u201c\u201d\u2018\u2019\u300c\u300d\u300e\u300f\u00ab\u00bb\u3010"
 _HANGUL: Final = re.compile("[가-힣]")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
+# What English patterns and cues need, all of it looked for at once.
+_WORDS: Final = WordFinder(
+    word
+    for group in (*(words for one in ENGLISH for words in one.words), *STEMS.values())
+    for word in group
+)
 _SENTENCE: Final = re.compile(r"[^.!?\u3002\uff01\uff1f\n]{0,2000}[.!?\u3002\uff01\uff1f\n]?")
 
 
@@ -57,13 +64,14 @@ def without_instructions(text: str) -> str:
 
 
 def _found(text: str, *, is_hidden: bool) -> Iterable[tuple[str, float]]:
-    for pattern in _asked(text):
+    present = _WORDS.words_in(text)
+    for pattern in _asked(text, present):
         match = pattern.expression.search(text)
         if match:
             is_told = not is_hidden and _is_quoted(text, match)
             yield pattern.name, pattern.weight * (_QUOTED_SHARE if is_told else 1)
     for language in _languages(text):
-        for rule, start, end in rules_met(text, language):
+        for rule, start, end in rules_met(text, language, present):
             around = text[max(0, start - _AROUND) : end + _AROUND]
             is_told = not is_hidden and _is_quoted_within(text[start:end], around)
             yield rule.name, rule.weight * (_QUOTED_SHARE if is_told else 1)
@@ -81,26 +89,14 @@ def _is_quoted_within(sentence: str, around: str) -> bool:
     return any(one in sentence for one in _QUOTES) and DISCUSSED.search(around) is not None
 
 
-def _asked(text: str) -> Iterable[Pattern]:
-    """Yield the patterns whose words stand in a text: words cost a hundredth of patterns."""
-    known: dict[str, bool] = {}
+def _asked(text: str, present: Set[str]) -> Iterable[Pattern]:
+    """Yield the patterns whose words are present: words cost a hundredth of patterns."""
     for pattern in ENGLISH:
-        if all(_has_one_of(group, text, known) for group in pattern.words):
+        if not lacks_any(present, pattern.words):
             yield pattern
     if not text.isascii():
         yield from KOREAN if _HANGUL.search(text) else ()
         yield from CHINESE if _HAN.search(text) else ()
-
-
-def _has_one_of(words: Iterable[str], text: str, known: dict[str, bool]) -> bool:
-    """Say whether one of these words is in a text; `known` keeps what was looked for."""
-    for word in words:
-        is_there = known.get(word)
-        if is_there is None:
-            is_there = known[word] = word in text
-        if is_there:
-            return True
-    return False
 
 
 def _is_quoted(text: str, match: re.Match[str]) -> bool:

@@ -1,10 +1,11 @@
 """Pushed memories: compared with the store and embedded, then written.
 
-Groups of a batch go through both one behind the other: while one is written the next is embedded.
+Groups of a batch go through both one behind the other: while one is written the next is screened
+and embedded.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -24,6 +25,9 @@ from service.writing.pipeline import Pipeline, Synced, commit_embedded
 # A transaction of 128 memories begins after 0.05 s.
 _LONGEST_REST_SECONDS: Final = 0.2
 
+# Gives the drafts of one group, made when their turn comes: none where no memory is accepted.
+Drafting = Callable[[], Awaitable[Sequence[Draft]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -34,24 +38,23 @@ class Prepared:
     embedded: Embedded
 
 
-async def store_groups(
-    pipeline: Pipeline, groups: Sequence[Sequence[Draft]]
-) -> AsyncGenerator[Synced]:
+async def store_groups(pipeline: Pipeline, groups: Sequence[Drafting]) -> AsyncGenerator[Synced]:
     """Store groups of pushed memories, each of one agent and by itself; yields what became of it.
 
     What is there already, with equal text, stays as it is: `actions` says of each draft, in order,
     whether it was created, updated or a duplicate.
     """
-    ahead: asyncio.Task[Prepared] | None = None
+    ahead: asyncio.Task[tuple[Sequence[Draft], Prepared | None]] | None = None
     try:
-        for number, drafts in enumerate(groups):
-            prepared = await (ahead or _prepare(pipeline, drafts))
+        for number, draft in enumerate(groups):
+            drafts, prepared = await ahead if ahead else (await draft(), None)
             ahead = None
-            following = groups[number + 1] if number + 1 < len(groups) else ()
-            # What stands in both is compared with what this group leaves in the store.
-            if following and _keys(drafts).isdisjoint(_keys(following)):
-                ahead = asyncio.create_task(_prepare_meanwhile(pipeline, following))
-            yield await _store(pipeline, prepared)
+            if drafts and prepared is None:
+                prepared = await _prepare(pipeline, drafts)
+            if number + 1 < len(groups):
+                following = _prepare_meanwhile(pipeline, groups[number + 1], _keys(drafts))
+                ahead = asyncio.create_task(following)
+            yield await _store(pipeline, prepared) if prepared else Synced()
     finally:
         if ahead is not None:
             ahead.cancel()
@@ -62,14 +65,19 @@ def _keys(drafts: Sequence[Draft]) -> set[str]:
     return {draft.id for draft in drafts}
 
 
-async def _prepare_meanwhile(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
-    """Prepare drafts while the database writes others: before that this process is busy itself."""
+async def _prepare_meanwhile(
+    pipeline: Pipeline, draft: Drafting, before: set[str]
+) -> tuple[Sequence[Draft], Prepared | None]:
+    """Prepare a group while the database writes another: before that this process is busy itself.
+
+    What stands in both is compared with what that one leaves in the store, so not prepared yet.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_REST_SECONDS):
             await pipeline.db.is_busy.wait()
-    prepared = await _prepare(pipeline, drafts)
-    await asyncio.to_thread(_read_ahead, prepared.change.drafts)
-    return prepared
+    drafts = await draft()
+    is_apart = bool(drafts) and before.isdisjoint(_keys(drafts))
+    return drafts, await _prepare(pipeline, drafts) if is_apart else None
 
 
 async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
@@ -79,7 +87,12 @@ async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     writes = [_kept(d, old[d.id]) if d.id in old else d for d in writes]
     replaced = {d.id: old[d.id] for d in writes if d.id in old}
     change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
-    return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
+    if len(writes) <= 1:
+        return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
+    embedded, _ = await asyncio.gather(
+        embed_now(pipeline.vectors, change), asyncio.to_thread(_read_ahead, writes)
+    )
+    return Prepared(drafts, change, embedded)
 
 
 def _kept(draft: Draft, old: StoredMemory) -> Draft:
@@ -92,7 +105,7 @@ def _kept(draft: Draft, old: StoredMemory) -> Draft:
 
 
 def _read_ahead(drafts: Iterable[Draft]) -> None:
-    """Read texts while the database is busy with others: what they hold is kept for their turn."""
+    """Read texts while others are waited for: what they hold is kept for their turn."""
     for draft in drafts:
         index_words(draft.text)
         proper_names(draft.content)

@@ -199,8 +199,13 @@ class Follower:
         self._on_doubt(await asyncio.to_thread(_apply_to_all, residents, commits, model))
 
     async def _model_of(self, commits: Sequence[Commit]) -> str | None:
-        """Return the fingerprint that the store's vectors carry, asked where vectors are new."""
-        if any(change.table == "embedding" for commit in commits for change in commit.changes):
+        """Return the fingerprint that the store's vectors carry, asked where vectors are new.
+
+        A process that is alone notes another model before it writes the first vector of it.
+        """
+        rows = [c.row or {} for one in commits for c in one.changes if c.table == "embedding"]
+        is_known = self.is_alone and {row.get("fingerprint") for row in rows} == {self._fingerprint}
+        if rows and not is_known:
             stored = (await self._db.meta("embedding")).get("fingerprint")
             if self._fingerprint not in {None, stored}:
                 log.warning("the store's vectors are of another model now: %s", stored)

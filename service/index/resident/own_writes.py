@@ -5,6 +5,8 @@ from itertools import count
 from typing import Any, Final
 from uuid import uuid4
 
+import orjson
+
 from service.index.resident.graph import EDGE_TABLES
 from service.index.resident.stamps import StampRefused
 from service.records import Commit, RowChange
@@ -117,6 +119,7 @@ class OwnWrites:
                 wanted[table].append(_listed(key))
             ids = {table: [record(table, key) for key in found] for table, found in wanted.items()}
             rows = await self._db.run(CURRENT_ROWS, **ids)
+            rows["concept"] = orjson.loads(rows["concept"])
             for table, found in wanted.items():
                 changes += _changes(table, found, rows)
         return Commit(next(self._looks), tuple(changes))

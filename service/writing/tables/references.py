@@ -1,5 +1,7 @@
 """What memories mention, and how many mention each concept."""
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from service.store.database import record
@@ -33,9 +35,17 @@ def references(linked: LinkedChange) -> Fragment | None:
         changed_references=[rows[key] for key in kept if key not in new],
         gone_references=[rows[key]["id"] for key in rows if not rows[key]["concepts"]],
         counts=[
-            {"id": record("concept", [agent, slug]), "by": by}
-            for slug, by in sorted(found.counts.items())
-            if slug not in learned
+            {"by": by, "ids": [record("concept", [agent, slug]) for slug in slugs]}
+            for by, slugs in _by_count(found.counts, learned).items()
         ],
         mentioned=sorted([agent, slug] for slug in mentioned if found.counts.get(slug, 0) <= 0),
     )
+
+
+def _by_count(counts: Mapping[str, int], learned: Collection[str]) -> dict[int, list[str]]:
+    """Return the concepts that are there already by how many memories more mention them."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for slug, by in sorted(counts.items()):
+        if slug not in learned:
+            found[by].append(slug)
+    return found

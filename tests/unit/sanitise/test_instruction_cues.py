@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.sanitise import instruction_cues
 from service.sanitise.folding import spellings
@@ -48,15 +50,32 @@ def test_what_is_like_them_is_left_alone(text: str) -> None:
     assert not score_instructions(text).is_high
 
 
-@pytest.mark.parametrize("kind", sorted(instruction_cues._STEMS_OF))
+@pytest.mark.parametrize("kind", sorted(instruction_cues.STEMS))
 def test_whatever_a_cue_finds_holds_one_of_its_stems(kind: str) -> None:
     cue, found = LANGUAGES["english"][0][kind], 0
     for spelling in (one for text in TEXTS for one in spellings(text)):
         for match in cue.finditer(spelling):
             found += 1
-            stems = instruction_cues._STEMS_OF[kind]
+            stems = instruction_cues.STEMS[kind]
             assert any(stem in match[0] for stem in stems), match[0]
     assert found
+
+
+@pytest.mark.parametrize("kind", sorted(instruction_cues.STEMS))
+@given(st.data())
+def test_whatever_a_cue_could_find_holds_one_of_its_stems(kind: str, data: st.DataObject) -> None:
+    cue, stems = LANGUAGES["english"][0][kind], instruction_cues.STEMS[kind]
+    for match in cue.finditer(data.draw(st.from_regex(cue))):
+        assert any(stem in match[0] for stem in stems), match[0]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_to_leave_out_what_lacks_a_stem_changes_nothing(text: str) -> None:
+    for spelling in spellings(text):
+        stems = frozenset().union(*instruction_cues.STEMS.values())
+        present = {stem for stem in stems if stem in spelling}
+        met = list(rules_met(spelling, "english", present))
+        assert met == list(rules_met(spelling, "english"))
 
 
 def test_a_rule_is_met_in_one_sentence_of_a_long_text() -> None:
