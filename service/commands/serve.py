@@ -1,6 +1,5 @@
 """`graph-memory serve`: the service alone, until it is stopped."""
 
-import gc
 import logging
 import os
 import socket
@@ -31,10 +30,6 @@ def command() -> None:
     settings = begin()
     listening = _listen(settings)
     app = create_app(settings)
-    # What was imported stays for good: to look through all of it again and again took a tenth of
-    # the CPU of a load.
-    gc.collect()
-    gc.freeze()
     starting = _Starting(app, _url_of(listening))
     config = configure(starting, app.state.bounds.connections)
     try:
