@@ -39,7 +39,7 @@ _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_u
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
-    """Turn a pushed memory into a draft; its key is its `source_ref`, or else its own words."""
+    """Turn a pushed memory into a draft; its key is what it is known as, or its own words."""
     title, content = fit_title(pushed.title or "", pushed.text.strip())
     return Draft(
         id=_key(pushed),
@@ -243,8 +243,9 @@ def _place(pushed: Pushed) -> tuple[str, str | None, str | None]:
 
 
 def _key(pushed: Pushed) -> str:
-    if pushed.source_ref is not None:
-        return digest("ref", pushed.agent, pushed.source_kind, pushed.source_ref)
+    known_as = pushed.known_as or pushed.source_ref
+    if known_as is not None:
+        return digest("ref", pushed.agent, pushed.source_kind, known_as)
     moment = pushed.occurred_at.isoformat() if pushed.occurred_at else ""
     return digest(
         "text", pushed.agent, pushed.scope or "", pushed.session or "", moment, pushed.kind,
