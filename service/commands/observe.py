@@ -109,12 +109,13 @@ async def _send_one(
     counted: Counter[str] = Counter()
     try:
         # Nothing yet: how far the service has read it.
-        known = await memory.observe(told.session, told.client, text="", **place)
+        choices: TranscriptOptions = {"text": ""}
+        choices |= place  # type: ignore[typeddict-item]
+        known = await memory.observe(told.session, told.client, **choices)
         if known["offset"] > told.path.stat().st_size:
             console.print(f"{told.path}: is shorter than what was read of it.", markup=False)
         for offset, text, is_last in stretches(told.path, known["offset"]):
-            choices: TranscriptOptions = {"text": text, "offset": offset, "final": is_last}
-            choices |= place  # type: ignore[typeddict-item]
+            choices |= {"text": text, "offset": offset, "final": is_last}
             done = await memory.observe(told.session, told.client, **choices)
             counted += Counter(stored=done["stored"], duplicates=done["duplicates"])
             for warning in done["warnings"]:
