@@ -1,5 +1,6 @@
 """Where a command runs: the project of the folder, unless an option or a file says otherwise."""
 
+import json
 import shutil
 import subprocess
 import tomllib
@@ -94,11 +95,11 @@ def find_place(agent: str | None, project: str | None, folder: Path | None = Non
 
 
 def as_text(place: PlaceOptions) -> dict[str, Any]:
-    """Return a place as a query has it: the project in one text."""
+    """Return a place as a query has it: the project in one text, all that is known of it."""
     told: dict[str, Any] = {**place}
     project = told.get("project")
     if isinstance(project, dict):
-        told["project"] = project.get("origin") or project.get("root")
+        told["project"] = json.dumps(project, ensure_ascii=False)
     return told
 
 
@@ -134,8 +135,13 @@ def _is_sound(name: str, value: object) -> bool:
 
 
 def tell_repository(folder: Path) -> options.Project:
-    """Return the remote and the folder of the git repository here, empty outside of one."""
-    root, origin = _ask(folder)
+    """Return the remote and the folder of the git repository here, empty outside of one.
+
+    Of a worktree that is the folder of the repository that it belongs to.
+    """
+    root, origin, store = _ask(folder)
+    if root and store and Path(store).name == ".git":
+        root = str(Path(store).parent)
     told: options.Project = {}
     if origin:
         told["origin"] = origin
@@ -146,7 +152,10 @@ def tell_repository(folder: Path) -> options.Project:
 
 def _ask(folder: Path) -> Iterator[str | None]:
     git = shutil.which("git")
-    for words in (("rev-parse", "--show-toplevel"), ("config", "--get", "remote.origin.url")):
+    for words in (
+        ("rev-parse", "--show-toplevel"), ("config", "--get", "remote.origin.url"),
+        ("rev-parse", "--path-format=absolute", "--git-common-dir"),
+    ):  # fmt: skip
         if git is None:
             yield None
             continue

@@ -91,9 +91,19 @@ def test_each_repository_has_its_own(tmp_path: Path) -> None:
         for words in (("--project", "github.com/ann/app"), ("--project", str(app))):
             assert "Of the app." in Shell(own, tmp_path).said("handoff", "read", *words)
         assert "No handoff" in Shell(own, app).said("handoff", "read", "--project", "none")
+        # A worktree of a repository without a remote is that repository.
+        git = ["git", "-C", str(bare), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+        subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "tree")], check=True)
+        Shell(own, bare).said("handoff", "write", "Of the bare one.")
+        assert "Of the bare one." in Shell(own, tmp_path / "tree").said("handoff", "read")
+        # One that gets its remote later is what it was, for a reader too.
+        subprocess.run([*git, "remote", "add", "origin", "git@h.org:ann/bare.git"], check=True)
+        assert "Of the bare one." in Shell(own, bare).said("handoff", "read")
         assert "s3cret" not in client.get("/projects").text
         assert [one["scope"] for one in client.get("/projects").json()["projects"]] == [
-            "github.com/ann/app"
+            str(bare),
+            "github.com/ann/app",
         ]
 
 
