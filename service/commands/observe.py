@@ -19,7 +19,7 @@ from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
-from service.commands.here import Agent, Project, find_place, read_file
+from service.commands.here import Agent, Project, find_place, switched_off_by
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console, printable
 from service.errors import InvalidRequest
@@ -144,7 +144,7 @@ def _place_of(told: Transcript, agent: str | None, project: str | None) -> Place
 def _may_be_read(file: Path) -> bool:
     """Say whether memory is on for the folder that a transcript was made in."""
     folder = describe(file).folder
-    return folder is None or not read_file(Path(folder)).excludes(Path(folder))
+    return folder is None or switched_off_by(Path(folder)) is None
 
 
 def stretches(path: Path, start: int = 0) -> Iterator[tuple[int, str, bool]]:

@@ -67,9 +67,9 @@ class Given:
         return self._turns.setdefault(session, asyncio.Lock())
 
     async def known(self, session: Session) -> tuple[str, ...]:
-        """Return the ids that a session has and that still say the same."""
+        """Return the ids that a session has and that still say the same, the last first."""
         found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
-        return tuple(found)
+        return tuple(row["memory"] for row in found)
 
     async def note(
         self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]

@@ -150,6 +150,13 @@ def test_memory_is_off_where_a_file_says_so(tmp_path: Path) -> None:
         texts = [one["content"] for one in client.get("/memories").json()["memories"]]
         assert "From now on use tabs in open files." in texts
         assert not [text for text in texts if "acme" in text or "drafts" in text]
+        # A file below speaks of its folder, and does not undo that.
+        below = folders["clients/acme"] / ".graph-memory.toml"
+        below.write_text('project = "acme"\n')
+        assert Shell(own, folders["clients/acme"]).run("handoff", "read")[0] == 1
+        below.write_text('project = "acme"\noff = false\n')
+        assert "No handoff" in Shell(own, folders["clients/acme"]).said("handoff", "read")
+        below.unlink()
         file.write_text("off = true\n")
         assert Shell(own, folders["open"]).run("session-context")[0] == 1
         # A session that the service has switched off is passed over, and said.

@@ -93,6 +93,39 @@ def test_what_is_switched_off_is_neither_kept_nor_told(
         assert answer.status_code in {200, 201}, (path, answer.text)
 
 
+def test_no_way_around_leads_into_what_is_switched_off(client: httpx.Client) -> None:
+    own: Json = {"agent": "around"}
+    keys = [
+        client.post("/memories", json={**own, "text": text, **more}).json()["id"]
+        for text, more in (
+            ("Of the app.", {"scope": SCOPE}), ("Of none.", {}), ("Said there.", {"session": "s"}),
+        )
+    ]  # fmt: skip
+    for place in ({"project": APP}, {"session": "s"}):
+        client.post("/opt-outs", json={**own, **place}).raise_for_status()
+    document = {**own, "source": "b.md", "text": f"---\nscope: {SCOPE}\n---\n# B\n\nOf the app.\n"}
+    ask = {**own, "query": "the app"}
+    for method, path, body in (
+        ("PATCH", f"/memories/{keys[0]}?agent=around", {"text": "Other words."}),
+        ("PATCH", f"/memories/{keys[1]}?agent=around", {"scope": SCOPE}),
+        ("PATCH", f"/memories/{keys[2]}?agent=around", {"title": "Other words."}),
+        ("POST", "/ingest", document),
+        ("POST", "/search", {**ask, "scope": SCOPE}),
+        ("POST", "/search", {**ask, "session": "s"}),
+        ("POST", "/graph-recall", {**ask, "scope": SCOPE}),
+        ("POST", "/cascade", {**ask, "scope": SCOPE}),
+        ("POST", "/context/pack", {**own, "messages": [], "query": "x", "session": "s"}),
+        ("GET", f"/search?agent=around&q=app&scope={SCOPE}", {}),
+    ):
+        answer = client.request(method, path, json=body or None)
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/switched-off"), path
+    # What is there may be archived, moved out of it and deleted.
+    for key, change in ((keys[0], {"scope": None}), (keys[2], {"archived": True})):
+        answer = client.patch(f"/memories/{key}", params=own, json=change)
+        assert answer.status_code == 200, answer.text
+        assert client.delete(f"/memories/{key}", params=own).status_code == 204
+
+
 def test_one_of_both_is_named(client: httpx.Client) -> None:
     for body in ({}, {"project": APP, "session": "s"}):
         answer = client.post("/opt-outs", json=body)
