@@ -211,5 +211,5 @@ def _told(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, str]]
     }
     handoff = [found.handoff] if found.handoff else []
     rules = (*found.constraints, *found.decisions, *found.preferences)
-    every = {one.id: one for one in (*handoff, *rules, *found.others)}
+    every = {one.id: one for one in (*handoff, *rules, *found.hot, *found.others)}
     return [(one, sections[key]) for key, one in every.items() if key in sections]
