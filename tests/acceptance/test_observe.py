@@ -184,9 +184,13 @@ def test_what_was_given_does_not_come_back(client: httpx.Client, agent: str, pro
     before = _told(_memories(client, agent))
     own: Json = {"agent": agent, "project": APP, "session": "s9"}
     first = client.post("/session-context", json=own).json()["text"]
+    pack: Json = own | {"messages": [{"role": "user", "content": "Which tabs, and npm test?"}]}
     for turn in range(amount("echoes")):
         block = client.post("/session-context", json=own).json()["text"]
         assert block == first
+        memories = client.post("/context/pack", json=pack).json()["memories"]["text"]
+        assert "tabs" in memories
+        block = f"{block}\n{memories}"
         entries = [
             _said(program, "user", f"{block}\nGo on with {turn}."),
             _said(program, "assistant", f"{block}\nDone."),
