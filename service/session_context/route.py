@@ -144,7 +144,7 @@ async def post_session_context(
     async with given.turn(session):
         without = await _known(given, request)
         context, told = await _compose(searcher, request, place, without)
-        await given.note(session, "session_context", told)
+        given.note_behind(session, "session_context", told)
     return await _fired(searcher, place, context)
 
 

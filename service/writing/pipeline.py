@@ -24,7 +24,6 @@ from service.links.dictionaries import Dictionaries
 from service.links.links import Links, find_follows, find_links
 from service.links.merges import NOTHING_REGROUPED, Regrouped, regroup
 from service.links.vocabulary import learn_rows, read_dictionary
-from service.projects.switched_off import refuse_any_switched_off
 from service.records import Vector
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
@@ -115,7 +114,7 @@ async def sync_documents(
     links and vectors are counted for the whole group, on its first document. Embedding happens
     before the agent's turn, so that a hung embedder holds up nobody; of two versions of one
     document the one that came last stays, whichever is embedded first. `is_scan`: nobody waits, so
-    that the time for vectors is each request's, not the whole call's. Raises SwitchedOff.
+    that the time for vectors is each request's, not the whole call's.
     """
     sanitiser, agent = pipeline.sanitiser, documents[0].agent
     documents = [
@@ -150,9 +149,6 @@ async def _diffs(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[
     ]
     if diffs:
         await leave_out(pipeline.db, diffs[0].document.agent, diffs)
-    # Front matter may name a scope.
-    places = ((draft.agent, draft.scope, None) for diff in diffs for draft in diff.writes)
-    await refuse_any_switched_off(pipeline.db, places)
     return diffs
 
 

@@ -1,6 +1,7 @@
 """Memory is switched off for a project or a session: none is listened to, none is told."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -124,6 +125,26 @@ def test_no_way_around_leads_into_what_is_switched_off(client: httpx.Client) -> 
         answer = client.patch(f"/memories/{key}", params=own, json=change)
         assert answer.status_code == 200, answer.text
         assert client.delete(f"/memories/{key}", params=own).status_code == 204
+
+
+def test_a_scan_takes_in_nothing_of_what_is_switched_off(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "app.md").write_text(f"---\nscope: {SCOPE}\n---\n# App\n\nOf the app.\n")
+    (notes / "free.md").write_text("# Free\n\nOf none.\n")
+    with running_service(
+        data_dir=tmp_path / "data", embedding_url=embedding_url, sources=(notes,)
+    ) as running:
+        running.client.post("/opt-outs", json={"project": APP}).raise_for_status()
+        [failed] = running.client.post("/ingest/scan", json={}).json()["failed"]
+        assert ("app.md" in failed["source"], "switched off" in failed["detail"]) == (True, True)
+        listed = running.client.get("/memories").json()["memories"]
+        assert [one["content"] for one in listed] == ["Of none."]
+        running.client.delete("/opt-outs", params={"project": SCOPE}).raise_for_status()
+        assert running.client.post("/ingest/scan", json={}).json()["failed"] == []
+        assert len(running.client.get("/memories").json()["memories"]) == 2
 
 
 def test_one_of_both_is_named(client: httpx.Client) -> None:
