@@ -26,8 +26,8 @@ class AskingFields(FilterFields):
     new_only: Flag | None = Field(
         None,
         description="Says that `session` is the one that asks, and narrows nothing. `true` leaves "
-        "out what it was given before and still says the same. What is given to it is noted, but "
-        "for a GET, which changes nothing.",
+        "out what it was given before and still says the same, a search also other copies of it. "
+        "What is given to it is noted, but for a GET, which changes nothing.",
         examples=[True],
     )
 
