@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-# `- text <!-- id -->`; a line without an id is new.
-_ITEM: Final = re.compile(r"^[-*] (?P<text>.*?)(?:\s*<!-- (?P<id>[\w-]{8,64}) -->)?\s*$")
+_BULLETS: Final = ("- ", "* ")
+_ID: Final = re.compile(r"[\w-]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,26 @@ def read_lines(text: str) -> tuple[list[str], dict[str, str], list[str]]:
     known: dict[str, str] = {}
     new: list[str] = []
     for line in text.splitlines():
-        found = _ITEM.match(line)
-        if found is None or not found["text"].strip():
+        text, key = _item(line)
+        if not text:
             prose.append(line)
-        elif found["id"] and found["id"] not in known:
-            known[found["id"]] = found["text"].strip()
+        elif key and key not in known:
+            known[key] = text
         else:
-            new.append(found["text"].strip())
+            new.append(text)
     return prose, known, new
+
+
+def _item(line: str) -> tuple[str, str | None]:
+    """Return the words and the id of `- text <!-- id -->`; no words of what is no such line."""
+    if not line.startswith(_BULLETS):
+        return "", None
+    text = line[2:].strip()
+    words, mark, rest = text.rpartition("<!-- ")
+    key = rest.removesuffix(" -->")
+    if mark and key != rest and _ID.fullmatch(key):
+        return words.strip(), key
+    return text, None
 
 
 def merge_lines(

@@ -48,14 +48,15 @@ class Folder:
 
         False, and it is said, where somebody wrote to it since it was read: the next run looks.
         """
-        path = self.path / name
+        # A link stays one.
+        path = (self.path / name).resolve()
         now = _bytes(path)
         if now == text.encode():
             return True
         if now != self._seen.get(name):
             self.told.append(f"{name}: was edited meanwhile: run it again")
             return False
-        new = path.with_name(f".{name}.new")
+        new = path.with_name(f".{path.name}.new")
         new.write_text(text, "utf-8")
         new.replace(path)
         self.told.append(f"{name}: written")

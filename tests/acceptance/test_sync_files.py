@@ -257,5 +257,7 @@ def test_an_edit_while_it_runs_is_not_lost(tmp_path: Path) -> None:
     assert ((tmp_path / "a.md").read_text(), folder.told) == (
         "two", ["a.md: was edited meanwhile: run it again"],
     )  # fmt: skip
-    assert folder.read("a.md") == "two"
-    assert folder.write("a.md", "three") is True
+    (tmp_path / "link.md").symlink_to("a.md")
+    assert folder.read("link.md") == "two"
+    assert folder.write("link.md", "three") is True
+    assert ((tmp_path / "a.md").read_text(), (tmp_path / "link.md").is_symlink()) == ("three", True)
