@@ -168,7 +168,7 @@ def requests() -> dict[str, Ask]:
 def take_turns(
     service: WatchedService, client: httpx.Client, rounds: int
 ) -> dict[str, list[tuple[float, float]]]:
-    """Ask each once a round; returns milliseconds and those of CPU by name."""
+    """Ask each once a round; returns milliseconds and those of CPU until the answer, by name."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in requests()}
     for number in range(-_WARM_UPS, rounds):
         for name, ask in requests().items():
@@ -177,6 +177,8 @@ def take_turns(
             took = time.perf_counter() - begun
             if number >= 0:
                 found[name].append((1000 * took, 1000 * (service.cpu_seconds() - cpu)))
+            # What is noted behind an answer is not to be the next one's: this waits for it.
+            client.get("/sessions/nobody").raise_for_status()
     return found
 
 
