@@ -391,6 +391,12 @@ def test_a_new_process_tells_the_next_session_what_the_last_one_did(
     with running_service(data_dir=tmp_path, embedding_url=embedding_url) as first:
         _work(first.client, "main", APP)
         before = _context(first.client, "main", project=APP)["text"]
+        _context(first.client, "main", project=APP, session="s")
+        given = _read(first.client, "/sessions/s")["given"]
+        # What an answer gave is noted behind it: before anybody is told, and before the end.
+        assert len(given) == 3
+        _context(first.client, "main", project=APP, session="t")
     with running_service(data_dir=tmp_path, embedding_url=embedding_url) as again:
         assert _context(again.client, "main", project=APP)["text"] == before
+        assert len(_read(again.client, "/sessions/t")["given"]) == 3
         assert "Next: test App." in before
