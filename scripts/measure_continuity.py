@@ -8,9 +8,11 @@ A real service over HTTP; its embedding server is a fake that answers at once. A
 of a session (POST, noted as given; and GET), the last handoff, decisions, the working memory, and a
 search with and without `new_only`: p50 and p95 in milliseconds, and the CPU of the service. The
 aim is a p50 of 10 ms for the context of 100,000 memories. Then `graph-memory observe` reads a
-transcript of so many MB into the same service: seconds, and the most RAM of both processes. A store
-is built as scripts/measure_search.py does, and kept below --store; what is asked is written into a
-copy of it.
+transcript of so many MB into the same service: seconds, and the most RAM of both processes. At last
+a day is played there (scripts/continuity/day.py): a session works and ends without a handoff, the
+service is killed, and the next session must know by one call what was going on; else it exits with
+1. A store is built as scripts/measure_search.py does, and kept below --store; what is asked is
+written into a copy of it.
 """
 
 import argparse
@@ -31,6 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from scripts.continuity import day
 from scripts.generated.store import StoreOrder
 from scripts.measure_search import build_store
 from scripts.search.trials import percentile
@@ -66,8 +69,7 @@ def main() -> None:
         order = StoreOrder(asked.memories, _DIMENSIONS, FORM_OF_ENGINE[asked.engine], None)
         built = (asked.store or folder) / order.folder_name
         build_store(built, order)
-        for part in ("store", "snapshots"):
-            shutil.copytree(built / part, folder / "copy" / part)
+        shutil.copytree(built, folder / "copy")
         url = stack.enter_context(fake_embedding_server(_DIMENSIONS))
         setup = Setup(folder / "copy", url, asked.engine)
         service = stack.enter_context(watched_service(setup))
@@ -75,6 +77,20 @@ def main() -> None:
         leave_something(client)
         console.print(table_of(take_turns(service, client, asked.rounds)))
         measure_observing(setup, service, folder / "session.jsonl", asked.transcript_mb)
+        play_day(setup, service, stack)
+
+
+def play_day(setup: Setup, service: WatchedService, stack: ExitStack) -> None:
+    """Play a day with a kill in between, and tell whether the second session knew all of it."""
+    with httpx.Client(base_url=service.url, timeout=60) as client:
+        day.work(client)
+    service.kill()
+    again = stack.enter_context(watched_service(setup))
+    with httpx.Client(base_url=again.url, timeout=60) as client:
+        missing = day.look(client)
+    console.print(f"a day and a kill: {'; '.join(missing) or 'the next session knew all of it'}")
+    if missing:
+        sys.exit(1)
 
 
 def measure_observing(setup: Setup, service: WatchedService, path: Path, megabytes: int) -> None:
@@ -152,7 +168,7 @@ def requests() -> dict[str, Ask]:
 def take_turns(
     service: WatchedService, client: httpx.Client, rounds: int
 ) -> dict[str, list[tuple[float, float]]]:
-    """Ask each once a round; returns milliseconds and those of CPU by name."""
+    """Ask each once a round; returns milliseconds and those of CPU until the answer, by name."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in requests()}
     for number in range(-_WARM_UPS, rounds):
         for name, ask in requests().items():
@@ -161,6 +177,8 @@ def take_turns(
             took = time.perf_counter() - begun
             if number >= 0:
                 found[name].append((1000 * took, 1000 * (service.cpu_seconds() - cpu)))
+            # What is noted behind an answer is not to be the next one's: this waits for it.
+            client.get("/sessions/nobody").raise_for_status()
     return found
 
 

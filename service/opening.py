@@ -97,6 +97,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     residency: Residency | None = None
     keyring = Keyring(db)
     audit = AuditLog(db, settings.audit, settings.audit_days)
+    given = Given(db)
     vectors = Vectors(embedder, Fitting(db, schema, FORM_OF_ENGINE[settings.search_engine]))
     try:
         await db.open(schema)
@@ -125,9 +126,10 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
             Consolidations(jobs), searcher, fit, keyring, private_files,
-            audit, Given(db), Observer(pipeline),
+            audit, given, Observer(pipeline),
         )  # fmt: skip
     finally:
+        await given.settle()
         await keyring.note()
         await audit.close()
         if residency:

@@ -76,6 +76,7 @@ class Decision(TypedDict):
     scope: str | None
     session: str | None
     origin: str
+    trust_tier: str
     superseded_by: list[str]
 
 
@@ -103,6 +104,7 @@ class Handoff(TypedDict):
     at: str
     session: str | None
     origin: str
+    trust_tier: str
 
 
 class LastHandoff(TypedDict):
@@ -113,6 +115,7 @@ class LastHandoff(TypedDict):
     at: str | None
     session: str | None
     origin: str | None
+    trust_tier: str | None
     scope: str | None
     history: list[Handoff]
 

@@ -10,7 +10,7 @@ from service.client.sessions import Decided, Decision, DecisionOptions, PlaceOpt
 from service.commands.connect import connect
 from service.commands.handoff import minute
 from service.commands.here import as_text, at_place
-from service.commands.terminal import begin
+from service.commands.terminal import begin, printable
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -49,7 +49,7 @@ def show(
     for one in found:
         line = _line(one["at"], one["tags"], one["text"])
         by = f" (superseded by {', '.join(one['superseded_by'])})" if one["superseded_by"] else ""
-        typer.echo(f"{line}{by}")
+        typer.echo(printable(f"{line}{by}"))
     if not found:
         typer.echo("No decision was logged yet.")
 

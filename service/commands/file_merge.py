@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-# `- text <!-- id -->`; a line without an id is new.
-_ITEM: Final = re.compile(r"^[-*] (?P<text>.*?)(?:\s*<!-- (?P<id>[\w-]{8,64}) -->)?\s*$")
+_BULLETS: Final = ("- ", "* ")
+_ID: Final = re.compile(r"[\w-]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,20 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.strip().encode()).hexdigest()[:32]
 
 
-def merge_text(base: str | None, mine: str, theirs: str) -> MergedText:
-    """Merge a file's text with the service's; `base` is the digest of what both were."""
-    mine, theirs = mine.strip(), theirs.strip()
-    if mine == theirs or not mine or digest_of(mine) == base:
+def merge_text(base: str | None, mine: str | None, theirs: str) -> MergedText:
+    """Merge a file's text with the service's; `base` is the digest of what both were.
+
+    A file that is not there (None) says nothing; one whose text was taken out says so.
+    """
+    mine, theirs = None if mine is None else mine.strip(), theirs.strip()
+    if mine is None or mine == theirs or digest_of(mine) == base or not (mine or base):
         return MergedText(theirs, None)
-    if not theirs or digest_of(theirs) == base:
+    if digest_of(theirs) == base or not (theirs or base):
         return MergedText(mine, mine)
+    if not mine:
+        return MergedText(theirs, None, "emptied here and changed by the service: that is kept")
+    if not theirs:
+        return MergedText(mine, mine, "cleared by the service and changed here: that is kept")
     both = f"{theirs}\n\n{mine}"
     return MergedText(both, both, "both sides changed it: both are kept, one behind the other")
 
@@ -59,39 +66,68 @@ def read_lines(text: str) -> tuple[list[str], dict[str, str], list[str]]:
     known: dict[str, str] = {}
     new: list[str] = []
     for line in text.splitlines():
-        found = _ITEM.match(line)
-        if found is None or not found["text"].strip():
+        text, key = _item(line)
+        if not text:
             prose.append(line)
-        elif found["id"] and found["id"] not in known:
-            known[found["id"]] = found["text"].strip()
+        elif key and key not in known:
+            known[key] = text
         else:
-            new.append(found["text"].strip())
+            new.append(text)
     return prose, known, new
+
+
+def _item(line: str) -> tuple[str, str | None]:
+    """Return the words and the id of `- text <!-- id -->`; no words of what is no such line."""
+    if not line.startswith(_BULLETS):
+        return "", None
+    text = line[2:].strip()
+    words, mark, rest = text.rpartition("<!-- ")
+    key = rest.removesuffix(" -->")
+    if mark and key != rest and _ID.fullmatch(key):
+        return words.strip(), key
+    return text, None
 
 
 def merge_lines(
     base: Mapping[str, str], mine: Mapping[str, str], new: Sequence[str], theirs: Mapping[str, str]
 ) -> MergedLines:
     """Merge a file's lines with the service's by id; `base` has the digests of what both were."""
+    # Editors and agents drop ids: the same words without one are the same line.
+    named = {text: key for key, text in theirs.items() if key not in mine and text in new}
+    mine = {**mine, **{key: text for text, key in named.items()}}
     merged = MergedLines(added=[text for text in new if text not in theirs.values()])
     for key, text in theirs.items():
-        if key not in mine:
-            if key in base:
-                merged.removed.append(key)
-            else:
-                merged.kept[key] = text
-        elif mine[key] == text or digest_of(mine[key]) == base.get(key):
-            merged.kept[key] = text
-        elif digest_of(text) == base.get(key):
-            merged.changed[key] = mine[key]
+        if key in mine:
+            _merge_line(merged, key, mine[key], text, base.get(key))
         else:
-            merged.kept[key] = text
-            merged.added.append(mine[key])
-            merged.told.append(f"both sides changed {key}: both are kept")
+            _take_out(merged, key, text, base.get(key))
     for key, text in mine.items():
         if key not in theirs and digest_of(text) != base.get(key):
             merged.added.append(text)
+            if key in base:
+                merged.told.append(f"changed here and gone from the service: {key} is kept as new")
     return merged
+
+
+def _merge_line(merged: MergedLines, key: str, mine: str, theirs: str, base: str | None) -> None:
+    if mine == theirs or digest_of(mine) == base:
+        merged.kept[key] = theirs
+    elif digest_of(theirs) == base:
+        merged.changed[key] = mine
+    else:
+        merged.kept[key] = theirs
+        merged.added.append(mine)
+        merged.told.append(f"both sides changed {key}: both are kept")
+
+
+def _take_out(merged: MergedLines, key: str, theirs: str, base: str | None) -> None:
+    """Take in that a line of the service is not in the file: it is new, or was removed there."""
+    if digest_of(theirs) == base:
+        merged.removed.append(key)
+        return
+    merged.kept[key] = theirs
+    if base is not None:
+        merged.told.append(f"removed here and changed by the service: {key} is kept")
 
 
 def render_lines(prose: Sequence[str], lines: Mapping[str, str], title: str) -> str:

@@ -8,7 +8,7 @@ import typer
 from service.client.sessions import HandoffStored, LastHandoff, PlaceOptions
 from service.commands.connect import connect
 from service.commands.here import as_text, at_place
-from service.commands.terminal import begin
+from service.commands.terminal import begin, printable
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -36,7 +36,7 @@ def read(place: PlaceOptions) -> None:
     if last["text"] is None:
         typer.echo("No handoff was written yet.")
         return
-    typer.echo(f"# Session Handoff\nUpdated: {minute(last['at'])}\n\n{last['text']}")
+    typer.echo(printable(f"# Session Handoff\nUpdated: {minute(last['at'])}\n\n{last['text']}"))
 
 
 def minute(moment: str | None) -> str:

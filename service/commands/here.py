@@ -1,5 +1,6 @@
 """Where a command runs: the project of the folder, unless an option or a file says otherwise."""
 
+import json
 import shutil
 import subprocess
 import tomllib
@@ -39,13 +40,14 @@ class Said:
     """What a file says of the folder it lies in and those below: whose memory, and what is not.
 
     Memory `is_off` there, or for what one of `exclude` matches: paths from that folder, with * and
-    ? as in a shell; a folder stands for all that is in it. `files` is the folder, from that one,
+    ? as in a shell; a folder stands for all that is in it. A file below says `off = false` to be on
+    again. `files` is the folder, from that one,
     of the files that `graph-memory sync-files` keeps.
     """
 
     agent: str | None = None
     project: str | None = None
-    is_off: bool = False
+    is_off: bool | None = None
     exclude: tuple[str, ...] = ()
     folder: Path = Path()
     files: str | None = None
@@ -78,8 +80,8 @@ def find_place(agent: str | None, project: str | None, folder: Path | None = Non
     """
     folder = folder or Path.cwd()
     said = read_file(folder)
-    if said.excludes(folder):
-        raise InvalidRequest(f"{said.folder / FILE} says that memory is switched off here.")
+    if file := switched_off_by(folder):
+        raise InvalidRequest(f"{file} says that memory is switched off here.")
     place: PlaceOptions = {}
     if agent := agent or said.agent:
         place["agent"] = agent
@@ -94,16 +96,34 @@ def find_place(agent: str | None, project: str | None, folder: Path | None = Non
 
 
 def as_text(place: PlaceOptions) -> dict[str, Any]:
-    """Return a place as a query has it: the project in one text."""
+    """Return a place as a query has it: the project in one text, all that is known of it."""
     told: dict[str, Any] = {**place}
     project = told.get("project")
     if isinstance(project, dict):
-        told["project"] = project.get("origin") or project.get("root")
+        told["project"] = json.dumps(project, ensure_ascii=False)
     return told
+
+
+def switched_off_by(folder: Path) -> Path | None:
+    """Return the file that switches memory off for a folder, the nearest or any above it.
+
+    Raises InvalidRequest where one is wrong.
+    """
+    for said in _every(folder):
+        if said.excludes(folder):
+            return said.folder / FILE
+        if said.is_off is False:
+            return None
+    return None
 
 
 def read_file(folder: Path) -> Said:
     """Return what the nearest file says of a folder; raises InvalidRequest where it is wrong."""
+    return next(_every(folder), Said())
+
+
+def _every(folder: Path) -> Iterator[Said]:
+    """Yield what each file says of a folder, the nearest first."""
     for path in (one / FILE for one in (folder, *folder.parents)):
         if not path.is_file():
             continue
@@ -118,11 +138,10 @@ def read_file(folder: Path) -> Said:
                 f"and `exclude` as a list of paths, not {', '.join(wrong)}."
             )
             raise InvalidRequest(msg)
-        return Said(
-            values.get("agent"), values.get("project"), values.get("off", False),
+        yield Said(
+            values.get("agent"), values.get("project"), values.get("off"),
             tuple(values.get("exclude", ())), path.parent, values.get("files"),
         )  # fmt: skip
-    return Said()
 
 
 def _is_sound(name: str, value: object) -> bool:
@@ -134,8 +153,13 @@ def _is_sound(name: str, value: object) -> bool:
 
 
 def tell_repository(folder: Path) -> options.Project:
-    """Return the remote and the folder of the git repository here, empty outside of one."""
-    root, origin = _ask(folder)
+    """Return the remote and the folder of the git repository here, empty outside of one.
+
+    Of a worktree that is the folder of the repository that it belongs to.
+    """
+    root, origin, store = _ask(folder)
+    if root and store and Path(store).name == ".git":
+        root = str(Path(store).parent)
     told: options.Project = {}
     if origin:
         told["origin"] = origin
@@ -146,7 +170,10 @@ def tell_repository(folder: Path) -> options.Project:
 
 def _ask(folder: Path) -> Iterator[str | None]:
     git = shutil.which("git")
-    for words in (("rev-parse", "--show-toplevel"), ("config", "--get", "remote.origin.url")):
+    for words in (
+        ("rev-parse", "--show-toplevel"), ("config", "--get", "remote.origin.url"),
+        ("rev-parse", "--path-format=absolute", "--git-common-dir"),
+    ):  # fmt: skip
         if git is None:
             yield None
             continue

@@ -6,8 +6,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, BinaryIO, Final
+from uuid import UUID
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -17,7 +19,7 @@ from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
-from service.commands.here import Agent, Project, find_place, read_file
+from service.commands.here import Agent, Project, find_place, switched_off_by
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console, printable
 from service.errors import InvalidRequest
@@ -26,7 +28,8 @@ from service.settings import Settings
 from service.transcripts.reading import Client, read_text
 
 _STRETCH_BYTES: Final = 1_000_000
-_HEAD_BYTES: Final = 200_000
+# A longer line is a picture or a file: the service would pass over it, and takes no 20 MB at once.
+_LONGEST_LINE_BYTES: Final = 8_000_000
 _HEAD_LINES: Final = 20
 _SWITCHED_OFF: Final = "/problems/switched-off"
 
@@ -104,19 +107,23 @@ async def _send_one(
 ) -> Counter[str]:
     place = _place_of(told, agent, project)
     counted: Counter[str] = Counter()
-    for offset, text, is_last in stretches(told.path):
-        choices: TranscriptOptions = {"text": text, "offset": offset, "final": is_last}
+    try:
+        # Nothing yet: how far the service has read it.
+        choices: TranscriptOptions = {"text": ""}
         choices |= place  # type: ignore[typeddict-item]
-        try:
+        known = await memory.observe(told.session, told.client, **choices)
+        if known["offset"] > told.path.stat().st_size:
+            console.print(f"{told.path}: is shorter than what was read of it.", markup=False)
+        for offset, text, is_last in stretches(told.path, known["offset"]):
+            choices |= {"text": text, "offset": offset, "final": is_last}
             done = await memory.observe(told.session, told.client, **choices)
-        except Problem as problem:
-            if problem.refusal.type != _SWITCHED_OFF:
-                raise
-            console.print(f"{told.path}: {problem.detail}", markup=False, highlight=False)
-            break
-        counted += Counter(stored=done["stored"], duplicates=done["duplicates"])
-        for warning in done["warnings"]:
-            console.print(f"{told.path}: {warning}", markup=False, highlight=False)
+            counted += Counter(stored=done["stored"], duplicates=done["duplicates"])
+            for warning in done["warnings"]:
+                console.print(f"{told.path}: {warning}", markup=False, highlight=False)
+    except Problem as problem:
+        if problem.refusal.type != _SWITCHED_OFF:
+            raise
+        console.print(f"{told.path}: {problem.detail}", markup=False, highlight=False)
     return counted
 
 
@@ -137,31 +144,65 @@ def _place_of(told: Transcript, agent: str | None, project: str | None) -> Place
 def _may_be_read(file: Path) -> bool:
     """Say whether memory is on for the folder that a transcript was made in."""
     folder = describe(file).folder
-    return folder is None or not read_file(Path(folder)).excludes(Path(folder))
+    return folder is None or switched_off_by(Path(folder)) is None
 
 
-def stretches(path: Path) -> Iterator[tuple[int, str, bool]]:
-    """Yield a file in stretches of whole lines: where each begins, its text, and if it is the last.
+def stretches(path: Path, start: int = 0) -> Iterator[tuple[int, str, bool]]:
+    """Yield a file from a place on: where each stretch begins, its text, and if it is the last.
 
-    About a million bytes each; a longer line is read whole and passed over by the reader.
+    Whole lines, about a million bytes each. A line that is too long is in none of them. Where
+    nothing is left the last one is empty: what was read may still be made the last.
     """
     with path.open("rb") as file:
-        offset, stretch = 0, file.readlines(_STRETCH_BYTES)
-        while stretch:
-            following = file.readlines(_STRETCH_BYTES)
-            raw = b"".join(stretch)
-            yield offset, raw.decode("utf-8", "replace"), not following
-            offset, stretch = offset + len(raw), following
+        before = start, ""
+        for following in _stretches(file, start):
+            if before[1]:
+                yield *before, False
+            before = following
+        yield *before, True
+
+
+def _stretches(file: BinaryIO, start: int) -> Iterator[tuple[int, str]]:
+    file.seek(start)
+    lines: list[bytes] = []
+    end = start
+    for place, line in _lines(file):
+        if lines and (place != end or place + len(line) - start > _STRETCH_BYTES):
+            yield start, _text_of(b"".join(lines))
+            lines = []
+        if not lines:
+            start = place
+        lines.append(line)
+        end = place + len(line)
+    if lines:
+        yield start, _text_of(b"".join(lines))
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield where each line begins, and the line; one that is too long is passed over."""
+    place = file.tell()
+    while line := file.readline(_LONGEST_LINE_BYTES + 1):
+        if len(line) <= _LONGEST_LINE_BYTES:
+            yield place, line
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_STRETCH_BYTES)
+        place = file.tell()
+
+
+def _text_of(raw: bytes) -> str:
+    """Return a text that has as many bytes of UTF-8: places are counted in them."""
+    return raw.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode("utf-8")
 
 
 def describe(path: Path) -> Transcript:
     """Return which program wrote a transcript, in which session and folder, by its first lines."""
     with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES).splitlines()[:_HEAD_LINES]
+        head = [line for _, line in islice(_lines(file), _HEAD_LINES)]
     lines = [line for line in map(_parsed, head) if line is not None]
     kinds = {line.get("type") for line in lines}
     client: Client = "generic"
-    session, folder = path.stem, None
+    session: str | None = None
+    folder: str | None = None
     if kinds & {"session_meta", "response_item", "event_msg"}:
         client = "codex"
     elif "session" in kinds or "toolResult" in {_role(line) for line in lines}:
@@ -176,10 +217,27 @@ def describe(path: Path) -> Transcript:
         named = told.get("sessionId") or (
             told.get("id") if line.get("type") in {"session", "session_meta"} else None
         )
-        session = named if isinstance(named, str) and named else session
+        session = named if session is None and isinstance(named, str) and named else session
         cwd = told.get("cwd")
         folder = cwd if isinstance(cwd, str) and cwd and folder is None else folder
+    if session is None or _has_own_name(path.stem, client, lines):
+        session = path.stem
     return Transcript(path, client, session[:200], folder)
+
+
+def _has_own_name(stem: str, client: Client, lines: list[dict[str, Any]]) -> bool:
+    """Return whether a file is its own session, whatever its lines say.
+
+    Claude Code copies lines of the session that goes on in a new one, and writes what a subagent
+    does into a file of its own, under the name of the session that it works for.
+    """
+    if client != "claude-code":
+        return False
+    try:
+        UUID(stem)
+    except ValueError:
+        return any(line.get("isSidechain") is True for line in lines)
+    return True
 
 
 def _role(line: dict[str, Any]) -> object:
@@ -189,7 +247,7 @@ def _role(line: dict[str, Any]) -> object:
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        told = json.loads(line)
+        told = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None

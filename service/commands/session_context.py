@@ -8,7 +8,7 @@ import typer
 from service.client.sessions import ContextOptions, PlaceOptions, SessionContext
 from service.commands.connect import connect
 from service.commands.here import at_place
-from service.commands.terminal import begin
+from service.commands.terminal import begin, printable
 from service.settings import Settings
 
 
@@ -27,7 +27,7 @@ def command(
     }  # fmt: skip
     choices |= place  # type: ignore[typeddict-item]
     told = asyncio.run(_ask(begin(), choices))
-    typer.echo(told["text"] or "Nothing is known yet.")
+    typer.echo(printable(told["text"] or "Nothing is known yet."))
 
 
 async def _ask(settings: Settings, choices: ContextOptions) -> SessionContext:

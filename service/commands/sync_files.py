@@ -4,9 +4,9 @@ handoff.md, working-memory.md, decisions.md, developer-preferences.md and MEMORY
 """
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -14,10 +14,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from service.client.endpoints import AsyncGraphMemory
+from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.file_merge import (
     MergedLines,
+    MergedText,
     digest_of,
     merge_lines,
     merge_text,
@@ -26,50 +28,18 @@ from service.commands.file_merge import (
     render_lines,
 )
 from service.commands.here import as_text, at_place, read_file
+from service.commands.synced_folder import Folder
 from service.commands.terminal import begin, printable
-from service.errors import InvalidRequest
 from service.settings import Settings
 
-_STATE: Final = ".graph-memory-synced.json"
 # Of MEMORY.md, what a person put there and no look back has taken in or left out: when, its text.
 _PENDING: Final = "pending"
-_MOST_BYTES: Final = 1_000_000
 _PAGE: Final = 1000
-
-
-@dataclass(slots=True)
-class Folder:
-    """The folder of the files: what both sides said the last time, by file; what is told."""
-
-    path: Path
-    state: dict[str, Any] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
-
-    def read(self, name: str) -> str:
-        """Return a file's text, empty where there is none; raises InvalidRequest."""
-        path = self.path / name
-        if not path.exists():
-            return ""
-        if path.stat().st_size > _MOST_BYTES:
-            raise InvalidRequest(f"{path}: has more than {_MOST_BYTES:,} bytes.")
-        try:
-            return path.read_text("utf-8").lstrip("\ufeff").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise InvalidRequest(f"{path}: is no UTF-8: {error}.") from error
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file whole or not at all; one that says the same is left alone."""
-        path = self.path / name
-        if path.exists() and path.read_bytes() == text.encode():
-            return
-        new = path.with_name(f".{name}.new")
-        new.write_text(text, "utf-8")
-        new.replace(path)
-        self.told.append(f"{name}: written")
-
-    def base(self, name: str) -> Any:
-        """Return what both sides said of a file the last time: a digest, or one by id."""
-        return self.state.get(name)
+_AGENT_UNKNOWN: Final = "/problems/agent-unknown"
+_HANDOFFS: Final = 50
+# `[2026-02-15 22:20]`, UTC.
+_STAMP: Final = re.compile(r"\[(\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)\]\s*")
+_TAGS: Final = re.compile(r"\[([^\[\]]{1,300})\]\s+")
 
 
 @at_place
@@ -83,9 +53,7 @@ def command(
 
     Where both changed, both are kept and it is said. Run it at a session's begin and end.
     """
-    path = folder or _configured()
-    path.mkdir(parents=True, exist_ok=True)
-    told = asyncio.run(_sync(begin(), Folder(path, _state(path)), place))
+    told = asyncio.run(_sync(begin(), Folder.open(folder or _configured()), place))
     for line in told or ["Nothing has changed."]:
         typer.echo(printable(line))
 
@@ -93,18 +61,6 @@ def command(
 def _configured() -> Path:
     said = read_file(Path.cwd())
     return said.folder / said.files if said.files else Path("memory")
-
-
-def _state(path: Path) -> dict[str, Any]:
-    file = path / _STATE
-    if not file.exists():
-        return {}
-    try:
-        told = json.loads(file.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
-        msg = f"{file}: is broken: remove it; what differs is kept from both sides then."
-        raise InvalidRequest(msg) from error
-    return told if isinstance(told, dict) else {}
 
 
 async def _sync(settings: Settings, folder: Folder, place: PlaceOptions) -> list[str]:
@@ -117,14 +73,8 @@ async def _sync(settings: Settings, folder: Folder, place: PlaceOptions) -> list
         for step in steps:
             await step()
             # After each file: what was sent is not sent again after an interruption.
-            _save(folder)
+            folder.save()
     return folder.told
-
-
-def _save(folder: Folder) -> None:
-    new = folder.path / f"{_STATE}.new"
-    new.write_text(json.dumps(folder.state, indent=1), "utf-8")
-    new.replace(folder.path / _STATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +89,39 @@ class Sync:
     async def handoff(self) -> None:
         """Follow the last handoff; an edited file is a new one."""
         name = "handoff.md"
-        last = await self.memory.read_handoff(**as_text(self.place))
-        merged = merge_text(self.folder.base(name), self._body(name), last["text"] or "")
+        last = await self.memory.read_handoff(history=_HANDOFFS, **as_text(self.place))
+        every: list[Any] = [last, *last["history"]] if last["text"] else []
+        text = next((one["text"] for one in every if _is_trusted(one)), "")
+        merged = merge_text(self.folder.base(name), self._body(name), text)
+        if merged.sent == "":
+            merged = MergedText(text, None, "a handoff is not removed: write one in its place")
         if merged.sent is not None:
             await self.memory.write_handoff(merged.sent, **self.place)
-        self._keep_text(name, "Session Handoff", merged.text, merged.sent, merged.told)
+        self._keep_text(name, "Session Handoff", merged)
 
     async def working_memory(self) -> None:
-        """Follow what is in focus."""
+        """Follow what is in focus; a file whose text was taken out clears it."""
         name = "working-memory.md"
         found = await self.memory.read_working_memory(**as_text(self.place))
+        if found["text"] and not _is_trusted(found):
+            self.folder.told.append(f"{name}: left alone: what is in focus is not trusted")
+            return
         merged = merge_text(self.folder.base(name), self._body(name), found["text"] or "")
-        if merged.sent is not None:
+        if merged.sent:
             await self.memory.set_working_memory(merged.sent, **self.place)
-        self._keep_text(name, "Working Memory", merged.text, merged.sent, merged.told)
+        elif merged.sent is not None:
+            await self.memory.clear_working_memory(**as_text(self.place))
+        self._keep_text(name, "Working Memory", merged)
 
     async def decisions(self) -> None:
         """Follow what was decided; an edited line takes the place of the one that it was."""
         name, lines = "decisions.md", await self._decided()
         prose, merged = self._lines(name, lines)
-        for key, text in merged.changed.items():
-            text_, tags = _untagged(text)
-            await self.memory.log_decision(text_, tags=tags, supersedes=key, **self.place)
-        for text in merged.added:
-            text_, tags = _untagged(text)
-            await self.memory.log_decision(text_, tags=tags, **self.place)
+        for key, line in merged.changed.items():
+            said = _read_decision(line)
+            await self.memory.log_decision(said.text, tags=said.tags, supersedes=key, **self.place)
+        for line in merged.added:
+            await self._decide(_read_decision(line))
         if merged.removed:
             self.folder.told.append(f"{name}: decisions are not removed: log one in their place")
         self._keep_lines(name, prose, await self._decided(), "Decisions", merged)
@@ -214,26 +172,31 @@ class Sync:
         self.folder.state[_PENDING] = pending
         return {key: text for key, (_, text) in pending.items()}
 
-    def _body(self, name: str) -> str:
+    def _body(self, name: str) -> str | None:
         """Return a file's text without its own title."""
         text = self.folder.read(name)
+        if text is None:
+            return None
         first, _, rest = text.partition("\n")
         return rest if first.startswith("# ") else text
 
-    def _keep_text(
-        self, name: str, title: str, text: str, sent: str | None, told: str | None
-    ) -> None:
-        if told:
-            self.folder.told.append(f"{name}: {told}")
-        elif sent is not None:
+    def _keep_text(self, name: str, title: str, merged: MergedText) -> None:
+        if merged.told:
+            self.folder.told.append(f"{name}: {merged.told}")
+        elif merged.sent is not None:
             self.folder.told.append(f"{name}: sent")
-        if text:
-            self.folder.write(name, f"# {title}\n\n{text}\n")
-        self.folder.state[name] = digest_of(text)
+        is_there = (self.folder.path / name).exists()
+        told = f"# {title}\n\n{merged.text}\n" if merged.text else f"# {title}\n"
+        # Where it could not be written, both sides changed since the last time.
+        if (not merged.text and not is_there) or self.folder.write(name, told):
+            self.folder.state[name] = digest_of(merged.text)
 
     def _lines(self, name: str, theirs: dict[str, str]) -> tuple[list[str], MergedLines]:
-        prose, mine, new = read_lines(self.folder.read(name))
-        return prose, merge_lines(self.folder.base(name) or {}, mine, new, theirs)
+        text = self.folder.read(name)
+        prose, mine, new = read_lines(text or "")
+        # A file that is not there removes nothing.
+        base = (self.folder.base(name) or {}) if text else {}
+        return prose, merge_lines(base, mine, new, theirs)
 
     def _keep_lines(
         self, name: str, prose: list[str], lines: dict[str, str], title: str, merged: MergedLines
@@ -241,36 +204,61 @@ class Sync:
         self.folder.told += [f"{name}: {one}" for one in merged.told]
         if sent := len(merged.added) + len(merged.changed):
             self.folder.told.append(f"{name}: sent {sent}")
-        if lines or prose:
-            self.folder.write(name, render_lines(prose, lines, title))
-        self.folder.state[name] = {key: digest_of(text) for key, text in lines.items()}
+        if not (lines or prose) or self.folder.write(name, render_lines(prose, lines, title)):
+            self.folder.state[name] = {key: digest_of(text) for key, text in lines.items()}
+
+    async def _decide(self, said: "_Decision") -> None:
+        if said.at is None:
+            await self.memory.log_decision(said.text, tags=said.tags, **self.place)
+            return
+        # As old as its line says: a log that was kept by hand stays in its order.
+        await self.memory.store_memory(
+            said.text, kind="decision", tags=said.tags, scope=self.scope, occurred_at=said.at,
+            **self._own,
+        )  # fmt: skip
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        return {"agent": self.place["agent"]} if "agent" in self.place else {}
 
     async def _decided(self) -> dict[str, str]:
         page = await self.memory.list_decisions(last=_PAGE, **as_text(self.place))
         return {
             one["id"]: _line(one["at"], one["tags"], one["text"])
             for one in reversed(page["decisions"])
-            if not one["superseded_by"] and one["scope"] == self.scope
+            if not one["superseded_by"] and one["scope"] == self.scope and _is_trusted(one)
         }
 
     async def _preferred(self) -> dict[str, str]:
-        agent: dict[str, Any] = {"agent": self.place["agent"]} if "agent" in self.place else {}
-        page = await self.memory.list_memories(
-            kinds=["preference"], scope=self.scope, limit=_PAGE, **agent
-        )
+        try:
+            page = await self.memory.list_memories(
+                kinds=["preference"], scope=self.scope, limit=_PAGE, **self._own
+            )
+        except Problem as problem:
+            if problem.refusal.type != _AGENT_UNKNOWN:
+                raise
+            return {}
         return {
             one["id"]: one_line(one["content"])
             for one in reversed(page["memories"])
-            if one["scope"] == self.scope
+            if one["scope"] == self.scope and _is_trusted(one)
         }
 
     async def _store(self, text: str, kind: str, *, pinned: bool) -> str:
-        agent: dict[str, Any] = {"agent": self.place["agent"]} if "agent" in self.place else {}
         stored = await self.memory.store_memory(
             text, kind=kind, scope=self.scope, pinned=pinned,
-            source_ref=f"file:{digest_of(f'{kind} {self.scope} {text}')}", **agent,
+            source_ref=f"file:{digest_of(f'{kind} {self.scope} {text}')}", **self._own,
         )  # fmt: skip
         return stored["id"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """A line of decisions.md: when, its tags, its words."""
+
+    at: datetime | None
+    tags: list[str]
+    text: str
 
 
 def _line(at: str, tags: list[str], text: str) -> str:
@@ -278,12 +266,21 @@ def _line(at: str, tags: list[str], text: str) -> str:
     return f"[{at[:16].replace('T', ' ')}]{labels} {one_line(text)}"
 
 
-def _untagged(line: str) -> tuple[str, list[str]]:
-    """Return a line's words and tags, without the time that it was decided at."""
-    tags: list[str] = []
-    while line.startswith("[") and "] " in line:
-        label, _, rest = line[1:].partition("] ")
-        if not label[:4].isdigit():
-            tags = [tag.strip() for tag in label.split(",") if tag.strip()]
-        line = rest
-    return line.strip(), tags
+def _read_decision(line: str) -> _Decision:
+    """Return what a line says; a time that no calendar has is a part of its words."""
+    at, tags = None, []
+    if stamp := _STAMP.match(line):
+        try:
+            at = datetime.fromisoformat(stamp[1]).replace(tzinfo=UTC)
+        except ValueError:
+            return _Decision(None, [], line.strip())
+        line = line[stamp.end() :]
+    if labels := _TAGS.match(line):
+        tags = [tag.strip() for tag in labels[1].split(",") if tag.strip()]
+        line = line[labels.end() :]
+    return _Decision(at, tags, line.strip())
+
+
+def _is_trusted(said: Mapping[str, Any]) -> bool:
+    """Return whether a file may say it: what an agent reads when it starts is nobody else's."""
+    return bool(said["origin"] != "untrusted" and said["trust_tier"] == "trusted")

@@ -9,7 +9,7 @@ from service.client.sessions import PlaceOptions, WorkingMemory
 from service.commands.connect import connect
 from service.commands.handoff import minute
 from service.commands.here import as_text, at_place
-from service.commands.terminal import begin
+from service.commands.terminal import begin, printable
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -28,7 +28,8 @@ def show(place: PlaceOptions) -> None:
     if found["text"] is None:
         typer.echo("The working memory is empty.")
         return
-    typer.echo(f"# Working Memory\nUpdated: {minute(found['updated_at'])}\n\n{found['text']}")
+    updated = minute(found["updated_at"])
+    typer.echo(printable(f"# Working Memory\nUpdated: {updated}\n\n{found['text']}"))
 
 
 @commands.command("set")

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from service.context.conversation import Message, extract_of, take_recent
 from service.errors import AgentNotReadable, AgentUnknown, Unavailable
-from service.field_types import WHOLE, Label, Said, Text
+from service.field_types import WHOLE, Flag, Label, Said, Text
 from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff
 from service.records import Memory
@@ -69,6 +69,10 @@ class PackRequest(AskingFields):
         None, description="What memories are asked for. Unset: the end of the last message."
     )
     project: InBody = None
+    # The session is always the one that asks.
+    new_only: Flag | None = Field(
+        False, description="true leaves out what the session was given before."
+    )
 
     @property
     def question(self) -> str:

@@ -78,6 +78,7 @@ class Decision:
     scope: str | None
     session: str | None
     origin: str
+    trust_tier: str
     superseded_by: list[str]
 
     @classmethod
@@ -86,7 +87,7 @@ class Decision:
         return cls(
             row["id"], title_of(row["title"], row["content"]), row["content"], list(row["tags"]),
             row["occurred_at"], row.get("scope"), row.get("session"), row["origin"],
-            sorted(row["superseded_by"]),
+            row["trust_tier"], sorted(row["superseded_by"]),
         )  # fmt: skip
 
 

@@ -65,6 +65,7 @@ class Handoff:
     at: datetime
     session: str | None
     origin: str
+    trust_tier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class LastHandoff:
     at: datetime | None
     session: str | None
     origin: str | None
+    trust_tier: str | None
     scope: str | None
     history: list[Handoff]
 
@@ -106,9 +108,11 @@ async def get_handoff(
     scope = await parameters.found(db)
     found = await last_handoffs(searcher.engine, parameters.agent, scope, 1 + parameters.history)
     if not found:
-        return LastHandoff(None, None, None, None, None, scope, [])
+        return LastHandoff(None, None, None, None, None, None, scope, [])
     last = found[0]
-    return LastHandoff(last.id, last.text, last.at, last.session, last.origin, scope, found[1:])
+    return LastHandoff(
+        last.id, last.text, last.at, last.session, last.origin, last.trust_tier, scope, found[1:]
+    )
 
 
 async def last_handoffs(
@@ -119,6 +123,6 @@ async def last_handoffs(
     keys = await engine.latest(asked, limit)
     found = await engine.fetch(keys, asked)
     return [
-        Handoff(one.id, one.content, one.occurred_at, one.session, one.origin)
+        Handoff(one.id, one.content, one.occurred_at, one.session, one.origin, one.trust_tier)
         for one in (found[key] for key in keys if key in found)
     ]

@@ -24,8 +24,9 @@ from service.errors import (
 from service.field_types import Kind, Label, Moment, OwnAgent, Reference, Text, pattern_of
 from service.ingest.folders import has_control_characters
 from service.ingest.jobs import Scans, counts_from
+from service.ingest.opt_outs import refuse_switched_off_documents
 from service.ingest.scan import Failure, ScanCounts
-from service.projects.switched_off import SwitchedOff, refuse_switched_off
+from service.projects.switched_off import SwitchedOff
 from service.web.accepted import JobAccepted, accepted
 from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
@@ -172,11 +173,11 @@ async def post_ingest(
     started = time.perf_counter()
     source = pipeline.sanitiser.mask(request.source)
     scope = caller().own_scope(request.scope)
-    await refuse_switched_off(pipeline.db, request.agent, scope, None)
     document = DocumentText(
         source, request.text, request.agent, scope, request.kind,
         request.occurred_at, CLOCK.now(), sender=caller().provenance,
     )  # fmt: skip
+    await refuse_switched_off_documents(pipeline.db, [document])
     [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
     took_ms = round((time.perf_counter() - started) * 1000, 1)

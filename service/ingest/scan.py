@@ -20,6 +20,7 @@ from service.ingest.folders import (
     files_in,
     paths_inside,
 )
+from service.ingest.opt_outs import refuse_switched_off_documents
 from service.ingest.reading import ReadingRules, read_file
 from service.ingest.seen import SeenFiles
 from service.links import stored
@@ -206,6 +207,7 @@ class Scanner:
 async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: ScanCounts) -> None:
     """Store a group; when it is refused, each document by itself, so that one is told."""
     try:
+        await refuse_switched_off_documents(pipeline.db, documents)
         done = await sync_documents(pipeline, documents, is_scan=True) if documents else []
         for synced in done:
             counts.add(synced)

@@ -221,7 +221,7 @@ async def get_lineage(
 
 @router.patch(
     "/{id}", operation_id="change_memory",
-    responses=problems(MemoryNotFound, ToldElsewhere, WriteConflict),
+    responses=problems(MemoryNotFound, ToldElsewhere, WriteConflict, SwitchedOff),
 )  # fmt: skip
 async def patch_memory(
     db: TheDatabase,

@@ -31,6 +31,8 @@ class Pushed(Metadata):
     occurred_at: datetime | None = None
     source_ref: str | None = None
     source_kind: str = "push"
+    # What it is found again by, where its `source_ref` tells something else.
+    known_as: str | None = None
 
     @classmethod
     def by(cls, sender: Caller, **values: Any) -> Self:

@@ -35,12 +35,14 @@ REFUSED: Final = "refused"
 
 # Who changes these says something.
 _WORDS: Final = frozenset({"text", "title", "tags", "concepts"})
+# What is kept for a project, which may be switched off.
+_SAYS: Final = _WORDS | {"scope"}
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
-    """Turn a pushed memory into a draft; its key is its `source_ref`, or else its own words."""
+    """Turn a pushed memory into a draft; its key is what it is known as, or its own words."""
     title, content = fit_title(pushed.title or "", pushed.text.strip())
     return Draft(
         id=_key(pushed),
@@ -172,7 +174,8 @@ async def change_memory(
 
     Words are the sender's from then on, but of no higher origin than they were. Returns what
     screening tells; raises TextRefused, and Forbidden for trust that only an admin gives. A title
-    that is too long goes into the text, as in a push; so of a document it is refused.
+    that is too long goes into the text, as in a push; so of a document it is refused. Words of what
+    is switched off are not changed, and nothing is moved there: raises SwitchedOff.
     """
     fields = dict(changes)
     warnings: tuple[str, ...] = ()
@@ -184,6 +187,8 @@ async def change_memory(
         archive=one if archived is True else frozenset(),
         unarchive=one if archived is False else frozenset(),
     )
+    if not _SAYS.isdisjoint(fields):
+        await refuse_any_switched_off(pipeline.db, _places_after(memory, fields))
     if fields:
         old = await stored_memory(pipeline.db, memory.agent, memory.id)
         given = _provenance(old, fields, sender)
@@ -268,13 +273,25 @@ async def stored_memory(db: Database, agent: str, key: str) -> StoredMemory:
     return memory
 
 
+def _places_after(
+    memory: Memory, changes: Mapping[str, Any]
+) -> list[tuple[str, str | None, str | None]]:
+    """Return where something is said by a change: a memory may be moved out of a project."""
+    places: list[tuple[str, str | None, str | None]] = []
+    places.append((memory.agent, changes.get("scope", memory.scope), None))
+    if not _WORDS.isdisjoint(changes):
+        places.append((memory.agent, memory.scope, memory.session))
+    return places
+
+
 def _place(pushed: Pushed) -> tuple[str, str | None, str | None]:
     return pushed.agent, pushed.scope, pushed.session
 
 
 def _key(pushed: Pushed) -> str:
-    if pushed.source_ref is not None:
-        return digest("ref", pushed.agent, pushed.source_kind, pushed.source_ref)
+    known_as = pushed.known_as or pushed.source_ref
+    if known_as is not None:
+        return digest("ref", pushed.agent, pushed.source_kind, known_as)
     moment = pushed.occurred_at.isoformat() if pushed.occurred_at else ""
     return digest(
         "text", pushed.agent, pushed.scope or "", pushed.session or "", moment, pushed.kind,

@@ -6,7 +6,7 @@ whatever pieces it comes. It is bounded, and plain enough to be stored as it is.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.fixes.shell import command_of
@@ -55,6 +55,9 @@ class State:
     failing: str | None = None
     tasks: dict[str, bool] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
+    # The first and the last moment that any turn tells, whatever order its clock gave them.
+    began: str | None = None
+    ended: str | None = None
 
     @classmethod
     def of(cls, stored: dict[str, Any] | None) -> "State":
@@ -63,6 +66,19 @@ class State:
         values = {name: value for name, value in (stored or {}).items() if name in known}
         failures = values.pop("failures", {})
         return cls(**values, failures={key: Failure(**one) for key, one in failures.items()})
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """When the session began and ended so far; None where no turn tells a time."""
+        if self.began is None or self.ended is None:
+            return None
+        return datetime.fromisoformat(self.began), datetime.fromisoformat(self.ended)
+
+    def pass_by(self, moments: Iterable[datetime]) -> None:
+        """Take in when turns were."""
+        told = [at.astimezone(UTC).isoformat(timespec="microseconds") for at in moments]
+        self.began = min([*told, *_some(self.began)], default=None)
+        self.ended = max([*told, *_some(self.ended)], default=None)
 
     def stored(self) -> dict[str, Any]:
         """Return it as it is stored."""
@@ -207,6 +223,10 @@ def _passed(state: State, command: str, offset: int, turn: Turn) -> Iterator[Ext
         text = f"`{command}` failed: {failure.error}\n\nWhat was done before it passed:\n{done}"
         signature = signature_of(failure.error)
         yield Extract("fix", text, offset, turn.at, "assistant", signature, command)
+
+
+def _some(text: str | None) -> list[str]:
+    return [text] if text else []
 
 
 def _is_search(command: str) -> bool:

@@ -6,8 +6,8 @@ are known by what they say.
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -20,6 +20,7 @@ from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.recurrences.recurrences import Sighting, note
+from service.sanitise.private_blocks import without_private
 from service.sessions.given import Session
 from service.sessions.used import Said, note_used
 from service.store.database import record
@@ -36,6 +37,8 @@ PUT: Final = load_query(__package__, "put_transcript")
 _FIX: Final = "fix"
 _ERROR: Final = "error"
 _MOST_TITLE: Final = 120
+# What is written as a session ends may come a little behind its last line.
+_BEHIND: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,37 +86,47 @@ class Observer:
     async def _observe(
         self, agent: str, scope: str | None, delta: Delta, sender: Caller
     ) -> Observed:
-        db = self._pipeline.db
-        place = record("transcript", [agent, delta.session, delta.client])
+        db, now = self._pipeline.db, datetime.now(UTC)
+        # Places in bytes and in entries are not to be compared.
+        unit = [] if delta.entries is None else ["entries"]
+        place = record("transcript", [agent, delta.session, delta.client, *unit])
         row = await db.run(READ, id=place) or {"offset": 0, "state": None}
         read, warnings = await _read(delta, row["offset"])
         state = State.of(orjson.loads(row["state"]) if row["state"] else None)
         tasks_before = tasks_text(state)
         characters = sum(len(turn.text) for _, turn in read.turns)
-        clean = self._pipeline.sanitiser.mask
-        came = await read_texts(characters, lambda: list(fold(state, read.turns, clean)))
+        came = await read_texts(characters, lambda: list(fold(state, read.turns, self._clean)))
+        # What a wrong clock puts ahead is now.
+        came = [replace(one, at=min(one.at, now)) if one.at else one for one in came]
+        moments = [turn.at for _, turn in read.turns if turn.at]
+        state.pass_by(moments or [now] * bool(read.turns))
         extracts = [one for one in came if one.kind != _ERROR]
         pushed = [_pushed(one, agent, scope, delta, sender) for one in extracts]
+        began, ended = (min(at, now) for at in state.span or (now, now))
         tasks = tasks_text(state)
         if tasks and tasks != tasks_before:
-            pushed.append(_tasks(tasks, agent, scope, delta, sender))
+            pushed.append(_tasks(tasks, ended, agent, scope, delta, sender))
         handoff = handoff_of(state) if delta.is_final else None
-        if handoff and not await db.run(HAS_HANDOFF, agent=agent, in_session=delta.session):
-            pushed.append(_handoff(handoff, agent, scope, delta, sender))
+        if handoff and not await db.run(
+            HAS_HANDOFF, agent=agent, scope=scope, in_session=delta.session, began=began,
+            ended=ended + _BEHIND,
+        ):  # fmt: skip
+            pushed.append(_handoff(handoff, ended, agent, scope, delta, sender))
         keys, synced = await store(self._pipeline, pushed) if pushed else ([], None)
         actions = synced.actions if synced else ()
         for one, key, action in zip(extracts, keys, actions, strict=False):
             if one.signature and one.command and action != REFUSED:
-                at = one.at or datetime.now(UTC)
-                proof = Proof(agent, scope, one.signature, one.command, delta.session, at)
+                proof = Proof(
+                    agent, scope, one.signature, one.command, delta.session, one.at or now
+                )
                 await put_fix(db, proof, key)
-        await note(db, agent, scope, delta.session, list(_sightings(came, keys)))
+        await note(db, agent, scope, delta.session, list(_sightings(came, keys, now)))
         said = [Said(one.text, one.at) for _, one in read.turns if one.role == "assistant"]
         await note_used(db, Session(agent, delta.session), [one for one in said if one.text])
         await db.run(
             PUT, id=place, agent=agent, in_session=delta.session, client=delta.client,
             offset=max(read.offset, row["offset"]), state=orjson.dumps(state.stored()).decode(),
-            now=datetime.now(UTC),
+            now=now,
         )  # fmt: skip
         told = [warning for one in (synced.told if synced else ()) for warning in one]
         return Observed(
@@ -122,6 +135,10 @@ class Observer:
             max(read.offset, row["offset"]), [key for key in dict.fromkeys(keys) if key],
             [*warnings, *told],
         )  # fmt: skip
+
+    def _clean(self, text: str) -> str:
+        """Return a text without what is private or a secret."""
+        return self._pipeline.sanitiser.mask(without_private(text)[0])
 
 
 async def _read(delta: Delta, known: int) -> tuple[Read, list[str]]:
@@ -160,37 +177,44 @@ def _pushed(
     place = f"{delta.client}:{delta.session}"
     return Pushed.by(
         sender, text=f"{extract.text}\n\n({place}, {extract.offset})" if is_fix else extract.text,
+        # Its line in the transcript, by where that begins.
+        source_ref=f"{place}#{extract.offset}", known_as=f"observed:{own}",
         title=f"Fix: {(extract.command or '')[:_MOST_TITLE]}" if is_fix else None,
         agent=agent, kind="observation" if is_fix else extract.kind,
         type="procedural" if is_fix else None, tags=(_FIX,) if is_fix else (),
         scope=scope, session=delta.session, occurred_at=extract.at,
         source_kind="tool-output" if is_fix else f"said-by-{extract.speaker}",
-        source_ref=f"observed:{own}",
     )  # fmt: skip
 
 
-def _tasks(text: str, agent: str, scope: str | None, delta: Delta, sender: Caller) -> Pushed:
+def _tasks(
+    text: str, at: datetime, agent: str, scope: str | None, delta: Delta, sender: Caller
+) -> Pushed:
     return Pushed.by(
         sender, text=text, agent=agent, kind="observation", tags=("tasks",), scope=scope,
         session=delta.session, source_kind="said-by-assistant",
-        source_ref=f"tasks:{delta.client}:{delta.session}", occurred_at=datetime.now(UTC),
+        source_ref=f"tasks:{delta.client}:{delta.session}", occurred_at=at,
     )  # fmt: skip
 
 
-def _sightings(extracts: Sequence[Extract], keys: Sequence[str]) -> Iterator[Sighting]:
+def _sightings(
+    extracts: Sequence[Extract], keys: Sequence[str], now: datetime
+) -> Iterator[Sighting]:
     """Yield what came up: errors by what they say, statements by their memories."""
     stored = iter(keys)
     for one in extracts:
-        at = one.at or datetime.now(UTC)
+        at = one.at or now
         if one.kind == _ERROR:
             yield Sighting("error", one.signature or "", one.text, one.command, at)
         elif (key := next(stored, "")) and one.kind != _FIX:
             yield Sighting("statement", key, "", None, at)
 
 
-def _handoff(text: str, agent: str, scope: str | None, delta: Delta, sender: Caller) -> Pushed:
+def _handoff(
+    text: str, at: datetime, agent: str, scope: str | None, delta: Delta, sender: Caller
+) -> Pushed:
     return Pushed.by(
         sender, text=text, agent=agent, kind="handoff", tags=("automatic",), scope=scope,
         session=delta.session, source_kind="transcript",
-        source_ref=f"handoff:{delta.client}:{delta.session}", occurred_at=datetime.now(UTC),
+        source_ref=f"handoff:{delta.client}:{delta.session}", occurred_at=at,
     )  # fmt: skip

@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 # git's short form: [user@]host:path, where no slash stands in front of the colon.
 _SHORT: Final = re.compile(r"(?:[^/@:]{1,200}@)?([^/@:\s]{2,255}):(?!//)(\S{1,2000})")
 _HOST_AND_PATH: Final = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/\S{1,2000}")
+# Whoever logs in, in any text that is a URL or holds one.
+_LOGIN: Final = re.compile(r"(?<=//)[^/\s]{1,500}@")
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 _USUAL_PORTS: Final = frozenset({22, 80, 443, 9418})
 # As long as a scope may be.
@@ -63,9 +65,11 @@ def identify(
 ) -> Identity:
     """Return the one spelling of what a client says; raises ValueError where it says nothing.
 
-    Spaces around it, a user, a password, a usual port, `.git` and letter case of a remote do not
-    count; of a folder slashes at its end, and on Windows letter case and the kind of slash.
+    Spaces around it, a usual port, `.git` and letter case of a remote do not count, nor a user and
+    a password, whatever they stand in; of a folder slashes at its end, and on Windows letter case
+    and the kind of slash.
     """
+    origin, root, name = (_LOGIN.sub("", one) if one else one for one in (origin, root, name))
     found = Identity(
         (origin_of(origin) or _digest(origin)) if origin else None,
         (root_of(root) or _digest(root)) if root else None,

@@ -77,6 +77,7 @@ async def _move_all_else(db: Database, agent: str, scope: str, target: str) -> N
     await db.run(
         MOVE, agent=agent, scope=scope, into=target, id=record("project", [agent, scope]),
         into_id=record("project", [agent, target]), focus=focus,
+        off=record("opt_out", [agent, scope, ""]), off_into=record("opt_out", [agent, target, ""]),
     )  # fmt: skip
 
 

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from service.errors import InvalidRequest
 from service.field_types import Said
 from service.projects.identity import Identity, identify, identify_text
 from service.web.fields import Strict, body_example, ruled
@@ -40,18 +41,32 @@ class ProjectFields(Strict):
 
 
 _TEXT = "A project: its git remote's URL, the folder's path on the client, or else a name."
-InQuery = Annotated[Said | None, Field(description=_TEXT, examples=["git@github.com:ann/app.git"])]
-Named = Annotated[
-    ProjectFields | Said, Field(description=f"{_TEXT} Or several of these by their names.")
+_SEVERAL = "Or several of these by their names"
+InQuery = Annotated[
+    Said | None,
+    Field(
+        description=f'{_TEXT} {_SEVERAL}, as JSON: {{"origin": …, "root": …}}.',
+        examples=["git@github.com:ann/app.git"],
+    ),
 ]
-InBody = Annotated[
-    ProjectFields | Said | None, Field(description=f"{_TEXT} Or several of these by their names.")
-]
+Named = Annotated[ProjectFields | Said, Field(description=f"{_TEXT} {_SEVERAL}.")]
+InBody = Annotated[ProjectFields | Said | None, Field(description=f"{_TEXT} {_SEVERAL}.")]
 
 
 def identity_named(project: ProjectFields | str) -> Identity:
-    """Return the project that a request names in one spelling."""
-    return identify_text(project) if isinstance(project, str) else project.identity()
+    """Return the project that a request names in one spelling; raises InvalidRequest.
+
+    A query has one text for it: several parts stand in it as JSON.
+    """
+    if not isinstance(project, str):
+        return project.identity()
+    if not project.lstrip().startswith("{"):
+        return identify_text(project)
+    try:
+        return ProjectFields.model_validate_json(project).identity()
+    except ValidationError as error:
+        msg = 'project: send {"origin": …, "root": …, "name": …} as JSON, any of them, or a text.'
+        raise InvalidRequest(msg) from error
 
 
 def identity_of(project: ProjectFields | str | None) -> Identity | None:

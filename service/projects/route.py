@@ -99,7 +99,8 @@ class ProjectMoved:
 async def post_move(pipeline: ThePipeline, request: MoveRequest) -> ProjectMoved:
     """Make a project another one's, or give it a new remote, folder or name: its memories move.
 
-    Its handoffs, decisions and all other memories, what is in focus, standing intents and fixes.
+    Its handoffs, decisions and all other memories, what is in focus, standing intents and fixes;
+    where memory is switched off for it, it is so for what it becomes.
     Whoever names it as before means the other one from then on. Interrupted, or with some `left`,
     the same request goes on where it was.
     """

@@ -1,5 +1,7 @@
 """What a session context is made of, read by whichever engine there is: no embedding, no model."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
@@ -9,7 +11,10 @@ from service.intents.standing import due_intents
 from service.records import Filters, Memory
 from service.session_context.sections import CONSTRAINT, Found
 from service.store.database import Database
-from service.working_memory.texts import Place, WorkingMemory, read
+from service.store.queries import load_query
+from service.working_memory.texts import Place, WorkingMemory, read_some
+
+HOT: Final = load_query(__package__, "hot")
 
 # What is neither told by a section of its own nor a summary of what is.
 _RULES: Final = ("preference", "decision")
@@ -31,31 +36,39 @@ async def find_all(
     asked = Filters(
         (place.agent,), project=place.scope or "", trust=_TRUST, origins=_ORIGINS, without=without
     )
+    # The database reads while the index in RAM answers.
+    aside = asyncio.gather(
+        _focus(db, place),
+        due_intents(db, place.agent, place.scope, datetime.now(UTC)),
+        db.run(HOT, agent=place.agent, scopes=[place.scope, ""] if place.scope else [""]),
+    )
     # The last handoff of the project itself; the agent's own is not the next best.
     handoffs = await _latest(engine, replace(asked, scope=place.scope), ("handoff",), 1)
+    constraints = await _latest(engine, replace(asked, tags=(CONSTRAINT,)), _RULES, _MOST_RULES)
+    decisions = await _latest(engine, asked, ("decision",), _MOST_DECISIONS)
+    preferences = await _latest(engine, asked, ("preference",), _MOST_PREFERENCES)
+    others = await _latest(engine, asked, _OTHER_KINDS, _MOST_OTHERS)
+    focus, intents, hot = await aside
     return Found(
-        handoffs[0] if handoffs else None,
-        await _focus(db, place),
-        await _latest(engine, replace(asked, tags=(CONSTRAINT,)), _RULES, _MOST_RULES),
-        tuple(await due_intents(db, place.agent, place.scope, datetime.now(UTC))),
-        await _latest(engine, asked, ("decision",), _MOST_DECISIONS),
-        await _latest(engine, asked, ("preference",), _MOST_PREFERENCES),
-        await _latest(engine, asked, _OTHER_KINDS, _MOST_OTHERS),
-    )
+        handoffs[0] if handoffs else None, focus, constraints, tuple(intents), decisions,
+        preferences, await _fetched(engine, asked, [row["memory"] for row in hot]), others,
+    )  # fmt: skip
 
 
 async def _latest(
     engine: Engine, asked: Filters, kinds: tuple[str, ...], limit: int
 ) -> tuple[Memory, ...]:
     filters = replace(asked, kinds=kinds)
-    keys = await engine.latest(filters, limit)
-    found = await engine.fetch(keys, filters)
-    return tuple(found[key] for key in keys if key in found)
+    return await _fetched(engine, filters, await engine.latest(filters, limit))
+
+
+async def _fetched(engine: Engine, asked: Filters, keys: Sequence[str]) -> tuple[Memory, ...]:
+    """Return memories in the order of their ids, once each, as far as they may be told."""
+    found = await engine.fetch(tuple(keys), asked) if keys else {}
+    return tuple(found[key] for key in dict.fromkeys(keys) if key in found)
 
 
 async def _focus(db: Database, place: Place) -> tuple[WorkingMemory, ...]:
     places = [replace(place, session=None), *([place] if place.session else [])]
-    found = [await read(db, one) for one in places]
-    return tuple(
-        one for one in found if one and one.trust_tier in _TRUST and one.origin in _ORIGINS
-    )
+    found = await read_some(db, places)
+    return tuple(one for one in found if one.trust_tier in _TRUST and one.origin in _ORIGINS)

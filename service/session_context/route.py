@@ -144,7 +144,7 @@ async def post_session_context(
     async with given.turn(session):
         without = await _known(given, request)
         context, told = await _compose(searcher, request, place, without)
-        await given.note(session, "session_context", told)
+        given.note_behind(session, "session_context", told)
     return await _fired(searcher, place, context)
 
 
@@ -211,5 +211,5 @@ def _told(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, str]]
     }
     handoff = [found.handoff] if found.handoff else []
     rules = (*found.constraints, *found.decisions, *found.preferences)
-    every = {one.id: one for one in (*handoff, *rules, *found.others)}
+    every = {one.id: one for one in (*handoff, *rules, *found.hot, *found.others)}
     return [(one, sections[key]) for key, one in every.items() if key in sections]

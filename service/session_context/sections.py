@@ -39,7 +39,10 @@ _DAY_SECONDS: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What there is to tell, each newest first; `focus` is the project's, then the session's."""
+    """What there is to tell, each newest first; `focus` is the project's, then the session's.
+
+    `hot` is what is kept near at hand, the worthiest first.
+    """
 
     handoff: Memory | None
     focus: tuple[WorkingMemory, ...]
@@ -47,6 +50,7 @@ class Found:
     intents: tuple[Intent, ...]
     decisions: tuple[Memory, ...]
     preferences: tuple[Memory, ...]
+    hot: tuple[Memory, ...]
     others: tuple[Memory, ...]
 
 
@@ -84,8 +88,11 @@ def most_active(memories: Sequence[Memory]) -> list[Memory]:
 def _orders(found: Found) -> list[SectionOrder]:
     decisions = [one for one in found.decisions if CONSTRAINT not in one.tags][:_MOST_DECISIONS]
     preferences = [one for one in found.preferences if CONSTRAINT not in one.tags]
-    ranked = most_active(found.others)
-    active, rest = ranked[:_MOST_ACTIVE], ranked[_MOST_ACTIVE:]
+    told = {one.id for one in (*found.constraints, *decisions, *preferences)}
+    hot = [one for one in found.hot if one.id not in told]
+    near = {one.id for one in hot}
+    ranked = [one for one in most_active(found.others) if one.id not in near]
+    active, rest = [*hot, *ranked[:_MOST_ACTIVE]], ranked[_MOST_ACTIVE:]
     handoff = [Piece(inside(one.content), one.id, may_be_cut=True) for one in _some(found.handoff)]
     when = f" ({_minute(found.handoff.occurred_at)})" if found.handoff else ""
     return [

@@ -10,7 +10,7 @@ from pydantic import Field
 from service.field_types import Flag
 from service.projects.project_fields import identity_of
 from service.projects.registry import find_scope
-from service.projects.switched_off import refuse_switched_off
+from service.projects.switched_off import refuse_any_switched_off
 from service.records import Filters, Memory
 from service.sessions.given import Given, Session
 from service.store.database import Database
@@ -26,8 +26,8 @@ class AskingFields(FilterFields):
     new_only: Flag | None = Field(
         None,
         description="Says that `session` is the one that asks, and narrows nothing. `true` leaves "
-        "out what it was given before and still says the same. What is given to it is noted, but "
-        "for a GET, which changes nothing.",
+        "out what it was given before and still says the same, a search also other copies of it. "
+        "What is given to it is noted, but for a GET, which changes nothing.",
         examples=[True],
     )
 
@@ -45,13 +45,17 @@ class AskingFields(FilterFields):
     async def narrowed(self, db: Database, agents: tuple[str, ...]) -> Filters:
         """Return the filters for these readable agents, of the project that is named alone.
 
-        Raises SwitchedOff for it, and for the session that asks.
+        Raises SwitchedOff for it, for the session that asks, and for a scope or session that is
+        asked about.
         """
         identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
         project = await find_scope(db, self.agent, identity) if identity else None
-        session = self.asking.name if self.asking else None
-        await refuse_switched_off(db, self.agent, project, session)
-        return replace(self.filters(agents), project=project)
+        filters = self.filters(agents)
+        session = self.asking.name if self.asking else filters.session
+        await refuse_any_switched_off(
+            db, [(self.agent, project, session), (self.agent, filters.scope, None)]
+        )
+        return replace(filters, project=project)
 
 
 @asynccontextmanager

@@ -58,6 +58,7 @@ class Given:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._turns: WeakValueDictionary[Session, asyncio.Lock] = WeakValueDictionary()
+        self._behind: set[asyncio.Task[bool]] = set()
 
     def turn(self, session: Session) -> asyncio.Lock:
         """Return what one answer to a session holds at a time, in this process.
@@ -67,9 +68,10 @@ class Given:
         return self._turns.setdefault(session, asyncio.Lock())
 
     async def known(self, session: Session) -> tuple[str, ...]:
-        """Return the ids that a session has and that still say the same."""
+        """Return the ids that a session has and that still say the same, the last first."""
+        await self.settle()
         found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
-        return tuple(found)
+        return tuple(row["memory"] for row in found)
 
     async def note(
         self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]
@@ -90,8 +92,22 @@ class Given:
             return False
         return True
 
+    def note_behind(
+        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]
+    ) -> None:
+        """Note it behind the answer: 50 memories take 5 ms. Whoever asks what is known waits."""
+        task = asyncio.create_task(self.note(session, operation, list(memories)))
+        self._behind.add(task)
+        task.add_done_callback(self._behind.discard)
+
+    async def settle(self) -> None:
+        """Wait until what answers gave is noted."""
+        if self._behind:
+            await asyncio.gather(*self._behind, return_exceptions=True)
+
     async def lose(self, session: Session) -> None:
         """Count nothing as known to a session any more: its context was cleared or made short."""
+        await self.settle()
         await self._db.run(LOSE, agent=session.agent, in_session=session.name)
 
     async def keep_forgetting(self, days: int) -> None:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from service.field_types import WHOLE
+from service.sessions.asking import TheGiven
 from service.store.queries import load_query
 from service.text.titles import title_of
 from service.web.cursors import CursorForm
@@ -72,12 +73,14 @@ class SessionGiven:
 )  # fmt: skip
 async def get_session(
     db: TheDatabase,
+    given: TheGiven,
     id: str,  # noqa: A002 - the contract's name
     agent: QueryAgent,
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> SessionGiven:
     """Tell what a session was given by searches, recalls and its context: ids, no texts."""
+    await given.settle()
     before, before_id = PLACE.decode(cursor) if cursor else (None, None)
     rows = await db.run(
         GIVEN_TO, agent=agent, in_session=id, before=before, before_id=before_id, limit=limit + 1

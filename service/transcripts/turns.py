@@ -71,9 +71,9 @@ def said(role: Role, text: object, at: datetime | None) -> Iterator[Turn]:
     """Yield what was said, without what is private and what programs and this service put there."""
     if not isinstance(text, str):
         return
-    own = without_blocks(_clean(text[:MOST_TEXT_CHARACTERS]), _INJECTED)
-    own = without_private(own)[0].strip()
-    if own:
+    # Whole: what is cut off may be the end of a block.
+    own = without_private(without_blocks(_clean(text), _INJECTED))[0].strip()
+    if own := own[:MOST_TEXT_CHARACTERS]:
         yield Turn(role, own, at)
 
 
@@ -133,7 +133,7 @@ def moment_of(value: object) -> datetime | None:
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)
-            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value / 1000, UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,6 +1,6 @@
 """Working memories as they are stored: screened like all that comes in, whole or not at all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,6 +15,7 @@ from service.store.queries import Query, load_query
 from service.threads import read_texts
 
 READ: Final = load_query(__package__, "read")
+READ_SOME: Final = load_query(__package__, "read_some")
 PUT: Final = load_query(__package__, "put")
 APPEND: Final = load_query(__package__, "append")
 DELETE: Final = load_query(__package__, "delete")
@@ -32,9 +33,14 @@ class Place:
     session: str | None = None
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from others."""
+        return self.agent, self.scope or "", self.session or ""
+
+    @property
     def id(self) -> Any:
         """The record that it stands in."""
-        return record("working_memory", [self.agent, self.scope or "", self.session or ""])
+        return record("working_memory", list(self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,13 @@ async def read(db: Database, place: Place) -> WorkingMemory | None:
     """Return the working memory of a place, None where nothing is in focus."""
     row: Mapping[str, Any] | None = await db.run(READ, id=place.id)
     return WorkingMemory(**row) if row else None
+
+
+async def read_some(db: Database, places: Sequence[Place]) -> list[WorkingMemory]:
+    """Return the working memories of places, in their order, of those where something is."""
+    rows = await db.run(READ_SOME, ids=[place.id for place in places])
+    found = {tuple(row.pop("place")): WorkingMemory(**row) for row in rows}
+    return [found[place.key] for place in places if place.key in found]
 
 
 async def put(

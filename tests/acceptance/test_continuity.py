@@ -357,12 +357,46 @@ def test_a_session_that_resumes_is_told_what_is_new_and_one_that_lost_it_all_of_
     assert [one["session"] for one in lineage["sessions"]] == ["s"]
 
 
+def test_fifty_turns_are_given_nothing_twice_and_begin_with_the_same_bytes(
+    client: httpx.Client, agent: str
+) -> None:
+    _work(client, agent, APP)
+    batch = [
+        {"agent": agent, "text": f"Crane {n} lifts {n * 3} tons at berth {n % 7}.",
+         "scope": "github.com/ann/app", "occurred_at": f"2026-02-{n % 28 + 1:02}T10:00:00Z"}
+        for n in range(150)
+    ]  # fmt: skip
+    _sent(client, "POST", "/memories/batch", {"memories": batch})
+    own: Json = {"agent": agent, "project": APP, "session": "s"}
+    first = _context(client, agent, project=APP, session="s")
+    given = [key for one in first["sections"] if one["name"] != "index" for key in one["ids"]]
+    for turn in range(50):
+        asking = own | {"query": f"crane at berth {turn % 7}", "new_only": True, "limit": 1}
+        for way in ("/search", "/graph-recall", "/cascade")[turn % 3 :][:1]:
+            given += [one["id"] for one in _sent(client, "POST", way, asking)["results"]]
+        pack = own | {
+            "messages": [{"role": "user", "content": f"Which crane lifts {turn * 3} tons?"}],
+            "max_tokens": 200, "new_only": True,
+        }  # fmt: skip
+        given += _sent(client, "POST", "/context/pack", pack)["memories"]["ids"]
+        asked = {"agent": agent, "project": "github.com/ann/app", "session": "s"}
+        assert _read(client, "/session-context", **asked)["text"] == first["text"]
+    assert len(given) == len(set(given)) > 100
+    assert _context(client, agent, project=APP, session="s")["text"] == first["text"]
+
+
 def test_a_new_process_tells_the_next_session_what_the_last_one_did(
     tmp_path: Path, embedding_url: str
 ) -> None:
     with running_service(data_dir=tmp_path, embedding_url=embedding_url) as first:
         _work(first.client, "main", APP)
         before = _context(first.client, "main", project=APP)["text"]
+        _context(first.client, "main", project=APP, session="s")
+        given = _read(first.client, "/sessions/s")["given"]
+        # What an answer gave is noted behind it: before anybody is told, and before the end.
+        assert len(given) == 3
+        _context(first.client, "main", project=APP, session="t")
     with running_service(data_dir=tmp_path, embedding_url=embedding_url) as again:
         assert _context(again.client, "main", project=APP)["text"] == before
+        assert len(_read(again.client, "/sessions/t")["given"]) == 3
         assert "Next: test App." in before

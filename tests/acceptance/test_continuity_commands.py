@@ -91,9 +91,19 @@ def test_each_repository_has_its_own(tmp_path: Path) -> None:
         for words in (("--project", "github.com/ann/app"), ("--project", str(app))):
             assert "Of the app." in Shell(own, tmp_path).said("handoff", "read", *words)
         assert "No handoff" in Shell(own, app).said("handoff", "read", "--project", "none")
+        # A worktree of a repository without a remote is that repository.
+        git = ["git", "-C", str(bare), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+        subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "tree")], check=True)
+        Shell(own, bare).said("handoff", "write", "Of the bare one.")
+        assert "Of the bare one." in Shell(own, tmp_path / "tree").said("handoff", "read")
+        # One that gets its remote later is what it was, for a reader too.
+        subprocess.run([*git, "remote", "add", "origin", "git@h.org:ann/bare.git"], check=True)
+        assert "Of the bare one." in Shell(own, bare).said("handoff", "read")
         assert "s3cret" not in client.get("/projects").text
         assert [one["scope"] for one in client.get("/projects").json()["projects"]] == [
-            "github.com/ann/app"
+            str(bare),
+            "github.com/ann/app",
         ]
 
 
@@ -140,6 +150,13 @@ def test_memory_is_off_where_a_file_says_so(tmp_path: Path) -> None:
         texts = [one["content"] for one in client.get("/memories").json()["memories"]]
         assert "From now on use tabs in open files." in texts
         assert not [text for text in texts if "acme" in text or "drafts" in text]
+        # A file below speaks of its folder, and does not undo that.
+        below = folders["clients/acme"] / ".graph-memory.toml"
+        below.write_text('project = "acme"\n')
+        assert Shell(own, folders["clients/acme"]).run("handoff", "read")[0] == 1
+        below.write_text('project = "acme"\noff = false\n')
+        assert "No handoff" in Shell(own, folders["clients/acme"]).said("handoff", "read")
+        below.unlink()
         file.write_text("off = true\n")
         assert Shell(own, folders["open"]).run("session-context")[0] == 1
         # A session that the service has switched off is passed over, and said.

@@ -101,6 +101,22 @@ def test_what_changed_is_new_again(admin: httpx.Client, agent: str) -> None:
     assert _ids(_ask(admin, agent, **asked)) == []
 
 
+def test_another_copy_of_what_a_session_has_is_not_new(admin: httpx.Client, agent: str) -> None:
+    text = "The crane of berth seven was mended by the harbour master and his two sons in May."
+    first = {"text": text, "agent": agent}
+    copies = [first, first | {"source_ref": "copy"}, first | {"scope": "app", "text": text.upper()},
+              first | {"text": text.replace("seven", "eight").replace("May", "June")}]  # fmt: skip
+    keys = [admin.post("/memories", json=one).json()["id"] for one in copies]
+    asked: Json = {"query": "crane", "session": "s", "new_only": True, "limit": 1}
+    given = [_ids(_ask(admin, agent, **asked)) for _ in range(3)]
+    # Other names and numbers are other news.
+    assert given[2] == []
+    assert {given[0][0], given[1][0]} & {keys[3]} == {keys[3]}
+    assert len({*keys[:3]} & {given[0][0], given[1][0]}) == 1
+    every = _ask(admin, agent, **asked | {"limit": 10}, duplicates="show")
+    assert len(_ids(every)) == 2
+
+
 def test_without_new_only_a_session_narrows_as_ever(admin: httpx.Client, agent: str) -> None:
     _push(admin, agent, 2)
     said = {"text": "The crane in this session.", "agent": agent, "session": "s"}

@@ -103,7 +103,7 @@ def test_a_session_is_kept_once_whatever_comes_again(
     assert other["memories"][:2] == first["memories"][:2]
     both = _memories(client, agent)
     assert set(_told(both)) == set(_told(stored))
-    assert [one["session"] for one in both if "tasks" in one["tags"]] == ["s2", "s1"]
+    assert {one["session"] for one in both if "tasks" in one["tags"]} == {"s1", "s2"}
 
 
 def test_any_pieces_give_the_same_memories(client: httpx.Client, agent: str) -> None:
@@ -184,9 +184,13 @@ def test_what_was_given_does_not_come_back(client: httpx.Client, agent: str, pro
     before = _told(_memories(client, agent))
     own: Json = {"agent": agent, "project": APP, "session": "s9"}
     first = client.post("/session-context", json=own).json()["text"]
+    pack: Json = own | {"messages": [{"role": "user", "content": "Which tabs, and npm test?"}]}
     for turn in range(amount("echoes")):
         block = client.post("/session-context", json=own).json()["text"]
         assert block == first
+        memories = client.post("/context/pack", json=pack).json()["memories"]["text"]
+        assert "tabs" in memories
+        block = f"{block}\n{memories}"
         entries = [
             _said(program, "user", f"{block}\nGo on with {turn}."),
             _said(program, "assistant", f"{block}\nDone."),
@@ -216,6 +220,80 @@ def test_who_ends_without_a_handoff_leaves_one(client: httpx.Client, agent: str)
     client.post("/handoff", json=written).raise_for_status()
     _observe(client, agent, session="s2", entries=SESSION["generic"], final=True)
     assert client.get("/handoff", params=params).json()["text"] == "Mine."
+
+
+def _day(day: int, *texts: str) -> list[Json]:
+    """Return lines of a session of a day."""
+    at = f"2026-02-{day:02}T10:00:00Z"
+    return [{"role": "user", "text": text, "at": at} for text in texts]
+
+
+def test_a_handoff_by_hand_of_no_session_counts_while_one_goes_on(
+    client: httpx.Client, agent: str
+) -> None:
+    own: Json = {"agent": agent, "project": APP}
+    params: Json = {"agent": agent, "project": "github.com/ann/app", "history": 5}
+    _observe(client, agent, entries=[{"role": "user", "text": "Mend the login."}])
+    # As `graph-memory handoff write` leaves it, which knows no session.
+    client.post("/handoff", json={**own, "text": "By hand."}).raise_for_status()
+    _observe(client, agent, entries=[{"role": "user", "text": "And now?"}], final=True)
+    told = client.get("/handoff", params=params).json()
+    assert (told["text"], told["history"]) == ("By hand.", [])
+    # It is none of another project's, nor of a session that was over long before.
+    _observe(client, agent, session="s2", project="other", entries=_day(20, "Look."), final=True)
+    other = client.get("/handoff", params={**params, "project": "other"}).json()["text"]
+    assert "Last request: Look." in other
+    _observe(client, agent, session="s3", entries=_day(21, "Look."), final=True)
+    told = client.get("/handoff", params=params).json()
+    assert (told["text"], len(told["history"])) == ("By hand.", 1)
+
+
+def test_the_last_handoff_is_that_of_the_last_session_in_whatever_order_they_are_read(
+    client: httpx.Client, agent: str
+) -> None:
+    for session, day in (("b", 12), ("a", 11)):
+        lines = _day(day, f"Mend crane {day}.")
+        _observe(client, agent, session=session, entries=lines, final=True)
+    params: Json = {"agent": agent, "project": "github.com/ann/app", "history": 5}
+    for _ in range(2):
+        told = client.get("/handoff", params=params).json()
+        assert "crane 12" in told["text"]
+        assert (told["at"][:10], len(told["history"])) == ("2026-02-12", 1)
+        # Read again, an old one is as old as it was.
+        _observe(client, agent, session="a", entries=[], final=True)
+
+
+def test_no_clock_puts_anything_ahead(client: httpx.Client, agent: str) -> None:
+    moments = (
+        "9999-12-31T23:59:59-10:00", "0001-01-01T00:00:00+14:00", "2126-01-01T00:00:00Z",
+        "2026-02-02T10:00:00Z", "2026-02-01T10:00:00Z",
+    )  # fmt: skip
+    lines = [
+        {"role": "user", "text": f"From now on rule {n} holds.", "at": at}
+        for n, at in enumerate(moments)
+    ]
+    assert _observe(client, agent, entries=lines, final=True)["stored"] == 6
+    found = {one["content"][-8:]: one["occurred_at"] for one in _memories(client, agent)}
+    assert max(found.values()) < "2100"
+    assert found["3 holds."][:10] == "2026-02-02"
+    assert found["4 holds."][:10] == "2026-02-01"
+
+
+def test_a_statement_leads_to_its_line(client: httpx.Client, agent: str) -> None:
+    text = _lines("generic")
+    _observe(client, agent, text=text)
+    [rule] = [one for one in _memories(client, agent) if one["kind"] == "preference"]
+    place = len(text.encode().split(b"\n", 1)[0]) + 1
+    assert rule["source"]["ref"] == f"generic:s1#{place}"
+    [fix] = [one for one in _memories(client, agent) if "fix" in one["tags"]]
+    assert fix["source"]["ref"].startswith("generic:s1#")
+
+
+def test_bytes_and_entries_are_counted_apart(client: httpx.Client, agent: str) -> None:
+    _observe(client, agent, entries=SESSION["generic"])
+    text = _lines("generic")
+    assert _observe(client, agent, text=text, offset=0)["offset"] == len(text.encode())
+    assert len(_memories(client, agent)) == 3
 
 
 def test_what_is_no_transcript_is_refused_and_what_is_odd_is_counted(
@@ -333,7 +411,14 @@ def test_the_command_reads_files_where_it_runs(tmp_path: Path) -> None:
         assert scopes == ["/a"]
         again = _run(tmp_path, own, "observe", str(folder), "--since", "24h")
         assert len(client.get("/memories?limit=100").json()["memories"]) == len(kinds)
-        assert again[1].startswith("0 stored") or "stored" in again[1]
+        assert again[1].startswith("0 stored, ")
+        # What came since is sent, and nothing of what was read.
+        with (folder / "codex.jsonl").open("a") as file:
+            file.write(json.dumps(_said("codex", "user", "Always run make first.")) + "\n")
+        code, out, err = _run(tmp_path, own, "observe", str(folder / "codex.jsonl"))
+        assert (code, out.startswith("2 stored"), "never sent" in err) == (0, True, False)
+        (folder / "codex.jsonl").write_text(_lines("codex")[:300])
+        assert "is shorter than what was read" in _run(tmp_path, own, "observe", str(folder))[2]
     for words, why in ((("nowhere",), "no such file"), ((str(folder), "--since", "soon"), "24h")):
         code, _, err = _run(tmp_path, own, "observe", *words)
         assert (code, why in err) == (1, True)

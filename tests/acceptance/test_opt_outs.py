@@ -1,6 +1,7 @@
 """Memory is switched off for a project or a session: none is listened to, none is told."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -91,6 +92,59 @@ def test_what_is_switched_off_is_neither_kept_nor_told(
     for method, path, body in _every_way(name, place, scope):
         answer = client.request(method, path, json=body or None)
         assert answer.status_code in {200, 201}, (path, answer.text)
+
+
+def test_no_way_around_leads_into_what_is_switched_off(client: httpx.Client) -> None:
+    own: Json = {"agent": "around"}
+    keys = [
+        client.post("/memories", json={**own, "text": text, **more}).json()["id"]
+        for text, more in (
+            ("Of the app.", {"scope": SCOPE}), ("Of none.", {}), ("Said there.", {"session": "s"}),
+        )
+    ]  # fmt: skip
+    for place in ({"project": APP}, {"session": "s"}):
+        client.post("/opt-outs", json={**own, **place}).raise_for_status()
+    document = {**own, "source": "b.md", "text": f"---\nscope: {SCOPE}\n---\n# B\n\nOf the app.\n"}
+    ask = {**own, "query": "the app"}
+    for method, path, body in (
+        ("PATCH", f"/memories/{keys[0]}?agent=around", {"text": "Other words."}),
+        ("PATCH", f"/memories/{keys[1]}?agent=around", {"scope": SCOPE}),
+        ("PATCH", f"/memories/{keys[2]}?agent=around", {"title": "Other words."}),
+        ("POST", "/ingest", document),
+        ("POST", "/search", {**ask, "scope": SCOPE}),
+        ("POST", "/search", {**ask, "session": "s"}),
+        ("POST", "/graph-recall", {**ask, "scope": SCOPE}),
+        ("POST", "/cascade", {**ask, "scope": SCOPE}),
+        ("POST", "/context/pack", {**own, "messages": [], "query": "x", "session": "s"}),
+        ("GET", f"/search?agent=around&q=app&scope={SCOPE}", {}),
+    ):
+        answer = client.request(method, path, json=body or None)
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/switched-off"), path
+    # What is there may be archived, moved out of it and deleted.
+    for key, change in ((keys[0], {"scope": None}), (keys[2], {"archived": True})):
+        answer = client.patch(f"/memories/{key}", params=own, json=change)
+        assert answer.status_code == 200, answer.text
+        assert client.delete(f"/memories/{key}", params=own).status_code == 204
+
+
+def test_a_scan_takes_in_nothing_of_what_is_switched_off(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "app.md").write_text(f"---\nscope: {SCOPE}\n---\n# App\n\nOf the app.\n")
+    (notes / "free.md").write_text("# Free\n\nOf none.\n")
+    with running_service(
+        data_dir=tmp_path / "data", embedding_url=embedding_url, sources=(notes,)
+    ) as running:
+        running.client.post("/opt-outs", json={"project": APP}).raise_for_status()
+        [failed] = running.client.post("/ingest/scan", json={}).json()["failed"]
+        assert ("app.md" in failed["source"], "switched off" in failed["detail"]) == (True, True)
+        listed = running.client.get("/memories").json()["memories"]
+        assert [one["content"] for one in listed] == ["Of none."]
+        running.client.delete("/opt-outs", params={"project": SCOPE}).raise_for_status()
+        assert running.client.post("/ingest/scan", json={}).json()["failed"] == []
+        assert len(running.client.get("/memories").json()["memories"]) == 2
 
 
 def test_one_of_both_is_named(client: httpx.Client) -> None:

@@ -31,6 +31,23 @@ def test_nothing_private_is_kept(tmp_path: Path, embedding_url: str) -> None:
         assert ask.post("/ingest/scan", json={}).json()["failed"] == []
         for path in ("/handoff", "/decisions"):
             _all(ask.post(path, json={"text": TEXT}))
+        _all(ask.post("/intents", json={"text": TEXT, "when": [f"<private>{WORD}</private> quay"]}))
+        _all(
+            ask.post("/memories", json={"text": "Tagged.", "tags": [f"<private>{WORD}</private>x"]})
+        )
+        said = [
+            {"role": "user", "text": f"From now on: {TEXT} From now on use tabs."},
+            {"role": "assistant", "command": f"make <private>{WORD}</private>", "call": "1"},
+            {"role": "tool", "call": "1", "exit": 2, "text": f"Error: <private>{WORD}</private>"},
+            {"role": "assistant", "tool": "TodoWrite",
+             "todos": [{"content": f"<private>{WORD}</private> paint", "status": "pending"}]},
+        ]  # fmt: skip
+        lines = {"session": "s", "client": "generic", "entries": said, "final": True}
+        _all(ask.post("/observe", json=lines))
+        pack = {"messages": [{"role": "user", "content": "The crane?"}], "session": "s"}
+        _all(ask.post("/context/pack", json=pack))
+        ended = ask.post("/session-end", json={"session": "s", "threshold": 0})
+        _all(ended)
         _all(ask.put("/working-memory", json={"text": TEXT}))
         _all(ask.patch("/working-memory", json={"text": TEXT}))
         refused = ask.post("/memories", json={"text": f"<private>{WORD}</private>"})
@@ -40,7 +57,7 @@ def test_nothing_private_is_kept(tmp_path: Path, embedding_url: str) -> None:
         assert read.split("\n") == ["# Crane", "", "The crane.", "", "", "", "It is red."]
         for path, params in (
             ("/search", {"q": WORD}), ("/memories", {}), ("/session-context", {}),
-            ("/graph-recall", {"q": WORD}), ("/decisions", {}), ("/handoff", {}),
+            ("/graph-recall", {"q": WORD}), ("/decisions", {}), ("/handoff", {}), ("/intents", {}),
         ):  # fmt: skip
             _all(ask.get(path, params=params))
     found = [path for path in data.rglob("*") if path.is_file()]

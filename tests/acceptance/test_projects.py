@@ -1,5 +1,6 @@
 """A project is given another name, or becomes one with another: all that is its moves along."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,6 +87,44 @@ def test_a_renamed_project_keeps_all_that_is_its(client: httpx.Client) -> None:
     # Said again it goes on with nothing.
     again = _sent(client, "/projects/move", agent="renaming", project=OLD, into=NEW)
     assert (again["memories"], again["left"]) == (0, 0)
+
+
+def test_what_is_switched_off_stays_so_under_another_name(client: httpx.Client) -> None:
+    own = {"agent": "private", "project": OLD}
+    _sent(client, "/handoff", **own, text="Before.")
+    _sent(client, "/opt-outs", **own)
+    _sent(client, "/projects/move", agent="private", project=OLD, into=NEW)
+    for project in (OLD, NEW):
+        body = {"agent": "private", "project": project, "text": "After."}
+        assert client.post("/handoff", json=body).status_code == 409
+    [off] = _read(client, "/opt-outs", agent="private")["opt_outs"]
+    assert off["scope"] == "github.com/ann/crane"
+
+
+def test_a_query_says_as_much_of_a_project_as_a_body(client: httpx.Client) -> None:
+    # Begun without a remote, which nobody has told yet.
+    own = {"agent": "query", "project": {"root": "/w/query"}}
+    _sent(client, "/handoff", **own, text="Begun.")
+    told = json.dumps({"origin": "git@h.org:a/query", "root": "/w/query"})
+    assert _read(client, "/handoff", agent="query", project=told)["text"] == "Begun."
+    for wrong in ('{"origin": 7}', '{"origin": "a/b', "{}", '{"path": "/x"}'):
+        answer = client.get("/handoff", params={"agent": "query", "project": wrong})
+        assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
+
+
+def test_a_project_named_like_another_agent_is_none_of_its(client: httpx.Client) -> None:
+    _sent(client, "/handoff", agent="ann", text="Ann's own.")
+    _sent(client, "/handoff", agent="ben", project={"name": "ann"}, text="Ben on Ann.")
+    _sent(client, "/handoff", agent="ann", project={"name": "ben"}, text="Ann on Ben.")
+    for agent, project, text in (
+        ("ann", None, "Ann's own."), ("ben", "ann", "Ben on Ann."), ("ann", "ben", "Ann on Ben."),
+        ("ben", None, None), ("ben", "ben", None), ("ann", "ann", None),
+    ):  # fmt: skip
+        where = {"agent": agent} | ({"project": project} if project else {})
+        assert _read(client, "/handoff", **where)["text"] == text
+        told = _read(client, "/session-context", **where)["text"]
+        others = {"Ann's own.", "Ben on Ann.", "Ann on Ben."} - {text}
+        assert not [other for other in others if other in told]
 
 
 def test_two_projects_become_one_in_any_number_of_steps(client: httpx.Client) -> None:

@@ -148,6 +148,34 @@ def test_nothing_untrusted_is_promoted(client: httpx.Client, agent: str) -> None
     assert [one["id"] for one in _reflect(client, agent)["promotions"]] == [mine]
 
 
+def test_a_session_begins_with_what_is_near_at_hand(client: httpx.Client, agent: str) -> None:
+    old = {"text": "The quay floods in spring.", "pinned": True, "agent": agent,
+           "scope": "github.com/ann/app", "occurred_at": "2026-01-01T10:00:00Z"}  # fmt: skip
+    rule = {**old, "text": "Tabs.", "kind": "preference"}
+    for body in (old, rule):
+        client.post("/memories", json=body).raise_for_status()
+    notes = [
+        {"text": f"Note {n} of today.", "agent": agent, "scope": old["scope"]} for n in range(60)
+    ]
+    client.post("/memories/batch", json={"memories": notes}).raise_for_status()
+    own: Json = {"agent": agent, "project": APP}
+
+    def context() -> str:
+        told = client.post("/session-context", json=own | {"max_tokens": 600})
+        return str(told.json()["text"])
+
+    assert "The quay floods" not in context()
+    client.post("/reflect", json=own | {"dry_run": False}).raise_for_status()
+    text = context()
+    assert text.index("The quay floods") < text.index("of today.")
+    # What another section tells is told once.
+    assert text.count("Tabs.") == 1
+    session = {"session": "s", "source": "resume"}
+    client.post("/session-context", json=own | session).raise_for_status()
+    again = client.post("/session-context", json=own | session).json()["text"]
+    assert "The quay floods" not in again
+
+
 def test_concepts_that_gain_weight(client: httpx.Client, agent: str) -> None:
     old = (datetime.now(UTC) - timedelta(days=10)).isoformat()
     for n in range(6):

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.commands.synced_folder import Folder
 from tests.acceptance.test_command import _environment, _serving
 from tests.acceptance.test_continuity_commands import Shell
 
@@ -144,3 +145,119 @@ def test_files_that_make_no_sense_are_told_and_nothing_is_lost(
     assert "<!-- x -->" in (files / "decisions.md").read_text()
     (files / "handoff.md").write_text("x" * 1_000_001)
     assert shell.run("sync-files")[0] == 1
+
+
+def test_a_cleared_focus_stays_cleared_on_both_sides(home: tuple[httpx.Client, Shell]) -> None:
+    _, shell = home
+    file = shell.folder / "notes" / "working-memory.md"
+    shell.said("working-memory", "set", "Focus.")
+    shell.said("sync-files")
+    shell.said("working-memory", "clear")
+    for _ in range(2):
+        shell.said("sync-files")
+        assert file.read_text() == "# Working Memory\n"
+        assert "is empty" in shell.said("working-memory", "show")
+    shell.said("working-memory", "set", "Again.")
+    shell.said("sync-files")
+    # A person takes the text out; a file that is gone says nothing.
+    file.write_text("# Working Memory\n\n")
+    shell.said("sync-files")
+    assert "is empty" in shell.said("working-memory", "show")
+    shell.said("handoff", "write", "Next.")
+    shell.said("working-memory", "set", "More.")
+    shell.said("sync-files")
+    file.unlink()
+    (file.parent / "handoff.md").write_text("# Session Handoff\n")
+    assert "a handoff is not removed" in shell.said("sync-files")
+    assert (file.read_text(), "Next." in (file.parent / "handoff.md").read_text()) == (
+        "# Working Memory\n\nMore.\n", True,
+    )  # fmt: skip
+    assert shell.said("sync-files") == "Nothing has changed.\n"
+
+
+def test_a_file_that_is_gone_removes_nothing(home: tuple[httpx.Client, Shell]) -> None:
+    client, shell = home
+    files = shell.folder / "notes"
+    files.mkdir()
+    preferences = files / "developer-preferences.md"
+    preferences.write_text("- Tabs.\n- Short answers.\n")
+    shell.said("sync-files")
+    for leave in (preferences.unlink, lambda: preferences.write_text("\n")):
+        leave()
+        assert shell.said("sync-files") == "developer-preferences.md: written\n"
+        assert _texts(client, "preference") == {"Tabs.", "Short answers."}
+        assert "Tabs." in preferences.read_text()
+    # Removed here and changed there is no removal.
+    [tabs] = re.findall(r"Tabs\. <!-- (\w+) -->", preferences.read_text())
+    preferences.write_text("# Preferences\n\n- Short answers.\n")
+    client.patch(f"/memories/{tabs}", json={"text": "Spaces."}).raise_for_status()
+    assert "removed here and changed by the service" in shell.said("sync-files")
+    assert _texts(client, "preference") == {"Spaces.", "Short answers."}
+    # Changed here and archived there neither.
+    preferences.write_text(preferences.read_text().replace("Spaces.", "Spaces, two."))
+    client.patch(f"/memories/{tabs}", json={"archived": True}).raise_for_status()
+    assert "gone from the service" in shell.said("sync-files")
+    assert _texts(client, "preference") == {"Spaces, two.", "Short answers."}
+
+
+def test_nothing_untrusted_is_written_to_a_file(home: tuple[httpx.Client, Shell]) -> None:
+    client, shell = home
+    for kind in ("preference", "decision", "handoff"):
+        body = {"text": f"Evil {kind}.", "kind": kind, "scope": "app", "source_kind": "web"}
+        client.post("/memories", json=body).raise_for_status()
+    assert shell.said("sync-files") == "Nothing has changed.\n"
+    shell.said("handoff", "write", "Good handoff.")
+    later = {"text": "Evil again.", "kind": "handoff", "scope": "app", "source_kind": "web"}
+    client.post("/memories", json=later).raise_for_status()
+    shell.said("decision", "log", "Good decision.")
+    shell.said("sync-files")
+    told = "".join(file.read_text() for file in (shell.folder / "notes").glob("*.md"))
+    assert ("Good handoff." in told, "Good decision." in told, "Evil" in told) == (
+        True, True, False,
+    )  # fmt: skip
+
+
+def test_a_log_that_was_kept_by_hand_keeps_its_days(home: tuple[httpx.Client, Shell]) -> None:
+    client, shell = home
+    file = shell.folder / "notes" / "decisions.md"
+    file.parent.mkdir()
+    file.write_text(
+        "- [2026-02-15 22:20] [architecture, log] Use an append-only log.\n"
+        "- [2026-02-14] Plain words.\n- [2026-02-31 10:00] No such day.\n- [x] A box.\n"
+    )
+    assert "decisions.md: sent 4" in shell.said("sync-files")
+    listed = client.get("/decisions", params={"project": "app"}).json()["decisions"]
+    found = {one["text"]: (one["at"][:16], one["tags"]) for one in listed}
+    assert found["Use an append-only log."] == ("2026-02-15T22:20", ["architecture", "log"])
+    assert found["Plain words."] == ("2026-02-14T00:00", [])
+    assert "[2026-02-31 10:00] No such day." in found
+    assert "- [2026-02-15 22:20] [architecture, log] Use an append-only log." in file.read_text()
+    assert shell.said("sync-files") == "Nothing has changed.\n"
+    # Another tag alone is no other decision.
+    file.write_text(file.read_text().replace("[architecture, log]", "[log]"))
+    shell.said("sync-files")
+    again = client.get("/decisions", params={"project": "app"}).json()["decisions"]
+    assert [
+        one["tags"] for one in again if one["text"].startswith("Use") and not one["superseded_by"]
+    ] == [["log"]]
+
+
+def test_an_agent_that_stored_nothing_yet(home: tuple[httpx.Client, Shell]) -> None:
+    _, shell = home
+    shell.said("working-memory", "set", "Focus.", "--agent", "new")
+    assert shell.said("sync-files", "--agent", "new") == "working-memory.md: written\n"
+
+
+def test_an_edit_while_it_runs_is_not_lost(tmp_path: Path) -> None:
+    folder = Folder.open(tmp_path)
+    (tmp_path / "a.md").write_text("one")
+    assert folder.read("a.md") == "one"
+    (tmp_path / "a.md").write_text("two")
+    assert folder.write("a.md", "three") is False
+    assert ((tmp_path / "a.md").read_text(), folder.told) == (
+        "two", ["a.md: was edited meanwhile: run it again"],
+    )  # fmt: skip
+    (tmp_path / "link.md").symlink_to("a.md")
+    assert folder.read("link.md") == "two"
+    assert folder.write("link.md", "three") is True
+    assert ((tmp_path / "a.md").read_text(), (tmp_path / "link.md").is_symlink()) == ("three", True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from service.commands.observe import describe, stretches
 from service.observe.cues import statements
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.transcripts.reading import READERS, Client, read_entries, read_text
-from service.transcripts.turns import Read
+from service.transcripts.turns import Read, moment_of, said
 
 Json = dict[str, Any]
 AT: Final = "2026-02-13T10:00:00.000Z"
@@ -317,3 +318,81 @@ def test_real_transcripts_are_read() -> None:
         assert again.stored() == state.stored()
         for client in SESSION:
             read_text(client, whole, 0)
+
+
+def _rule(text: str, **more: object) -> bytes:
+    return json.dumps({"role": "user", "text": text, **more}).encode() + b"\n"
+
+
+def _read_file(path: Path) -> list[str]:
+    """Return what is kept of a file that is read in stretches, as the service does it."""
+    state, kept, place = State(), [], 0
+    for offset, text, is_last in stretches(path):
+        # What was read before is passed over: places must agree to the byte.
+        raw = text.encode()[max(0, place - offset) :].decode("utf-8", "replace")
+        read = read_text("generic", raw, max(place, offset), is_final=is_last)
+        kept += [one.text for one in fold(state, read.turns) if one.kind != "error"]
+        place = read.offset
+    return kept
+
+
+def test_bytes_that_are_no_utf8_move_no_line(tmp_path: Path) -> None:
+    odd = b'{"role": "user", "text": "' + b"caf\xe9 " * 30 + b'"}\n'
+    file = tmp_path / "odd.jsonl"
+    rules = [f"From now on rule {number} holds." for number in range(4)]
+    file.write_bytes(b"".join(odd * 3000 + _rule(rule) for rule in rules))
+    assert len(list(stretches(file))) > 2
+    assert _read_file(file) == rules
+
+
+def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    first, second = "From now on rule one holds.", "From now on rule two holds."
+    file.write_bytes(_rule(first) + _rule("x" * 20_000_001) + _rule(second) + b'{"half')
+    assert max(len(text) for _, text, _ in stretches(file)) < 1_100_000
+    assert _read_file(file) == [first, second]
+    # From a place on, and where nothing is left, the last stretch is told.
+    size = file.stat().st_size
+    assert list(stretches(file, size)) == [(size, "", True)]
+    [(place, text, is_last)] = stretches(file, size - 6)
+    assert (place, text, is_last) == (size - 6, '{"half', True)
+
+
+def test_files_of_one_session_are_told_apart(tmp_path: Path) -> None:
+    own = "3f2b8c1e-0000-4000-8000-000000000001"
+    line: Json = {"type": "user", "sessionId": own, "message": {"role": "user", "content": "x"}}
+    codex = [{"type": "session_meta", "payload": {"id": name}} for name in ("mine", "parents")]
+    for name, lines, session in (
+        # A session that goes on in a new file has copied lines of the one before.
+        ("3f2b8c1e-0000-4000-8000-000000000002", [line], "3f2b8c1e-0000-4000-8000-000000000002"),
+        ("agent-7", [line | {"isSidechain": True}], "agent-7"),
+        ("copy", [line], own), ("rollout-1", codex, "mine"),
+    ):  # fmt: skip
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+        assert describe(file).session == session
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("0001-01-01T00:00:00+14:00", None), ("9999-12-31T23:59:59-10:00", None), (1e300, None),
+     ("2026-02-13T10:00:00+09:00", "2026-02-13T01:00:00+00:00"), (True, None), (-(10**20), None)],
+)  # fmt: skip
+def test_moments_that_no_clock_has_are_none(value: object, told: str | None) -> None:
+    moment = moment_of(value)
+    assert (moment.isoformat() if moment else None) == told
+
+
+def test_a_private_block_longer_than_what_is_kept_is_private() -> None:
+    text = f"<private>zebrafinch {'x' * 200_000}</private> Do it."
+    [turn] = said("user", text, None)
+    assert turn.text == "Do it."
+
+
+def test_a_session_spans_what_its_clocks_say_in_any_order() -> None:
+    state = State()
+    state.pass_by([datetime(2026, 2, day, tzinfo=UTC) for day in (5, 3, 4)])
+    state = State.of(json.loads(json.dumps(state.stored())))
+    state.pass_by([])
+    assert state.span == (datetime(2026, 2, 3, tzinfo=UTC), datetime(2026, 2, 5, tzinfo=UTC))
+    assert State().span is None

@@ -36,8 +36,8 @@ class _Text:
         return self._shingles
 
 
-def without_duplicates(hits: Sequence[Ranked]) -> list[Ranked]:
-    """Return the hits that say something new, in their order.
+def without_duplicates(hits: Sequence[Ranked], told: Iterable[Memory] = ()) -> list[Ranked]:
+    """Return the hits that say something new, in their order; `told` is known to whoever asks.
 
     A hit is left out if its title and text equal those of a better one but for case and blanks,
     or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
@@ -46,8 +46,8 @@ def without_duplicates(hits: Sequence[Ranked]) -> list[Ranked]:
     none of its sources: whoever asks for archived memories wants these.
     """
     kept: list[Ranked] = []
-    texts: dict[str, _Text] = {}
-    seen: set[tuple[str, ...]] = set()
+    texts = {memory.id: _text_of(memory) for memory in told}
+    seen = {text.words for text in texts.values()}
     for hit in hits:
         memory, text = hit.memory, _text_of(hit.memory)
         others = (one for key, one in texts.items() if key != memory.consolidated_into)

@@ -20,6 +20,8 @@ from service.threads import read_texts
 
 # What is reordered is chosen from this many. TEI takes 32 texts in one request.
 _POOL: Final = 30
+# Of what a session has, so many of the last are compared with what it would be given.
+_MOST_TOLD: Final = 300
 # Fetched beyond the limit, for the places of duplicates; if there are more, more is fetched.
 _SPARE: Final = 3
 
@@ -75,7 +77,7 @@ class Refiner:
         """Fetch until there are enough hits that say different things, or no more."""
         wanted = [Wanted(hit.id, beside=hit.seed) for hit in ranking]
         fused = {hit.id: hit for hit in ranking}
-        depth = self._depth()
+        depth, told = self._depth(), await self._told()
         while True:
             with self.stages.measured("fetch"):
                 keys, memories = await fetch_first(self.engine, wanted, self.filters, depth)
@@ -84,11 +86,19 @@ class Refiner:
                 hits = fetched
                 if self._hides_duplicates:
                     characters = sum(len(hit.memory.content) for hit in fetched)
-                    hits = await read_texts(characters // 10, without_duplicates, fetched)
+                    hits = await read_texts(characters // 10, without_duplicates, fetched, told)
             if len(hits) >= self.limit or len(keys) < depth:
                 self.stages.counts["duplicates"] = len(fetched) - len(hits)
                 return hits, memories
             depth *= 2
+
+    async def _told(self) -> list[Memory]:
+        """Return what the session that asks has: no other copy of it is new."""
+        keys = self.filters.without[:_MOST_TOLD] if self._hides_duplicates else ()
+        if not keys:
+            return []
+        found = await self.engine.fetch(keys, Filters(self.filters.agents))
+        return list(found.values())
 
     def _depth(self) -> int:
         depth = self.limit + (_SPARE if self._hides_duplicates else 0)

@@ -41,6 +41,10 @@ def test_who_logs_in_is_nowhere(url: str) -> None:
     found = identify(origin=url)
     assert "s3cret" not in str(found)
     assert "ann" not in str(found)
+    # Nor where a client puts it into another field.
+    for part in ("name", "root"):
+        for told in ("https://ann:s3cret@host/x", "see //ann:s3c@s3cret@host/x"):
+            assert "s3c" not in str(identify(**{part: told}))
 
 
 def test_folders_and_names_have_one_spelling() -> None:
