@@ -9,8 +9,10 @@ import typer
 from service.commands import (
     archive,
     audit,
+    connect_client,
     consolidate,
     decision,
+    doctor,
     graph,
     handoff,
     ingest,
@@ -44,6 +46,9 @@ app.command("reflect")(reflect.command)
 app.command("sync-files")(sync_files.command)
 app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
+app.command("connect")(connect_client.connect_command)
+app.command("disconnect")(connect_client.disconnect_command)
+app.command("doctor")(doctor.command)
 app.add_typer(handoff.commands, name="handoff")
 app.add_typer(working_memory.commands, name="working-memory")
 app.add_typer(decision.commands, name="decision")

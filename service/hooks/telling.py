@@ -9,10 +9,11 @@ from typing import Final
 
 from service.errors import AgentUnknown
 from service.fixes.fixes import find_fix
+from service.fixes.shell import command_of
 from service.hooks.bodies import Hook
 from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line_of
 from service.intents.standing import say
-from service.records import Filters, Memory
+from service.records import KINDS, Filters, Memory
 from service.search.hybrid import hybrid_search
 from service.search.ranking import DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
@@ -32,6 +33,8 @@ _MOST_QUESTION: Final = 4_000
 _MEANING_SECONDS: Final = 1.5
 # The owner's, an agent's and the service's own: nobody else's words are told unasked.
 _ORIGINS: Final = ("owner", "agent", "system")
+# A session that begins is told the handoff; its own would come back as an answer to each prompt.
+_KINDS: Final = tuple(kind for kind in KINDS if kind != "handoff")
 _LEAST_NAME: Final = 5
 
 
@@ -49,7 +52,7 @@ class Turn:
         """What may be told here unasked."""
         return Filters(
             (self.place.agent,), project=self.place.scope or "", trust=("trusted",),
-            origins=_ORIGINS,
+            origins=_ORIGINS, kinds=_KINDS,
         )  # fmt: skip
 
     @property
@@ -133,10 +136,9 @@ async def _fix(turn: Turn) -> str:
     tool, place, searcher = turn.hook.tool, turn.place, turn.searcher
     if tool is None or not tool.output.strip():
         return ""
-    if tool.failed is None and turn.hook.event != "PostToolUseFailure":
-        return ""
     fix = await find_fix(searcher.db, place.agent, place.scope, tool.output, tool.command)
-    if fix is None:
+    # Codex does not say whether a command failed: then the very command must be known to have.
+    if fix is None or (not tool.failed and fix.command != command_of(tool.command or "").text):
         return ""
     filters = Filters((place.agent,), project=place.scope or "")
     session = _session(turn)

@@ -1,6 +1,6 @@
 """A session is told what it should know: composed, noted as given, its due intents as said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -9,7 +9,7 @@ from service.records import Memory
 from service.search.ranking import Searcher
 from service.session_context.packing import Budget, PackedSection
 from service.session_context.reading import find_all
-from service.session_context.sections import Found, compose
+from service.session_context.sections import Found, compose, said_in_handoff
 from service.sessions.given import Given, Session
 from service.working_memory.texts import Place
 
@@ -50,13 +50,21 @@ async def look(searcher: Searcher, given: Given, place: Place, source: str, budg
     # A session that goes on has some already; any other is told all of it.
     if place.session is not None and source == "resume":
         known = await given.known(Session(place.agent, place.session))
-    return await _compose(searcher, place, known, budget)
+    return await _compose(searcher, place, known, budget, goes_on=source == "resume")
 
 
 async def _compose(
-    searcher: Searcher, place: Place, without: tuple[str, ...], budget: Budget
+    searcher: Searcher,
+    place: Place,
+    without: tuple[str, ...],
+    budget: Budget,
+    *,
+    goes_on: bool = False,
 ) -> Told:
     found = await find_all(searcher.engine, searcher.db, place, without)
+    if goes_on and found.handoff and found.handoff.session == place.session:
+        # Its own, which it left as it stopped: it knows.
+        found = replace(found, handoff=None)
     text, packed = compose(found, budget, place.agent, place.scope)
     return Told(text, packed, _memories(found, packed), len(without))
 
@@ -75,8 +83,11 @@ async def _fired(searcher: Searcher, place: Place, told: Told) -> Told:
 
 
 def _memories(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, str]]:
-    """Return the memories whose words are told, each with its section; of the index only titles."""
-    sections = {
+    """Return the memories whose words are told, each with its section.
+
+    Of the index only titles are.
+    """
+    sections: dict[str | None, str] = {
         one.id: section.name
         for section in packed
         if section.name != "index"
@@ -85,4 +96,6 @@ def _memories(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, s
     handoff = [found.handoff] if found.handoff else []
     rules = (*found.constraints, *found.decisions, *found.preferences)
     every = {one.id: one for one in (*handoff, *rules, *found.others)}
-    return [(one, sections[key]) for key, one in every.items() if key in sections]
+    within: dict[str | None, str] = {one.id: "handoff" for one in said_in_handoff(found, packed)}
+    told = within | sections
+    return [(one, told[key]) for key, one in every.items() if key in told]

@@ -107,7 +107,7 @@ FAILED: Final[dict[str, Json]] = {
     },
     "codex": {
         "event": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "make all"},
-        "tool_response": {"output": FAILURE, "exit_code": 2},
+        "tool_response": FAILURE,
     },
 }  # fmt: skip
 
