@@ -13,6 +13,7 @@ from service.access.addresses import is_loopback
 from service.access.operations import OPEN, check_operations
 from service.audit import route as audit
 from service.cascade import route as cascade
+from service.clients import route as clients
 from service.concepts import route as concepts
 from service.concepts.merging import keep_finishing
 from service.consolidate import route as consolidate
@@ -70,6 +71,7 @@ _ROOMS: Final = (
     memories,
     ingest,
     hooks,
+    clients,
     documents,
     concepts,
     consolidate,

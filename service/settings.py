@@ -130,6 +130,9 @@ class _Choices(BaseSettings):
     rerank_timeout_seconds: float = Field(
         5.0, gt=0, description="Longest wait for reranking, in seconds; past it: the fused order."
     )
+    hook_confidence: float = Field(
+        0.6, ge=0, le=1, description="Least confidence for memories to be told at a prompt unasked."
+    )
     search_engine: Literal["resident", "database"] = Field(
         "resident",
         description="`resident` answers from RAM in milliseconds, `database` from SurrealDB's own "

@@ -53,7 +53,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         writing
         web
         projects
-        sessions intents opt_outs recurrences
+        sessions intents opt_outs recurrences clients
         search.times*
         search.signals*
         search.fusion*

@@ -18,6 +18,7 @@ from service.client.options import Moment, Project
 from service.client.reflections import HotMemory, Reflection, ReflectOptions
 from service.client.sending import Request
 from service.client.sessions import (
+    ClientPage,
     ContextOptions,
     Decided,
     DecisionOptions,
@@ -46,6 +47,11 @@ class ContinuityEndpoints:
     def session_context(self, **choices: Unpack[ContextOptions]) -> Request[SessionContext]:
         """Return what a session that begins should know; with `session` it is noted as given."""
         return Request("POST", "/session-context", {**choices})
+
+    @Endpoint
+    def list_clients(self, *, agent: str | None = None) -> Request[ClientPage]:
+        """List the programs whose sessions are remembered, and which of them went silent."""
+        return Request("GET", "/clients", params={"agent": agent})
 
     @Endpoint
     def write_handoff(self, text: str, **place: Unpack[PlaceOptions]) -> Request[HandoffStored]:

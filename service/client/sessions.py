@@ -55,6 +55,28 @@ class OptOuts(TypedDict):
     opt_outs: list[OptOut]
 
 
+class SeenClient(TypedDict):
+    """A program: its hooks, its captures, what it was told; `warning` says what is wrong."""
+
+    client: str
+    hooks: int
+    sub_agent_hooks: int
+    last_hook_at: str | None
+    last_event: str | None
+    last_session: str | None
+    sessions: int
+    last_capture_at: str | None
+    injections: int
+    last_injection_at: str | None
+    warning: str | None
+
+
+class ClientPage(TypedDict):
+    """The programs of an agent, by name."""
+
+    clients: list[SeenClient]
+
+
 class Decided(TypedDict):
     """What became of a decision; `scope` is that of its project."""
 

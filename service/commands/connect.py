@@ -73,6 +73,11 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
         raise Unavailable(msg) from error
 
 
+def url_of(settings: Settings) -> str:
+    """Return where the settings say that the service is; of a Unix socket a name for it."""
+    return _place_of(settings)[0]
+
+
 @asynccontextmanager
 async def _connect_to_holder(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
     try:

@@ -10,8 +10,10 @@ from service.commands import (
     archive,
     ask,
     audit,
+    connect_client,
     consolidate,
     decision,
+    doctor,
     forget,
     graph,
     handoff,
@@ -54,6 +56,9 @@ app.command("reflect")(reflect.command)
 app.command("sync-files")(sync_files.command)
 app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
+app.command("connect")(connect_client.connect_command)
+app.command("disconnect")(connect_client.disconnect_command)
+app.command("doctor")(doctor.command)
 app.add_typer(handoff.commands, name="handoff")
 app.add_typer(working_memory.commands, name="working-memory")
 app.add_typer(decision.commands, name="decision")

@@ -1,21 +1,33 @@
-"""The door of /hooks: an agent's session begins, so the notes are brought up to date.
+"""The door of /hooks: what programs call at the turns of their sessions.
 
 A hook never fails an agent's session: whatever goes wrong inside is logged, and the agent is
 told 200 `{}`. Only whoever may not is told so.
 """
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import APIRouter, Request, Response
+from pydantic import Field
 
+from service.access.caller import caller
 from service.access.errors import Forbidden
+from service.clients.seen import HookSeen, note_hook
 from service.errors import ServiceError
+from service.hooks.bodies import Hook, Program, read_hook
+from service.hooks.replies import reply
+from service.hooks.telling import Turn, tell_at
 from service.ingest.jobs import Scans
+from service.projects.registry import find_scope, register
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
+from service.search.ranking import Searcher
+from service.sessions.given import Given
 from service.web.accepted import JobAccepted, accepted
 from service.web.parts import part
+from service.working_memory.texts import Place
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +38,27 @@ router = APIRouter(prefix="/hooks", tags=["hooks"])
 class Empty:
     """Nothing: what an agent wants that has a reply shape of its own."""
 
+
+@dataclass(frozen=True, slots=True)
+class HookOutput:
+    """What reaches the model."""
+
+    hookEventName: str  # noqa: N815 - the programs' own name
+    additionalContext: str  # noqa: N815 - the programs' own name
+
+
+@dataclass(frozen=True, slots=True)
+class HookReply:
+    """A reply in the schema of Claude Code and Codex; empty where there is nothing to say."""
+
+    hookSpecificOutput: Annotated[  # noqa: N815 - the programs' own name
+        HookOutput | None, Field(exclude_if=lambda told: told is None)
+    ] = None
+
+
+TheSearcher = Annotated[Searcher, part(Searcher)]
+TheGiven = Annotated[Given, part(Given)]
+TheScans = Annotated[Scans, part(Scans)]
 
 # Claude Code and Codex send `hook_event_name` and refuse a reply with keys they do not know.
 _OWN_REPLY_KEY: Final = "hook_event_name"
@@ -75,10 +108,73 @@ async def post_session_start(scans: Annotated[Scans, part(Scans)], request: Requ
     return accepted(job)
 
 
+@router.post(
+    "/claude-code", operation_id="claude_code_hook", response_model=HookReply,
+    openapi_extra=_ANY_BODY,
+)  # fmt: skip
+async def post_claude_code(
+    searcher: TheSearcher, given: TheGiven, scans: TheScans, request: Request
+) -> Response:
+    """Answer a hook of Claude Code in its own schema: what the session should be told now.
+
+    Takes the body that the program sends, whatever its version. SessionStart is told the session's
+    context, UserPromptSubmit memories that surely answer and are new to the session, a failed
+    command the fix that mended the same error, a file what is known of it; all others are noted.
+    `graph_memory` in the body holds what only a client can say: `project`, `agent`, `max_chars`.
+    """
+    return await _answered("claude-code", searcher, given, scans, request)
+
+
+@router.post("/codex", operation_id="codex_hook", response_model=HookReply, openapi_extra=_ANY_BODY)
+async def post_codex(
+    searcher: TheSearcher, given: TheGiven, scans: TheScans, request: Request
+) -> Response:
+    """Answer a hook of Codex, as one of Claude Code is answered."""
+    return await _answered("codex", searcher, given, scans, request)
+
+
+async def _answered(
+    program: Program, searcher: Searcher, given: Given, scans: Scans, request: Request
+) -> Response:
+    hook = read_hook(_read(await request.body()))
+    try:
+        text = await _told(program, searcher, given, hook)
+        if hook.event == "SessionStart":
+            await _scan(scans)
+    except (Forbidden, SwitchedOff) as error:
+        if isinstance(error, Forbidden):
+            raise
+        text = ""
+    except ServiceError as error:
+        log.warning("%s hook %s: %s", program, hook.event, error.logged)
+        text = ""
+    return Response(orjson.dumps(reply(hook.event, text)), 200, media_type="application/json")
+
+
+async def _told(program: Program, searcher: Searcher, given: Given, hook: Hook) -> str:
+    agent = caller().check_agent(hook.agent) if hook.agent else caller().agent
+    begins, identity = hook.event == "SessionStart", hook.project
+    resolve = register if begins else find_scope
+    scope = await resolve(searcher.db, agent, identity) if identity else None
+    await refuse_switched_off(searcher.db, agent, scope, hook.session)
+    place = Place(agent, scope, hook.ledger)
+    text = await tell_at(Turn(searcher, given, hook, place)) if hook.event else ""
+    is_prompt, is_sub = hook.event == "UserPromptSubmit", hook.sub_agent is not None
+    seen = HookSeen(agent, program, hook.event, hook.session, is_prompt, is_sub, bool(text))
+    await note_hook(searcher.db, seen)
+    return text
+
+
+async def _scan(scans: Scans) -> None:
+    """Bring the notes up to date, where there are any and the caller may."""
+    with suppress(ServiceError):
+        await scans.submit(None)
+
+
 def _read(content: bytes) -> dict[str, Any]:
     try:
         body = orjson.loads(content) if content.strip() else {}
     except orjson.JSONDecodeError:
-        log.warning("session-start hook: the body is not JSON; scanning anyway")
+        log.warning("hook: the body is not JSON")
         return {}
     return body if isinstance(body, dict) else {}

@@ -1,24 +1,19 @@
 """The door of /session-context: a session that begins is warm in one call."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from service.field_types import WHOLE, Label, OwnAgent
-from service.intents.standing import fire
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.records import Memory
 from service.search.ranking import Searcher
 from service.session_context.packing import Budget, PackedSection
-from service.session_context.reading import find_all
-from service.session_context.sections import Found, compose
+from service.session_context.telling import Told, look, tell
 from service.sessions.asking import TheGiven
-from service.sessions.given import Given, Session
 from service.stages import Stages
 from service.text.tokens import estimate_prompt_tokens
 from service.web.bodies import JsonRoute
@@ -33,9 +28,6 @@ TheSearcher = Annotated[Searcher, part(Searcher)]
 
 _DEFAULT_TOKENS: Final = 2000
 _MOST: Final = 10_000_000
-_INTENTS: Final = "intents"
-# What a client says when the session lost what it was given.
-_LOST: Final = frozenset({"clear", "compact"})
 
 Most = Annotated[int, Field(ge=0, le=_MOST), WHOLE]
 
@@ -135,17 +127,9 @@ async def post_session_context(
     identity = identity_of(request.project)
     scope = await register(searcher.db, request.agent, identity) if identity else None
     await refuse_switched_off(searcher.db, request.agent, scope, request.session)
-    place = Place(request.agent, scope, request.session)
-    if request.session is None:
-        return await _fired(searcher, place, (await _compose(searcher, request, place, ()))[0])
-    session = Session(request.agent, request.session)
-    if request.source in _LOST:
-        await given.lose(session)
-    async with given.turn(session):
-        without = await _known(given, request)
-        context, told = await _compose(searcher, request, place, without)
-        given.note_behind(session, "session_context", told)
-    return await _fired(searcher, place, context)
+    place, stages, budget = Place(request.agent, scope, request.session), Stages(), request.budget
+    told = await tell(searcher, given, place, request.source, budget)
+    return _answer(request, place, told, stages)
 
 
 @router.get("", operation_id="session_context_get", responses=problems(SwitchedOff))
@@ -158,39 +142,21 @@ async def get_session_context(
     identity = identity_of(parameters.project)
     scope = await find_scope(searcher.db, parameters.agent, identity) if identity else None
     await refuse_switched_off(searcher.db, parameters.agent, scope, parameters.session)
-    place = Place(parameters.agent, scope, parameters.session)
-    without = await _known(given, parameters)
-    return (await _compose(searcher, parameters, place, without))[0]
+    place, stages = Place(parameters.agent, scope, parameters.session), Stages()
+    told = await look(searcher, given, place, parameters.source, parameters.budget)
+    return _answer(parameters, place, told, stages)
 
 
-async def _fired(searcher: Searcher, place: Place, context: SessionContext) -> SessionContext:
-    """Count the intents that it tells as said."""
-    said = [key for section in context.sections if section.name == _INTENTS for key in section.ids]
-    await fire(searcher.db, place.agent, said, datetime.now(UTC))
-    return context
-
-
-async def _known(given: Given, options: SessionContextOptions) -> tuple[str, ...]:
-    """Return what a session that goes on has already; any other is told all of it."""
-    if options.session is None or options.source != "resume":
-        return ()
-    return await given.known(Session(options.agent, options.session))
-
-
-async def _compose(
-    searcher: Searcher, options: SessionContextOptions, place: Place, without: tuple[str, ...]
-) -> tuple[SessionContext, list[tuple[Memory, str]]]:
-    """Return the context, and the memories whose words are in it, each with its section."""
-    stages = Stages()
-    found = await find_all(searcher.engine, searcher.db, place, without)
-    text, packed = compose(found, options.budget, place.agent, place.scope)
-    tokens, is_json = estimate_prompt_tokens(text), options.format == "json"
+def _answer(
+    options: SessionContextOptions, place: Place, told: Told, stages: Stages
+) -> SessionContext:
+    tokens, is_json = estimate_prompt_tokens(told.text), options.format == "json"
     receipt = ContextReceipt(
-        stages.took_ms(), place.scope, options.budget.tokens, options.max_chars, len(without)
+        stages.took_ms(), place.scope, options.budget.tokens, options.max_chars, told.known
     )
-    sections = [_section(one, tokens, with_text=is_json) for one in packed]
-    context = SessionContext(None if is_json else text, sections, tokens, len(text), receipt)
-    return context, _told(found, packed)
+    sections = [_section(one, tokens, with_text=is_json) for one in told.sections]
+    text = None if is_json else told.text
+    return SessionContext(text, sections, tokens, len(told.text), receipt)
 
 
 def _section(packed: PackedSection, tokens: int, *, with_text: bool) -> Section:
@@ -199,17 +165,3 @@ def _section(packed: PackedSection, tokens: int, *, with_text: bool) -> Section:
     return Section(
         packed.name, round(share, 4), ids, packed.left_out, packed.text if with_text else None
     )
-
-
-def _told(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, str]]:
-    """Return the memories whose words were told; of the index only titles were."""
-    sections = {
-        one.id: section.name
-        for section in packed
-        if section.name != "index"
-        for one in section.pieces
-    }
-    handoff = [found.handoff] if found.handoff else []
-    rules = (*found.constraints, *found.decisions, *found.preferences)
-    every = {one.id: one for one in (*handoff, *rules, *found.hot, *found.others)}
-    return [(one, sections[key]) for key, one in every.items() if key in sections]

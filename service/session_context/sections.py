@@ -6,7 +6,7 @@ a conversation can be kept by whoever caches prompts.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -26,6 +26,7 @@ from service.working_memory.texts import WorkingMemory
 
 # The tag that makes a rule of a preference or a decision.
 CONSTRAINT: Final = "constraint"
+_HANDOFF: Final = "handoff"
 FRAME: Final = (
     "Background from earlier sessions, told by memory. It may be out of date: look before you rely "
     "on it. It is no request."
@@ -62,8 +63,21 @@ def compose(
     if not (budget.spend(opening) and budget.spend(closing)):
         return "", pack(_orders(found), Budget(0))
     sections = pack(_orders(found), budget)
+    if within := said_in_handoff(found, sections):
+        sections = pack(_orders(_without(found, {one.id for one in within})), budget)
     texts = [section.text for section in sections if section.pieces]
     return ("\n\n".join([opening, *texts]) + f"\n{closing}" if texts else ""), sections
+
+
+def said_in_handoff(found: Found, sections: Sequence[PackedSection]) -> list[Memory]:
+    """Return the memories whose words stand in the handoff, as far as that fits: told already.
+
+    A handoff that nobody wrote repeats the last request, which may have been kept by itself.
+    """
+    [handoff] = [section.text for section in sections if section.name == _HANDOFF]
+    told = _plain(handoff)
+    others = (*found.decisions, *found.preferences, *found.hot, *found.others)
+    return [one for one in others if told and _plain(one.content) in told]
 
 
 def line_of_decision(memory: Memory) -> str:
@@ -85,6 +99,18 @@ def most_active(memories: Sequence[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: (-worth(memory), memory.id))
 
 
+def _without(found: Found, ids: set[str]) -> Found:
+    kept = {
+        name: tuple(one for one in getattr(found, name) if one.id not in ids)
+        for name in ("decisions", "preferences", "hot", "others")
+    }
+    return replace(found, **kept)
+
+
+def _plain(text: str) -> str:
+    return " ".join(inside(text).split())
+
+
 def _orders(found: Found) -> list[SectionOrder]:
     decisions = [one for one in found.decisions if CONSTRAINT not in one.tags][:_MOST_DECISIONS]
     preferences = [one for one in found.preferences if CONSTRAINT not in one.tags]
@@ -97,7 +123,7 @@ def _orders(found: Found) -> list[SectionOrder]:
     when = f" ({_minute(found.handoff.occurred_at)})" if found.handoff else ""
     return [
         SectionOrder("constraints", "## Hard constraints", 0.2, _lines(found.constraints)),
-        SectionOrder("handoff", f"## Handoff{when}", 0.2, handoff),
+        SectionOrder(_HANDOFF, f"## Handoff{when}", 0.2, handoff),
         SectionOrder("working_memory", "## Working memory", 0.12, _focus(found.focus)),
         SectionOrder(
             "intents", "## Due", 0.03,

@@ -33,6 +33,8 @@ OPERATIONS = {
 # A hook is an agent's own; the GET twins are for curl and browsers.
 NOT_FOR_CLIENTS = {
     "session_start",
+    "claude_code_hook",
+    "codex_hook",
     "search_get",
     "session_context_get",
     "graph_recall_get",

@@ -1,0 +1,163 @@
+"""What of a session is still to be sent: files beside the client, in order, each until it arrived.
+
+A capture is written down before anything is sent, and taken away when the service has it. Cut off
+at any point it is sent again; the service knows by its offset what it has read. So nothing is lost
+and nothing comes twice, whoever is killed.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from carrying import Refused, Service
+
+# A stretch of a transcript, all that waits, sessions whose place is known.
+MOST_STRETCH = 2_000_000
+MOST_WAITING = 64_000_000
+MOST_SESSIONS = 200
+# What the service will not take however often it is asked.
+USELESS = {400, 404, 409, 413, 415, 422}
+
+
+class Spool:
+    """The captures of one client that wait."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._waiting = folder / "spool"
+        self._places = folder / "sessions.json"
+
+    def capture(
+        self, program: str, body: dict[str, Any], where: dict[str, Any], *, is_final: bool
+    ) -> None:
+        """Write down what was added to a session's transcript since the last time.
+
+        Past the room that there is it stays in the transcript, for the next time.
+        """
+        session, path = body.get("session_id"), body.get("transcript_path")
+        if not isinstance(session, str) or not session:
+            return
+        session = " ".join(session.split())[:200]
+        with self._locked("capture"):
+            places = self._read_places()
+            start = places.get(session, 0)
+            item = {"session": session, "client": program, **where}
+            for text, size in stretches(path, start):
+                if not self._add(item | {"text": text, "offset": start}):
+                    return
+                start += size
+                self._keep_places(places, session, start)
+            if is_final:
+                self._add(item | {"text": "", "offset": start, "final": True})
+
+    def drain(self, service: Service, until: float) -> None:
+        """Send what waits, the oldest first, until all is or the time is over.
+
+        Whoever comes while another sends leaves it to that one. Raises what sending raises.
+        """
+        if not self._waiting.is_dir() or not any(self._waiting.glob("*.json")):
+            return
+        with self._locked("drain", waits=False) as has_lock:
+            for path in self._in_order() if has_lock else ():
+                if time.monotonic() >= until:
+                    return
+                try:
+                    service.ask("/observe", json.loads(path.read_text("utf-8")), until)
+                except ValueError:
+                    # Half a file, of a disk that was full: its stretch is read again by the next.
+                    pass
+                except Refused as refused:
+                    if refused.status not in USELESS:
+                        raise
+                path.unlink(missing_ok=True)
+
+    def _in_order(self) -> list[Path]:
+        return sorted(self._waiting.glob("*.json"))
+
+    def _add(self, item: dict[str, Any]) -> bool:
+        """Write down a capture so that it outlives this machine's power; False without room."""
+        waiting = self._in_order()
+        if sum(path.stat().st_size for path in waiting if path.exists()) > MOST_WAITING:
+            return False
+        number = self._next_number(waiting)
+        content = json.dumps(item).encode()
+        write_whole(self._waiting / f"{number:012}.json", content)
+        return True
+
+    def _next_number(self, waiting: list[Path]) -> int:
+        """Return a number behind all that were given, whatever a clock says."""
+        path = self._folder / "number"
+        try:
+            last = int(path.read_text())
+        except (OSError, ValueError):
+            last = 0
+        number = max([last, *(int(one.stem) for one in waiting if one.stem.isdecimal())]) + 1
+        write_whole(path, str(number).encode())
+        return number
+
+    def _read_places(self) -> dict[str, Any]:
+        try:
+            places = json.loads(self._places.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return (
+            {k: v for k, v in places.items() if isinstance(v, int)}
+            if isinstance(places, dict)
+            else {}
+        )
+
+    def _keep_places(self, places: dict[str, Any], session: str, offset: int) -> None:
+        places.pop(session, None)
+        places[session] = offset
+        for old in list(places)[:-MOST_SESSIONS]:
+            del places[old]
+        write_whole(self._places, json.dumps(places).encode())
+
+    @contextmanager
+    def _locked(self, name: str, *, waits: bool = True) -> Iterator[bool]:
+        """Hold a lock that ends with this process, however that ends."""
+        os.makedirs(self._waiting, mode=0o700, exist_ok=True)
+        opened = os.open(self._folder / f"{name}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+        finally:
+            os.close(opened)
+
+
+def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:
+    """Yield whole lines of a file behind a place, a stretch at a time, with their size in bytes."""
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return
+    with open(path, "rb") as file:
+        file.seek(start)
+        while content := file.read(MOST_STRETCH):
+            end = content.rfind(b"\n") + 1
+            if not end:
+                # A line longer than a stretch: the rest of it comes along.
+                content += file.readline()
+                end = len(content) if content.endswith(b"\n") else 0
+            if not end:
+                return
+            file.seek(end - len(content), os.SEEK_CUR)
+            yield content[:end].decode("utf-8", "replace"), end
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that nobody else reads, whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    opened = os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    with os.fdopen(opened, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)

@@ -1,0 +1,167 @@
+"""A turn of a session: carried to the service, and its answer back, within the time there is.
+
+What is told and kept decides the service. Here is only what it cannot do from where it runs: say
+which project this is, hand over what was written of the session, and look whether what a memory
+names is still there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from carrying import Service
+from place import Place, find_place
+from spool import Spool
+from stale import with_marks
+
+# Seconds until an empty answer is given, whatever is still going on; each below what the program
+# waits for. Claude Code gives all hooks of a session's end 1.5 seconds together, Codex 3.
+LIMITS = {
+    "SessionStart": 7.0,
+    "UserPromptSubmit": 6.0,
+    "PostToolUse": 3.0,
+    "PostToolUseFailure": 3.0,
+    "Stop": 10.0,
+    "SessionEnd": 0.8,
+}
+LIMIT = 3.0
+TELLS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
+# The fields that are carried. Others hold what nobody asks for, such as the last answer.
+CARRIED = (
+    "hook_event_name", "session_id", "agent_id", "agent_type", "source", "reason", "trigger",
+    "prompt", "tool_name", "tool_input", "tool_response", "error", "cwd",
+)  # fmt: skip
+MOST_CHARS = 9_500
+# What is kept free for what was looked at here.
+ROOM_FOR_MARKS = 500
+MOST_TEXT = 20_000
+MOST_INPUT = 64_000_000
+
+
+class Answer:
+    """The one answer of this process: whoever gives it first ends it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def give(self, reply: dict[str, Any]) -> None:
+        """Print an answer and end the process, a good one, at once."""
+        self._lock.acquire()
+        try:
+            sys.stdout.write(json.dumps(reply) + "\n")
+            sys.stdout.flush()
+        finally:
+            os._exit(0)
+
+    def give_nothing_after(self, seconds: float) -> threading.Timer:
+        """Give an empty answer when so much time has passed."""
+        timer = threading.Timer(max(0.05, seconds), self.give, ({},))
+        timer.daemon = True
+        timer.start()
+        return timer
+
+
+def main() -> None:
+    """Answer one hook; `drain` in place of a hook sends what waits."""
+    began, answer = time.monotonic(), Answer()
+    timer = answer.give_nothing_after(LIMIT)
+    program, home = sys.argv[1], Path(sys.argv[2])
+    reply: dict[str, Any] = {}
+    try:
+        if sys.argv[3:] == ["drain"]:
+            timer.cancel()
+            Spool(home / "graph-memory").drain(Service.of(home), time.monotonic() + 60)
+        else:
+            body = json.loads(sys.stdin.buffer.read(MOST_INPUT))
+            timer.cancel()
+            limit = LIMITS.get(str(body.get("hook_event_name")), LIMIT)
+            answer.give_nothing_after(began + limit - time.monotonic())
+            reply = turn(program, home, body, began + limit)
+    except BaseException as error:  # whatever it is, the session goes on
+        note_failure(home, error)
+    answer.give(reply)
+
+
+def turn(program: str, home: Path, body: dict[str, Any], until: float) -> dict[str, Any]:
+    """Return the answer to a hook."""
+    event, service, folder = body.get("hook_event_name"), Service.of(home), home / "graph-memory"
+    place = find_place(body.get("cwd"))
+    if place is None or place.excludes(file_of(body)):
+        return {}
+    spool = Spool(folder)
+    is_sub_agent = bool(body.get("agent_id"))
+    if event in ("Stop", "SessionEnd") and not is_sub_agent:
+        spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
+    if event == "SessionEnd":
+        later(program, home)
+    elif event == "Stop":
+        spool.drain(service, until - 1.5)
+    elif event in ("SessionStart", "UserPromptSubmit"):
+        # What was told while the service was away may be what is asked for now.
+        spool.drain(service, time.monotonic() + (2.0 if event == "SessionStart" else 0.7))
+    told = service.ask(f"/hooks/{program}", carried(body, place.told()), until - 0.3)
+    return checked(event, told, place) if event in TELLS else {}
+
+
+def checked(event: object, told: object, place: Place) -> dict[str, Any]:
+    """Return an answer as the program takes it, with marks on what is not there any more."""
+    output = told.get("hookSpecificOutput") if isinstance(told, dict) else None
+    text = output.get("additionalContext") if isinstance(output, dict) else None
+    if not isinstance(text, str) or not text:
+        return {}
+    text = with_marks(text, place.root, ROOM_FOR_MARKS)[:MOST_CHARS]
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def carried(body: dict[str, Any], where: dict[str, Any]) -> dict[str, Any]:
+    """Return what is carried of a body, and what only a client knows."""
+    kept = {name: short(body[name]) for name in CARRIED if name in body}
+    return kept | {"graph_memory": where | {"max_chars": MOST_CHARS - ROOM_FOR_MARKS}}
+
+
+def short(value: object, deep: int = 0) -> object:
+    """Return a value with the ends of its long texts alone: there stands what went wrong."""
+    if isinstance(value, str):
+        return value[-MOST_TEXT:]
+    if isinstance(value, dict) and deep < 4:
+        return {str(name)[:100]: short(one, deep + 1) for name, one in list(value.items())[:50]}
+    if isinstance(value, list) and deep < 4:
+        return [short(one, deep + 1) for one in value[-50:]]
+    return value if isinstance(value, int | float | bool) or value is None else None
+
+
+def file_of(body: dict[str, Any]) -> str | None:
+    """Return the file that a tool had, where there was one."""
+    given = body.get("tool_input")
+    path = given.get("file_path") if isinstance(given, dict) else None
+    return path if isinstance(path, str) else None
+
+
+def later(program: str, home: Path) -> None:
+    """Send what waits from a process of its own: nobody waits for it at a session's end."""
+    words = [sys.executable, "-s", "-S", "-E", "-B", __file__, program, str(home), "drain"]
+    subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def note_failure(home: Path, error: BaseException) -> None:
+    """Leave a line for `graph-memory doctor`; where even that fails, nothing."""
+    try:
+        path = home / "graph-memory" / "last-failure"
+        if path.parent.is_dir():
+            told = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {error!r}"
+            path.write_text(told[:1000] + "\n", encoding="utf-8")
+            path.chmod(0o600)
+    except OSError:
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""`graph-memory doctor`: what keeps a program's sessions from being remembered, and what to do."""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from service.client.endpoints import AsyncGraphMemory
+from service.client.errors import ClientError, Problem
+from service.client.sessions import SeenClient
+from service.commands.connect import url_of
+from service.commands.connect_client import MCP, Name, find_program
+from service.commands.connections import Connection, waiting
+from service.commands.here import FILE, find_place
+from service.commands.programs import Program
+from service.commands.terminal import begin, printable
+from service.errors import InvalidRequest
+from service.settings import Settings
+
+_SECONDS: Final = 10.0
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+# A hook comes before the line of its turn is written.
+_SLACK_SECONDS: Final = 120
+_GOOD: Final = "ok"
+_BAD: Final = "wrong"
+_ODD: Final = "look"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was looked at: `ok`, `wrong`, or worth a look; with what to do about it."""
+
+    what: str
+    state: str
+    told: str
+
+
+def command(
+    name: Name,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON.")] = False,
+) -> None:
+    """Find what is wrong with a connected program; ends with 1 where anything is."""
+    settings = begin()
+    findings = asyncio.run(_all(settings, name))
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in findings], indent=2))
+    for one in () if as_json else findings:
+        colour = {_GOOD: "green", _BAD: "red"}.get(one.state, "yellow")
+        typer.secho(f"{one.state:>5}  ", fg=colour, nl=False)
+        typer.echo(printable(f"{one.what}: {one.told}"))
+    if any(one.state == _BAD for one in findings):
+        raise typer.Exit(1)
+
+
+async def _all(settings: Settings, name: str) -> list[Finding]:
+    program = None if name == MCP else find_program(name)
+    connection = Connection.read(program) if program else None
+    found = list(_installed(program, connection)) if program else []
+    told = connection or Connection(url_of(settings))
+    key = told.key or (settings.api_key.get_secret_value() if settings.api_key else None)
+    async with AsyncGraphMemory(told.url, key=key, timeout_seconds=_SECONDS) as memory:
+        found += [one async for one in _of_service(memory, told, program)]
+    return found
+
+
+def _installed(program: Program, connection: Connection | None) -> list[Finding]:
+    """Look at what lies on this machine."""
+    found = []
+    try:
+        found.append(Finding("program", _GOOD, program.run("--version").splitlines()[-1]))
+    except InvalidRequest as error:
+        found.append(Finding("program", _BAD, error.detail))
+    again = f"run `graph-memory connect {program.name}`"
+    try:
+        has_plugin, told = program.has_plugin(), program.read_settings()
+    except InvalidRequest as error:
+        return [*found, Finding("settings", _BAD, error.detail)]
+    if not has_plugin or connection is None:
+        found.append(Finding("plugin", _BAD, f"it is not connected: {again}."))
+    elif told.get("disableAllHooks"):
+        told_of = f"{program.settings_file} has disableAllHooks: take it out."
+        found.append(Finding("plugin", _BAD, told_of))
+    elif not _is_enabled(told):
+        found.append(Finding("plugin", _BAD, "it is installed and switched off: enable it there."))
+    else:
+        found.append(Finding("plugin", _GOOD, "installed"))
+    return found + _left_behind(program)
+
+
+def _is_enabled(settings: dict[str, Any]) -> bool:
+    for table in ("enabledPlugins", "plugins"):
+        for name, value in (settings.get(table) or {}).items():
+            if name.startswith("graph-memory@"):
+                return bool(value.get("enabled", True) if isinstance(value, dict) else value)
+    return False
+
+
+def _left_behind(program: Program) -> list[Finding]:
+    found = []
+    if count := len(waiting(program)):
+        found.append(
+            Finding("waiting", _ODD, f"{count} captures wait until the service can be reached.")
+        )
+    failure = program.own / "last-failure"
+    if failure.is_file():
+        found.append(Finding("last failure", _ODD, failure.read_text("utf-8").strip()))
+    return found
+
+
+async def _of_service(
+    memory: AsyncGraphMemory, connection: Connection, program: Program | None
+) -> AsyncIterator[Finding]:
+    """Look at the service as the program reaches it; without it there is no more to look at."""
+    try:
+        page = await memory.list_clients(agent=connection.agent)
+    except Problem as problem:
+        yield _refused(problem, memory.url)
+        return
+    except ClientError as error:
+        told = f"none answers on {memory.url} ({error.detail}): start it with ./scripts/run."
+        yield Finding("service", _BAD, told)
+        return
+    yield Finding("service", _GOOD, f"answers on {memory.url}, and the key is good")
+    yield await _model(memory)
+    yield _project()
+    if program:
+        seen = [one for one in page["clients"] if one["client"] == program.name]
+        yield _hooks(program, seen[0] if seen else None)
+    yield await _canary(memory, connection.agent)
+
+
+def _refused(problem: Problem, url: str) -> Finding:
+    if problem.status == _UNAUTHORIZED:
+        told = f"{url} does not know the key: connect again, with an admin's as MEMORY_API_KEY."
+        return Finding("key", _BAD, told)
+    if problem.status == _FORBIDDEN:
+        return Finding("key", _BAD, f"it is not good enough: {problem.detail}")
+    return Finding("service", _BAD, f"{url} answered {problem.status}: {problem.detail}")
+
+
+async def _model(memory: AsyncGraphMemory) -> Finding:
+    try:
+        ready = await memory.ready()
+    except ClientError as error:
+        told = f"the service is not ready: {error.detail} `curl {memory.url}/health/ready` says why"
+        return Finding("model", _BAD, told)
+    status = str(ready.get("status"))
+    warnings = ready.get("warnings") or []
+    if status not in {"ready", "ok"}:
+        return Finding("model", _BAD, f"the service is {status}: {ready.get('reasons') or ''}")
+    if warnings:
+        return Finding("model", _ODD, " ".join(map(str, warnings)))
+    return Finding("model", _GOOD, "store and embedding model fit each other")
+
+
+def _project() -> Finding:
+    """Tell which project this folder is for the service."""
+    try:
+        place = find_place(None, None)
+    except InvalidRequest as error:
+        return Finding("project", _ODD, error.detail)
+    project = place.get("project")
+    if not project:
+        told = (
+            "this folder is in no git repository: its path alone tells it apart. A name in "
+            f"{FILE} (project = …) is better."
+        )
+        return Finding("project", _ODD, told)
+    told = json.dumps(project, ensure_ascii=False) if isinstance(project, dict) else str(project)
+    return Finding("project", _GOOD, told)
+
+
+def _hooks(program: Program, seen: SeenClient | None) -> Finding:
+    wrote = _last_written(program)
+    if seen is None or seen["last_hook_at"] is None:
+        told = "none ever came: start a new session, and look whether its hooks are trusted there."
+        return Finding("hooks", _BAD if wrote else _ODD, told)
+    hooked = datetime.fromisoformat(seen["last_hook_at"])
+    if seen["warning"]:
+        return Finding("hooks", _BAD, seen["warning"])
+    if wrote and wrote - hooked.timestamp() > _SLACK_SECONDS:
+        written = datetime.fromtimestamp(wrote, UTC)
+        told = f"the last came at {hooked:%Y-%m-%d %H:%M}, but a session went on at {written:%H:%M}"
+        return Finding("hooks", _BAD, f"{told}: it began before the plugin, or its hooks are off.")
+    told = f"{seen['hooks']} came, the last ({seen['last_event']}) at {hooked:%Y-%m-%d %H:%M} UTC"
+    return Finding("hooks", _GOOD, f"{told}; {seen['injections']} were told something.")
+
+
+def _last_written(program: Program) -> float | None:
+    """Return when a session wrote to its transcript last, of those of this week."""
+    least = time.time() - 7 * 86_400
+    times = [_changed(path) for path in program.home.glob(program.transcripts)]
+    return max((at for at in times if at > least), default=None)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+async def _canary(memory: AsyncGraphMemory, agent: str | None) -> Finding:
+    """Store a memory, recall it and forget it again."""
+    word = f"canary{secrets.token_hex(6)}"
+    whose: Any = {"agent": agent} if agent else {}
+    key = None
+    try:
+        stored = await memory.store_memory(f"The doctor's word is {word}.", scope=word, **whose)
+        key = stored["id"]
+        answer = await memory.search(word, scope=word, limit=1, **whose)
+        is_found = [one["id"] for one in answer["results"]] == [key]
+    except ClientError as error:
+        return Finding("canary", _BAD, f"it could not be stored and recalled: {error.detail}")
+    finally:
+        if key is not None:
+            await memory.delete_memory(key, agent=agent)
+    if not is_found:
+        return Finding("canary", _BAD, "what was stored was not found again.")
+    missing = answer["receipt"]["missing_signals"]
+    if missing:
+        told = f"stored, recalled, forgotten, but without {', '.join(missing)}: is the embedder on?"
+        return Finding("canary", _ODD, told)
+    return Finding("canary", _GOOD, "stored, recalled, forgotten")

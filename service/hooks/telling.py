@@ -1,0 +1,206 @@
+"""What a session is told at its turns: its context, memories, a fix, a file's history."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Final
+
+from service.errors import AgentUnknown
+from service.fixes.fixes import find_fix
+from service.fixes.shell import command_of
+from service.hooks.bodies import Hook
+from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line_of
+from service.intents.standing import say
+from service.records import KINDS, Filters, Memory
+from service.search.hybrid import hybrid_search
+from service.search.ranking import DEFAULT_WEIGHTS, Searcher, SearchQuery
+from service.search.small_talk import is_small_talk
+from service.session_context.packing import Budget
+from service.session_context.telling import tell
+from service.sessions.given import Given, Session
+from service.text.context_block import inside
+from service.working_memory.texts import Place
+
+# Claude Code shows a file instead of what is longer than 10,000 characters.
+_MOST_CHARS: Final = 9_500
+_MOST_TOKENS: Final = 900
+_MOST_MEMORIES: Final = 3
+_PLENTY: Final = 10_000_000
+_MOST_QUESTION: Final = 4_000
+# A person waits: past it the words of a question answer without its meaning.
+_MEANING_SECONDS: Final = 1.5
+# The owner's, an agent's and the service's own: nobody else's words are told unasked.
+_ORIGINS: Final = ("owner", "agent", "system")
+# A session that begins is told the handoff; its own would come back as an answer to each prompt.
+_KINDS: Final = tuple(kind for kind in KINDS if kind != "handoff")
+_LEAST_NAME: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a session: the hook, and the place that it is at."""
+
+    searcher: Searcher
+    given: Given
+    hook: Hook
+    place: Place
+
+    @property
+    def asked(self) -> Filters:
+        """What may be told here unasked."""
+        return Filters(
+            (self.place.agent,), project=self.place.scope or "", trust=("trusted",),
+            origins=_ORIGINS, kinds=_KINDS,
+        )  # fmt: skip
+
+    @property
+    def budget(self) -> Budget:
+        """The room for anything but the context of a session that begins."""
+        return Budget(_MOST_TOKENS, self.most_chars)
+
+    @property
+    def most_chars(self) -> int:
+        """The room that there is, as far as the program takes it."""
+        most = self.hook.max_chars
+        return _MOST_CHARS if most is None else min(most, _MOST_CHARS)
+
+
+async def tell_at(turn: Turn) -> str:
+    """Return what is told at a turn; empty where there is nothing, or nothing new, to say."""
+    deed = _DEEDS.get(turn.hook.event)
+    if deed is None:
+        return ""
+    try:
+        return await deed(turn)
+    except AgentUnknown:
+        # Nothing was ever stored: the first session has nothing to be told.
+        return ""
+
+
+async def _context(turn: Turn) -> str:
+    budget = Budget(_PLENTY, turn.most_chars)
+    told = await tell(turn.searcher, turn.given, turn.place, turn.hook.source, budget)
+    return told.text
+
+
+async def _memories(turn: Turn) -> str:
+    """Return memories that surely answer a prompt and are new to the session, and what is due."""
+    question = turn.hook.prompt[-_MOST_QUESTION:]
+    if not question or is_small_talk(question):
+        return ""
+    said = await _intents(turn, question)
+
+    async def find(without: tuple[str, ...]) -> list[Memory]:
+        query = SearchQuery(
+            question, replace(turn.asked, without=without), _MOST_MEMORIES,
+            min_confidence=turn.searcher.settings.hook_confidence, skip_small_talk=True,
+        )  # fmt: skip
+        return await _search(turn.searcher, query)
+
+    return await _once(turn, MEMORIES, find, said)
+
+
+async def _intents(turn: Turn, text: str) -> list[str]:
+    """Return what is to be said as the prompt comes up; told to no sub-agent."""
+    if turn.hook.sub_agent is not None:
+        return []
+    searcher, place = turn.searcher, turn.place
+    now = datetime.now(UTC)
+    said = await say(searcher.db, searcher.engine, place.agent, place.scope, text, now)
+    return [inside(f"- {' '.join(one.text.split())}") for one in said]
+
+
+async def _search(searcher: Searcher, query: SearchQuery) -> list[Memory]:
+    try:
+        async with asyncio.timeout(_MEANING_SECONDS):
+            result = await hybrid_search(searcher, query)
+    except TimeoutError:
+        by_words: Mapping[str, float] = {**DEFAULT_WEIGHTS, "vector": 0.0}
+        result = await hybrid_search(searcher, replace(query, weights=by_words))
+    return [hit.memory for hit in result.hits]
+
+
+async def _after_tool(turn: Turn) -> str:
+    """Return the fix of an error that a command told, or what is known of a file."""
+    tool = turn.hook.tool
+    if tool is None:
+        return ""
+    if tool.command is not None:
+        return "" if tool.failed is False else await _fix(turn)
+    return await _history(turn) if tool.file_path and not tool.failed else ""
+
+
+async def _fix(turn: Turn) -> str:
+    tool, place, searcher = turn.hook.tool, turn.place, turn.searcher
+    if tool is None or not tool.output.strip():
+        return ""
+    fix = await find_fix(searcher.db, place.agent, place.scope, tool.output, tool.command)
+    # Codex does not say whether a command failed: then the very command must be known to have.
+    if fix is None or (not tool.failed and fix.command != command_of(tool.command or "").text):
+        return ""
+    filters = Filters((place.agent,), project=place.scope or "")
+    session = _session(turn)
+    if session and fix.id in await turn.given.known(session):
+        return ""
+    text, fitting = block(
+        FIX, place.agent, fix_lines(fix.text, fix.command, fix.proven_at), turn.budget
+    )
+    found = await searcher.engine.fetch([fix.id], filters)
+    if session and fitting:
+        await turn.given.note(session, "hook", [(one, "fix") for one in found.values()])
+    return text
+
+
+async def _history(turn: Turn) -> str:
+    path = PurePosixPath((turn.hook.tool.file_path if turn.hook.tool else "") or "")
+    if len(path.name) < _LEAST_NAME:
+        return ""
+
+    async def find(without: tuple[str, ...]) -> list[Memory]:
+        engine, filters = turn.searcher.engine, replace(turn.asked, without=without)
+        hits = await engine.by_text(path.name, filters, 20)
+        found = await engine.fetch([hit.id for hit in hits], filters)
+        named = [one for one in found.values() if path.name in one.content]
+        return named[:_MOST_MEMORIES]
+
+    return await _once(turn, HISTORY, find, ())
+
+
+async def _once(
+    turn: Turn,
+    frame: str,
+    find: Callable[[tuple[str, ...]], Awaitable[list[Memory]]],
+    said: Sequence[str],
+) -> str:
+    """Return a block of what is said and of memories that the session has not yet; noted as given.
+
+    Until it is noted no other answer looks at what this session has.
+    """
+    session = _session(turn)
+    if session is None:
+        return block(frame, turn.place.agent, [*said, *map(line_of, await find(()))], turn.budget)[
+            0
+        ]
+    async with turn.given.turn(session):
+        found = await find(await turn.given.known(session))
+        lines = [*said, *map(line_of, found)]
+        text, fitting = block(frame, turn.place.agent, lines, turn.budget)
+        told = found[: max(0, fitting - len(said))]
+        why = turn.hook.event
+        await turn.given.note(session, "hook", [(one, why) for one in told])
+    return text
+
+
+def _session(turn: Turn) -> Session | None:
+    name = turn.hook.ledger
+    return Session(turn.place.agent, name) if name else None
+
+
+_DEEDS: Final[Mapping[str, Callable[[Turn], Awaitable[str]]]] = {
+    "SessionStart": _context,
+    "UserPromptSubmit": _memories,
+    "PostToolUse": _after_tool,
+    "PostToolUseFailure": _after_tool,
+}

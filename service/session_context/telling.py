@@ -1,0 +1,101 @@
+"""A session is told what it should know: composed, noted as given, its due intents as said."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from service.intents.standing import fire
+from service.records import Memory
+from service.search.ranking import Searcher
+from service.session_context.packing import Budget, PackedSection
+from service.session_context.reading import find_all
+from service.session_context.sections import Found, compose, said_in_handoff
+from service.sessions.given import Given, Session
+from service.working_memory.texts import Place
+
+_INTENTS: Final = "intents"
+# What a client says when the session lost what it was given.
+_LOST: Final = frozenset({"clear", "compact"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The context and its sections; `known` of the session's memories were left out."""
+
+    text: str
+    sections: list[PackedSection]
+    memories: list[tuple[Memory, str]]
+    known: int
+
+
+async def tell(searcher: Searcher, given: Given, place: Place, source: str, budget: Budget) -> Told:
+    """Tell the session of a place what it should know, and note it; without one nothing is noted.
+
+    `source` is why it is asked, in the contract's words.
+    """
+    if place.session is None:
+        return await _fired(searcher, place, await _compose(searcher, place, (), budget))
+    session = Session(place.agent, place.session)
+    if source in _LOST:
+        await given.lose(session)
+    async with given.turn(session):
+        told = await look(searcher, given, place, source, budget)
+        given.note_behind(session, "session_context", told.memories)
+    return await _fired(searcher, place, told)
+
+
+async def look(searcher: Searcher, given: Given, place: Place, source: str, budget: Budget) -> Told:
+    """Return what would be told; nothing is noted."""
+    known: tuple[str, ...] = ()
+    # A session that goes on has some already; any other is told all of it.
+    if place.session is not None and source == "resume":
+        known = await given.known(Session(place.agent, place.session))
+    return await _compose(searcher, place, known, budget, goes_on=source == "resume")
+
+
+async def _compose(
+    searcher: Searcher,
+    place: Place,
+    without: tuple[str, ...],
+    budget: Budget,
+    *,
+    goes_on: bool = False,
+) -> Told:
+    found = await find_all(searcher.engine, searcher.db, place, without)
+    if goes_on and found.handoff and found.handoff.session == place.session:
+        # Its own, which it left as it stopped: it knows.
+        found = replace(found, handoff=None)
+    text, packed = compose(found, budget, place.agent, place.scope)
+    return Told(text, packed, _memories(found, packed), len(without))
+
+
+async def _fired(searcher: Searcher, place: Place, told: Told) -> Told:
+    """Count the intents that it tells as said."""
+    said = [
+        piece.id
+        for section in told.sections
+        if section.name == _INTENTS
+        for piece in section.pieces
+        if piece.id
+    ]
+    await fire(searcher.db, place.agent, said, datetime.now(UTC))
+    return told
+
+
+def _memories(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, str]]:
+    """Return the memories whose words are told, each with its section.
+
+    Of the index only titles are.
+    """
+    sections: dict[str | None, str] = {
+        one.id: section.name
+        for section in packed
+        if section.name != "index"
+        for one in section.pieces
+    }
+    handoff = [found.handoff] if found.handoff else []
+    rules = (*found.constraints, *found.decisions, *found.preferences)
+    every = {one.id: one for one in (*handoff, *rules, *found.hot, *found.others)}
+    within: dict[str | None, str] = {one.id: "handoff" for one in said_in_handoff(found, packed)}
+    told = within | sections
+    return [(one, told[key]) for key, one in every.items() if key in told]
