@@ -195,6 +195,10 @@ class _Choices(BaseSettings):
         "untrusted): off, warn, filter, quarantine or reject. Unset: owner=warn,agent=warn,"
         "untrusted=quarantine.",
     )
+    mcp_tools: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Tools that MCP offers beside its six, comma-separated, or `all`.",
+    )
 
     @field_validator("instructions", mode="before")
     @classmethod
@@ -242,7 +246,7 @@ class _Choices(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "mcp_tools", mode="before")
     @classmethod
     def _split_names(cls, value: object) -> object:
         if isinstance(value, str):

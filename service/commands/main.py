@@ -15,6 +15,7 @@ from service.commands import (
     handoff,
     ingest,
     keys,
+    mcp,
     observe,
     reembed,
     reflect,
@@ -44,6 +45,7 @@ app.command("reflect")(reflect.command)
 app.command("sync-files")(sync_files.command)
 app.command("observe")(observe.command)
 app.command("session-context")(session_context.command)
+app.command("mcp")(mcp.command)
 app.add_typer(handoff.commands, name="handoff")
 app.add_typer(working_memory.commands, name="working-memory")
 app.add_typer(decision.commands, name="decision")
