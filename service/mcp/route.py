@@ -7,7 +7,8 @@ message: keys, walls, quotas and the audit hold for it as for every other reques
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
@@ -72,10 +73,15 @@ class _Spoken(Response):
         await self._server.answer(scope, receive, send)
 
 
+_ROUTE: Final = SimpleNamespace(path="/mcp")
+
+
 # No GET: the server says nothing unasked, so that nobody has to hold a stream open for it.
 @router.route("/mcp", methods=["POST", "DELETE"], include_in_schema=False)
 @router.route("/mcp/", methods=["POST", "DELETE"], include_in_schema=False)
 async def speak(request: Request) -> Response:
     """Answer a message, or end a session."""
+    # What counts and audits requests knows from it that it was let in.
+    request.scope["route"] = _ROUTE
     mcp: Mcp = request.app.state.parts[Mcp]
     return _Spoken(await mcp.server())
