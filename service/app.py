@@ -30,6 +30,7 @@ from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
 from service.intents import route as intents
 from service.keys import route as keys
+from service.mcp import route as mcp
 from service.memories import route as memories
 from service.memories.silencing import silence_quarantined
 from service.observe import route as observe
@@ -98,6 +99,7 @@ _ROOMS: Final = (
     observe,
     fixes,
     context,
+    mcp,
 )
 
 DESCRIPTION = """Memory for AI agents: markdown notes, tool results and transcripts go in; the few

@@ -198,6 +198,10 @@ class _Choices(BaseSettings):
         "untrusted): off, warn, filter, quarantine or reject. Unset: owner=warn,agent=warn,"
         "untrusted=quarantine.",
     )
+    mcp_tools: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Tools that MCP offers beside its six, comma-separated, or `all`.",
+    )
 
     @field_validator("instructions", mode="before")
     @classmethod
@@ -245,7 +249,7 @@ class _Choices(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "mcp_tools", mode="before")
     @classmethod
     def _split_names(cls, value: object) -> object:
         if isinstance(value, str):

@@ -34,6 +34,7 @@ RESERVED = {
     r"web\.(accepted|auditing|authentication|body_room|connections|door|gate|layers|pages|parts|"
     r"problems))|"
     r"embedding_server\.(app|web\.(api_key|body_limit|disconnects|door|error_responses|request_log))",
+    r"mcp|mcp_types": r"service\.mcp\.\w+",
     r"torch|sentence_transformers": r"embedding_server\.encoders\."
     r"(qwen3|sentence_transformer|torch_memory)",
 }

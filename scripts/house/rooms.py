@@ -70,6 +70,8 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         consolidate recall graph hooks
         operate
         client
+        mcp.offered
+        mcp
         opening
         app
         commands

@@ -53,7 +53,7 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
     Raises Unavailable when none answers where the settings say, InvalidRequest with its own words
     when it refuses.
     """
-    url, transport = _place_of(settings)
+    url, transport = place_of(settings)
     try:
         key = settings.api_key.get_secret_value() if settings.api_key else None
         async with AsyncGraphMemory(
@@ -91,8 +91,8 @@ async def _connect_to_holder(settings: Settings) -> AsyncIterator[AsyncGraphMemo
         raise StoreInUse(msg) from error
 
 
-def _place_of(settings: Settings) -> tuple[str, httpx.AsyncBaseTransport | None]:
-    """Return where the service listens: an address, or a Unix socket and a name for it."""
+def place_of(settings: Settings) -> tuple[str, httpx.AsyncBaseTransport | None]:
+    """Return where a running service listens: an address, or a Unix socket and a name for it."""
     host = settings.host
     if host.startswith(UNIX):
         return "http://localhost", httpx.AsyncHTTPTransport(uds=host.removeprefix(UNIX))

@@ -19,6 +19,7 @@ from service.commands import (
     handoff,
     ingest,
     keys,
+    mcp,
     observe,
     recall,
     reembed,
@@ -59,6 +60,7 @@ app.command("session-context")(session_context.command)
 app.command("connect")(connect_client.connect_command)
 app.command("disconnect")(connect_client.disconnect_command)
 app.command("doctor")(doctor.command)
+app.command("mcp")(mcp.command)
 app.add_typer(handoff.commands, name="handoff")
 app.add_typer(working_memory.commands, name="working-memory")
 app.add_typer(decision.commands, name="decision")

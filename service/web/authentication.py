@@ -43,7 +43,8 @@ class Authentication:
         try:
             one = await _caller_of(request)
             # Whether it is there must be heard whatever was asked before.
-            if one is not NOBODY and not _is_open(request):
+            is_passed_on = getattr(request.state, "is_passed_on", False)
+            if one is not NOBODY and not (is_passed_on or _is_open(request)):
                 self.rates.take_request(one, time.monotonic())
         except ServiceError as error:
             await problem(request, error)(scope, receive, send)

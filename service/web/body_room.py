@@ -121,7 +121,10 @@ class Bodies:
 
     async def _read(self, request: Request, receive: Receive, held: _Held) -> bytes:
         announced = request.headers.get("content-length", "")
-        if announced.strip("0") or "transfer-encoding" in request.headers:
+        # What is asked for another request was counted with that one.
+        is_counted = getattr(request.state, "is_passed_on", False)
+        has_body = announced.strip("0") or "transfer-encoding" in request.headers
+        if has_body and not is_counted:
             self.rates.check_bytes(caller(), time.monotonic())
         if announced.isdecimal():
             self._check(int(announced))
@@ -146,7 +149,8 @@ class Bodies:
                 "(MEMORY_BODY_TIMEOUT_SECONDS, MEMORY_BODY_BYTES_PER_SECOND). Send them faster."
             )
             raise BodyTooSlow(msg) from error
-        self.rates.take_bytes(caller(), size, time.monotonic())
+        if not is_counted:
+            self.rates.take_bytes(caller(), size, time.monotonic())
         return b"".join(parts)
 
     def _check(self, size: int) -> None:

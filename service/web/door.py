@@ -20,7 +20,9 @@ from service.errors import ServiceError
 from service.settings import Settings
 from service.web.problems import TOLD, problem
 
-_EXPOSED: Final = ("X-Request-ID", "Retry-After", "Location", "X-Job")
+_EXPOSED: Final = ("X-Request-ID", "Retry-After", "Location", "X-Job", "Mcp-Session-Id")
+# Those that MCP sends with each message beside the usual ones.
+_OF_MCP: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
 
 class Door:
@@ -39,7 +41,7 @@ class Door:
             self.app = CORSMiddleware(
                 app, allow_origins=sorted(self.named.origins), expose_headers=_EXPOSED,
                 allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
-                allow_headers=("Authorization", "Content-Type", "X-Request-ID"),
+                allow_headers=("Authorization", "Content-Type", "X-Request-ID", *_OF_MCP),
             )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,10 +15,12 @@ from service.access.caller import caller
 from service.errors import Overloaded, TookTooLong
 from service.settings import Settings
 from service.web.lanes import Lane
-from service.web.problems import problem
+from service.web.problems import RPC_PATHS, problem
 
 # Must be heard when everything else is refused.
 _ALWAYS_OPEN: Final = frozenset({"/health/live"})
+# Each of its messages asks through this gate again, and would wait for its own turn.
+_ASKS_AGAIN: Final = RPC_PATHS
 _WATCHING: Final = frozenset({"/health/ready", "/metrics"})
 # Read although they are POSTs.
 _READING: Final = frozenset(
@@ -58,7 +60,7 @@ class Lanes:
 
     def of(self, method: str, path: str) -> Lane | None:
         """Return the lane of a request; None for what passes always."""
-        if path in _ALWAYS_OPEN:
+        if path in _ALWAYS_OPEN or path in _ASKS_AGAIN:
             return None
         if path in _WATCHING:
             return self.watchers

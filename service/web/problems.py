@@ -33,6 +33,10 @@ TOLD: Final = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
+# Where errors are JSON-RPC's, as its clients read them; the problem goes along as their data.
+RPC_PATHS: Final = frozenset({"/mcp", "/mcp/"})
+_RPC_REFUSED, _RPC_FAILED = -32600, -32603
+
 # Those that HTTP knows, beside any of its own that somebody tries.
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
@@ -83,17 +87,26 @@ def _body(
 def _respond(
     status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
 ) -> Response:
+    is_rpc = body["instance"] in RPC_PATHS
+    told = _as_rpc(status, body) if is_rpc else body
     # A lone surrogate in the caller's own text cannot be encoded as UTF-8; show it escaped.
     try:
-        content = orjson.dumps(body)
+        content = orjson.dumps(told)
     except TypeError:
         content = orjson.dumps({**body, "detail": ascii(body["detail"]), "errors": []})
     return Response(
         content,
         status_code=status,
-        media_type=MEDIA_TYPE,
+        media_type="application/json" if is_rpc else MEDIA_TYPE,
         headers={**TOLD, **(headers or {}), "X-Request-ID": str(body["request_id"])},
     )
+
+
+def _as_rpc(status: int, body: dict[str, Any]) -> dict[str, Any]:
+    """Return a problem as an error of JSON-RPC; whose message it answers is not known yet."""
+    code = _RPC_FAILED if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _RPC_REFUSED
+    error = {"code": code, "message": f"{body['title']}: {body['detail']}", "data": body}
+    return {"jsonrpc": "2.0", "id": None, "error": error}
 
 
 async def _service_error(request: Request, error: Exception) -> Response:

@@ -1,0 +1,92 @@
+"""What tools answer: a model that a program reads, and its words for whoever reads text alone."""
+
+from collections.abc import Iterable
+from typing import Final, Self
+
+from pydantic import BaseModel
+
+from service.client.answers import Hit, Memory, Source
+
+# Of one memory in a list, and of one text that is read whole.
+MOST_ITEM_CHARACTERS: Final = 2_000
+MOST_TEXT_CHARACTERS: Final = 20_000
+
+
+class Answer(BaseModel):
+    """An answer; what the service tells beyond its fields is left out."""
+
+    def as_text(self) -> str:
+        """Return it in words."""
+        raise NotImplementedError
+
+
+class Place(BaseModel):
+    """Where a memory was read from: lines of a document, or a caller's own reference."""
+
+    path: str | None
+    line_start: int | None
+    line_end: int | None
+    ref: str | None
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """Read the service's own."""
+        lines = {"line_start": source["line_start"], "line_end": source["line_end"]}
+        return cls(path=source["uri"], ref=source["ref"], **lines)
+
+    def __str__(self) -> str:
+        lines = f"#L{self.line_start}-L{self.line_end}" if self.line_start else ""
+        return f"{self.path}{lines}" if self.path else ""
+
+
+class Item(BaseModel):
+    """A memory; `is_cut` where its text is longer: `memory_get` has all of it."""
+
+    id: str
+    title: str
+    text: str
+    is_cut: bool
+    kind: str
+    scope: str | None
+    tags: list[str]
+    occurred_at: str
+    source: Place
+    origin: str
+    trust_tier: str
+    score: float
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        """Read a hit of the service."""
+        text, is_cut = cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)
+        return cls(text=text, is_cut=is_cut, score=hit["score"], **told_of(hit))
+
+    def as_text(self) -> str:
+        """Return a line that says what it is, and its words."""
+        doubt = "" if self.trust_tier == "trusted" else self.trust_tier
+        facts = [self.kind, self.occurred_at[:10], str(self.source), doubt, f"id {self.id}"]
+        more = " …" if self.is_cut else ""
+        # The title of a memory without one is how its text begins.
+        title = "" if self.text.startswith(self.title.rstrip("…")) else f"{self.title} "
+        return f"{title}({', '.join(filter(None, facts))})\n{self.text}{more}"
+
+
+def told_of(memory: Memory) -> dict[str, object]:
+    """Return the fields of a memory that tools tell."""
+    same = ("id", "title", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
+    return {name: memory[name] for name in same} | {"source": Place.of(memory["source"])}  # type: ignore[literal-required]
+
+
+def cut(text: str, most: int) -> tuple[str, bool]:
+    """Return what fits of a text, and whether that is not all."""
+    return text[:most], len(text) > most
+
+
+def numbered(items: Iterable[str]) -> str:
+    """Return texts as a numbered list."""
+    return "\n\n".join(f"{number}. {one}" for number, one in enumerate(items, 1))
+
+
+def with_warnings(text: str, warnings: Iterable[str]) -> str:
+    """Return a text with a line for each warning."""
+    return "\n".join([text, *(f"Warning: {one}" for one in warnings)])

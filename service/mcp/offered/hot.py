@@ -1,0 +1,77 @@
+"""What is kept near at hand, as resources: a client can put them into a conversation unasked."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, cut
+from service.mcp.offered.arguments import PlacedArguments
+from service.mcp.offered.asking import Asking
+from service.mcp.offered.decisions import DecisionsArguments, decision_list
+from service.mcp.offered.handoff import handoff_read
+from service.text.context_block import CLOSE, inside, open_mark
+
+SCHEME: Final = "graph-memory"
+_NAMES: Final = ("project", "agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Hot:
+    """A resource: `read` gives its text, of an agent and a project."""
+
+    name: str
+    title: str
+    description: str
+    read: Callable[[Asking, PlacedArguments], Awaitable[str]]
+
+    @property
+    def uri(self) -> str:
+        """Of the caller's own agent, where the call is."""
+        return f"{SCHEME}://{self.name}"
+
+    @property
+    def template(self) -> str:
+        """Of another agent or project."""
+        return f"{self.uri}{{?{','.join(_NAMES)}}}"
+
+
+async def _handoff(asking: Asking, given: PlacedArguments) -> str:
+    return (await handoff_read(asking, given)).as_text()
+
+
+async def _working_memory(asking: Asking, given: PlacedArguments) -> str:
+    told = await asking.memory.read_working_memory(**asking.where_in_query(given))
+    return told["text"] or "Nothing is in focus."
+
+
+async def _decisions(asking: Asking, given: PlacedArguments) -> str:
+    arguments = DecisionsArguments(agent=given.agent, project=given.project, last=50)
+    return (await decision_list(asking, arguments)).as_text()
+
+
+async def _hot_memory(asking: Asking, given: PlacedArguments) -> str:
+    told = await asking.memory.hot_memory(**asking.where_in_query(given))
+    return told["text"] or "Nothing is near at hand."
+
+
+HOT: Final = (
+    Hot("handoff", "Last handoff", "What the last session left to this one.", _handoff),
+    Hot("working-memory", "Working memory", "What is in focus now.", _working_memory),
+    Hot("decisions", "Decisions", "What was decided, the newest first.", _decisions),
+    Hot("hot-memory", "Hot memory", "What is kept near at hand, with the evidence.", _hot_memory),
+)
+
+
+async def read_hot(asking: Asking, uri: str) -> str | None:
+    """Return the text of a resource, cut where it is too long; None for a URI that is none."""
+    parts = urlsplit(uri)
+    found = next((one for one in HOT if parts.netloc == one.name), None)
+    query = parse_qs(parts.query)
+    if found is None or parts.scheme != SCHEME or parts.path or query.keys() - set(_NAMES):
+        return None
+    given = PlacedArguments(**{name: values[0] for name, values in query.items()})
+    text, is_cut = cut(await found.read(asking, given), MOST_TEXT_CHARACTERS)
+    more = "\n…" if is_cut else ""
+    # So marked it never comes back as something that a person said.
+    return f"{open_mark(of=found.name)}\n{inside(text)}{more}\n{CLOSE}"

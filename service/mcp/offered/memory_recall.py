@@ -1,0 +1,53 @@
+"""`memory_recall`: the same search in the words of other memory plug-ins (memory-lancedb)."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, numbered
+from service.mcp.offered.arguments import PlacedArguments
+from service.mcp.offered.asking import Asking
+
+
+class RecallArguments(PlacedArguments):
+    """A question."""
+
+    query: Annotated[str, Field(description="The question, in plain words.")]
+    limit: Annotated[int, Field(ge=1, le=20, description="Most memories to return.")] = 5
+
+
+class Recalled(BaseModel):
+    """A memory; `category` is its kind."""
+
+    id: str
+    text: str
+    category: str
+    importance: float
+    score: float
+
+
+class Recollection(Answer):
+    """How many memories there are, and the memories."""
+
+    count: int
+    memories: list[Recalled]
+
+    def as_text(self) -> str:
+        """Return them as those plug-ins do."""
+        if not self.memories:
+            return "No relevant memories found."
+        listed = numbered(f"[{one.category}] {one.text}" for one in self.memories)
+        return f"Found {self.count} memories:\n\n{listed}"
+
+
+async def memory_recall(asking: Asking, given: RecallArguments) -> Recollection:
+    """Search the memory; in the shape of memory-lancedb, for prompts that were written for it."""
+    answer = await asking.memory.search(given.query, limit=given.limit, **asking.where(given))
+    memories = [
+        Recalled(
+            id=hit["id"], text=cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)[0],
+            category=hit["kind"], importance=hit["importance"], score=hit["score"],
+        )
+        for hit in answer["results"]
+    ]  # fmt: skip
+    return Recollection(count=len(memories), memories=memories)
