@@ -75,7 +75,7 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
 
 def url_of(settings: Settings) -> str:
     """Return where the settings say that the service is; of a Unix socket a name for it."""
-    return _place_of(settings)[0]
+    return place_of(settings)[0]
 
 
 @asynccontextmanager
