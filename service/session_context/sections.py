@@ -96,11 +96,13 @@ def most_active(memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _without(found: Found, ids: set[str]) -> Found:
-    kept = {
-        name: tuple(one for one in getattr(found, name) if one.id not in ids)
-        for name in ("decisions", "preferences", "others")
-    }
-    return replace(found, **kept)
+    def kept(memories: Sequence[Memory]) -> tuple[Memory, ...]:
+        return tuple(one for one in memories if one.id not in ids)
+
+    return replace(
+        found, decisions=kept(found.decisions), preferences=kept(found.preferences),
+        others=kept(found.others),
+    )  # fmt: skip
 
 
 def _plain(text: str) -> str:
