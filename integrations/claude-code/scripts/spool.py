@@ -66,14 +66,10 @@ class Spool:
             for path in self._in_order() if has_lock else ():
                 if time.monotonic() >= until:
                     return
-                try:
-                    service.ask("/observe", json.loads(path.read_text("utf-8")), until)
-                except ValueError:
-                    # Half a file, of a disk that was full: its stretch is read again by the next.
-                    pass
-                except Refused as refused:
-                    if refused.status not in USELESS:
-                        raise
+                # Half a file, of a disk that was full, says nothing: it can only go.
+                item = read_item(path)
+                if item is not None:
+                    deliver(service, item, until)
                 path.unlink(missing_ok=True)
 
     def _in_order(self) -> list[Path]:
@@ -132,6 +128,28 @@ class Spool:
                 yield True
         finally:
             os.close(opened)
+
+
+def read_item(path: Path) -> dict[str, Any] | None:
+    """Return a capture that waits; None of half a one."""
+    try:
+        item: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        return None
+    return item
+
+
+def deliver(service: Service, item: dict[str, Any], until: float) -> None:
+    """Send a capture; returns when the service has it, or never will. Raises what sending does."""
+    try:
+        answer = service.ask("/observe", item, until)
+    except Refused as refused:
+        if refused.status not in USELESS:
+            raise
+        return
+    if not isinstance(answer, dict) or "offset" not in answer:
+        # Whoever answered is not the service: a proxy, a page to log in.
+        raise Refused(502, str(answer))
 
 
 def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:
