@@ -104,7 +104,8 @@ async def test_pieces_of_a_memory_make_it_whole(text: str) -> None:
         "id": "m", "title": "t", "content": text, "source": source, "origin": "agent",
         "trust_tier": "trusted", **facts, **lists,
     }  # fmt: skip
-    asking, start, pieces = Recorded(memory).asking(), 1, []
+    asking, start = Recorded(memory).asking(), 1
+    pieces: list[str] = []
     while start and len(pieces) < 10:
         read = await memory_get(asking, GetArguments.model_validate({"id": "m", "from": start}))
         assert len(read.text) <= 20_000
