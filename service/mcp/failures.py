@@ -1,8 +1,12 @@
 """What went wrong, in words that say what to do; pure."""
 
+from typing import Final
+
 from pydantic import ValidationError
 
 from service.client.errors import ClientError, Problem
+
+_UNAUTHORIZED: Final = 401
 
 
 def told(error: ClientError) -> str:
@@ -12,6 +16,8 @@ def told(error: ClientError) -> str:
     refusal = error.refusal
     fields = [f"{one.pointer}: {one.detail}" for one in refusal.errors if one.pointer]
     words = f"{refusal.title}: {'; '.join(fields) or refusal.detail}"
+    if refusal.status == _UNAUTHORIZED:
+        words += " `graph-memory mcp` sends the one in MEMORY_API_KEY."
     if refusal.retry_after_seconds is None:
         return words
     return f"{words} Ask again in {refusal.retry_after_seconds:g} s."

@@ -52,6 +52,7 @@ class HttpServer:
     async def answer(self, scope: Scope, receive: Any, send: Any) -> None:
         """Answer a request. A session is its key's own: to another key's it is unknown."""
         await self._begun.wait()
+        # None of these is a secret: it says whose a session is.
         token = AccessToken(token="", client_id=caller().key or "local", scopes=[])
         # Blanks around a value are no part of it (RFC 9110, 5.5); uvicorn leaves those behind it.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]

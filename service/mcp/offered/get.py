@@ -114,7 +114,8 @@ def _piece(
     if len(text) > MOST_TEXT_CHARACTERS:
         end = text.rfind("\n", 0, MOST_TEXT_CHARACTERS)
         fits = text[: end if end > 0 else MOST_TEXT_CHARACTERS]
-    count = fits.count("\n") + 1 if text else 0
+    # An empty line is one, too; behind the last there is none.
+    count = fits.count("\n") + 1 if given.from_line <= total else 0
     last = given.from_line - 1 + count
     return Read(
         text=fits, from_line=given.from_line, to_line=last, total_lines=total,

@@ -65,7 +65,10 @@ HOT: Final = (
 
 async def read_hot(asking: Asking, uri: str) -> str | None:
     """Return the text of a resource, cut where it is too long; None for a URI that is none."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
     found = next((one for one in HOT if parts.netloc == one.name), None)
     query = parse_qs(parts.query)
     if found is None or parts.scheme != SCHEME or parts.path or query.keys() - set(_NAMES):
