@@ -74,6 +74,18 @@ async def test_what_is_told_in_one_session_is_known_in_another(
         assert "blue bunny" in begun["text"]
 
 
+async def test_what_is_remembered_for_a_project_is_found_in_that_one(
+    connect: Connect, request: pytest.FixtureRequest
+) -> None:
+    agent = own_agent(request)
+    app, other = "git@github.com:ann/app.git", "https://github.com/ann/other"
+    async with connect() as client:
+        await told(client, "memory_store", text=BUNNY, agent=agent, project=app)
+        for project, found in ((app, 1), (other, 0)):
+            asked = {"query": "code phrase", "agent": agent, "project": project}
+            assert len((await told(client, "memory_search", **asked))["memories"]) == found
+
+
 async def test_every_tool_says_what_it_is_and_keeps_its_schemas(
     connect: Connect, request: pytest.FixtureRequest
 ) -> None:

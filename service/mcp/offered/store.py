@@ -6,11 +6,11 @@ from pydantic import Field
 
 from service.field_types import Kind
 from service.mcp.offered.answer import Answer, with_warnings
-from service.mcp.offered.arguments import Agent, Arguments, Session
+from service.mcp.offered.arguments import PlacedArguments, Session
 from service.mcp.offered.asking import Asking
 
 
-class StoreArguments(Arguments):
+class StoreArguments(PlacedArguments):
     """A text, and what is said of it."""
 
     text: Annotated[str, Field(description="What to remember, in whole sentences.")]
@@ -19,11 +19,10 @@ class StoreArguments(Arguments):
     tags: Annotated[list[str] | None, Field(description="Words to find it by.")] = None
     importance: Annotated[float | None, Field(ge=0, le=1, description="0 to 1.")] = None
     scope: Annotated[
-        str | None, Field(description="A topic or project that it is for. Unset: for all.")
+        str | None, Field(description="A topic that it is for, in the place of a project.")
     ] = None
     occurred_at: Annotated[str | None, Field(description="When it was. Unset: now.")] = None
     session: Session = None
-    agent: Agent = None
 
 
 class Kept(Answer):
@@ -46,6 +45,8 @@ async def memory_store(asking: Asking, given: StoreArguments) -> Kept:
     It can be found at once. No secrets: they are masked.
     """
     said = given.model_dump(exclude={"text", "agent"}, exclude_none=True)
+    # A scope that is named is meant, whatever project the caller works in.
+    said = asking.where(given) | said if given.scope is None else said
     if agent := asking.agent(given.agent):
         said["agent"] = agent
     stored = await asking.memory.store_memory(given.text, **said)
