@@ -73,6 +73,7 @@ def world(
 def _ways(operation: str, world: World) -> list[Json]:
     """Return requests by which an operation might reach bob's; a new operation needs a line."""
     bob, of_bob = {"agent": "bob"}, {"read_from": ["bob"]}
+    begun: Json = {"hook_event_name": "SessionStart", "session_id": "s", "graph_memory": bob}
     by_name: dict[str, list[Json]] = {
         "search": [{"json": {"query": "Zebrafinch"} | way} for way in (bob, of_bob)],
         "search_get": [{"params": {"q": "Zebrafinch"} | way} for way in (bob, of_bob)],
@@ -140,6 +141,9 @@ def _ways(operation: str, world: World) -> list[Json]:
         ],
         "scan": [{"json": way} for way in ({}, bob)],
         "session_start": [{"json": way} for way in ({}, {"agent_id": "bob"})],
+        "claude_code_hook": [{"json": begun}],
+        "codex_hook": [{"json": begun}],
+        "list_clients": [{"params": bob}],
         "consolidate": [
             {"json": bob}, {"json": {"plan": world.bobs["plan"], "dry_run": False}},
             {"json": {"plan": world.bobs["plan"], "dry_run": False} | bob},

@@ -190,15 +190,10 @@ def test_a_sub_agents_stop_and_a_folder_that_is_off_keep_nothing(
 
 
 ODD: Final = [
-    b"",
-    b"{",
-    b"[]",
-    b"null",
-    b'{"hook_event_name": ["Stop"]}',
+    b"", b"{", b"[]", b"null", b'{"hook_event_name": ["Stop"]}', b"\xff\xfe{}",
     b'{"hook_event_name": "Stop", "transcript_path": {"a": 1}, "session_id": 7}',
     b'{"hook_event_name": "SessionStart", "cwd": "/nowhere/at all"}',
-    b"\xff\xfe{}",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("body", ODD, ids=range(len(ODD)))

@@ -22,12 +22,12 @@ from stale import with_marks
 # Seconds until an empty answer is given, whatever is still going on; each below what the program
 # waits for. Claude Code gives all hooks of a session's end 1.5 seconds together, Codex 3.
 LIMITS = {
-    "SessionStart": 7.0,
-    "UserPromptSubmit": 6.0,
-    "PostToolUse": 3.0,
-    "PostToolUseFailure": 3.0,
-    "Stop": 10.0,
-    "SessionEnd": 0.8,
+    "SessionStart": 5.0,
+    "UserPromptSubmit": 4.0,
+    "PostToolUse": 2.5,
+    "PostToolUseFailure": 2.5,
+    "Stop": 8.0,
+    "SessionEnd": 0.6,
 }
 LIMIT = 3.0
 TELLS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}

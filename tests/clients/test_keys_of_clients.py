@@ -1,0 +1,70 @@
+"""A program gets a key of its own where keys are in use, with the least rights; it ends with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.clients.conftest import Machine
+from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.real_programs import program
+
+
+@pytest.mark.slow
+def test_a_key_is_made_for_the_program_alone_and_ends_with_it(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    machine.put("claude", program("claude"))
+    own = machine.home / ".claude" / "graph-memory" / "client.json"
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.more |= {
+            "MEMORY_PORT": keyed.url.rpartition(":")[2], "MEMORY_DATA_DIR": str(tmp_path / "data"),
+        }  # fmt: skip
+        refused = machine.graph_memory("connect", "claude-code", checked=False)
+        assert refused.returncode == 1
+        assert "MEMORY_API_KEY" in refused.stderr
+        assert not own.exists()
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        told = machine.graph_memory("connect", "claude-code").stdout
+        assert "read, write, agent main alone" in told
+        assert keyed.admin not in own.read_text()
+        assert own.stat().st_mode & 0o777 == 0o600
+        [made] = _keys(keyed, "claude-code on")
+        assert (made["scopes"], made["agents"]) == (["read", "write"], ["main"])
+        machine.graph_memory("connect", "claude-code")
+        assert len(_keys(keyed, "claude-code on")) == 1
+        machine.claude("Please remember that the gate of the harbour is red.")
+        with keyed.client(json.loads(own.read_text())["key"]) as client:
+            assert client.get("/stats").status_code == 200
+            assert client.get("/keys").status_code == 403
+            [seen] = client.get("/clients").json()["clients"]
+            assert (seen["client"], seen["sessions"]) == ("claude-code", 1)
+        well = machine.graph_memory("doctor", "claude-code", checked=False).stdout
+        assert "the key is good" in well
+        machine.graph_memory("disconnect", "claude-code")
+        assert _keys(keyed, "claude-code on") == []
+        assert not own.parent.exists()
+
+
+def test_a_client_of_mcp_is_told_what_to_write_and_its_key_can_be_ended(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.more |= {
+            "MEMORY_PORT": keyed.url.rpartition(":")[2], "MEMORY_DATA_DIR": str(tmp_path / "data"),
+            "MEMORY_API_KEY": keyed.admin,
+        }  # fmt: skip
+        told = json.loads(machine.graph_memory("connect", "mcp").stdout)
+        server = told["mcpServers"]["graph-memory"]
+        assert server["url"] == f"{keyed.url}/mcp"
+        assert server["headers"]["Authorization"].startswith("Bearer gm_")
+        assert len(_keys(keyed, "mcp on")) == 1
+        assert "canary" in machine.graph_memory("doctor", "mcp", checked=False).stdout
+        machine.graph_memory("disconnect", "mcp")
+        assert _keys(keyed, "mcp on") == []
+
+
+def _keys(keyed: KeyedService, name: str) -> list[dict[str, object]]:
+    with keyed.client() as admin:
+        listed = admin.get("/keys").json()["keys"]
+    return [one for one in listed if one["name"].startswith(name) and not one["revoked_at"]]
