@@ -152,6 +152,9 @@ class _Choices(BaseSettings):
     index_threads: int = Field(
         2, ge=1, le=64, description="Threads that search the resident indexes; one a core is best."
     )
+    readers: int = Field(
+        0, ge=0, le=64, description="Processes that rank beside the service; 0: it ranks alone."
+    )
     index_scanned_dimensions: int = Field(
         1024,
         ge=64,

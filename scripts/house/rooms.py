@@ -59,6 +59,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search.fusion*
         search.refine
         search
+        readers
         jobs
         ingest
         memories documents concepts keys grants audit working_memory fixes
