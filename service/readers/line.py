@@ -5,7 +5,7 @@ import logging
 import socket
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import count
 from typing import Final
 
@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 _MOST_BYTES: Final = 64_000_000
 # Longer than any question takes; who has not answered by then hangs.
 _PATIENCE_SECONDS: Final = 10.0
+# A million memories are read in some seconds.
+_READING_TAKES_LONGER: Final = 6
 # A reader that ends is started again after so long, doubled with each time until it has answered.
 _FIRST_REST_SECONDS: Final = 0.5
 _LONGEST_REST_SECONDS: Final = 60.0
@@ -79,15 +81,18 @@ class ReaderLine:
 
     async def start(self) -> None:
         """Start its process; raises OSError."""
+        self._starts_at = time.monotonic() + _LONGEST_REST_SECONDS  # if it fails
         mine, theirs = socket.socketpair()
-        with theirs:
+        with theirs, ExitStack() as failing:
+            failing.callback(mine.close)
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "service.readers.reading", str(theirs.fileno()),
                 stdin=asyncio.subprocess.DEVNULL, pass_fds=[theirs.fileno()],
             )  # fmt: skip
+            failing.pop_all()
         reader, self._writer = await asyncio.open_connection(sock=mine, limit=_LARGEST_READ)
         self.starts += 1
-        self._listening = asyncio.create_task(self._listen(reader))
+        self._listening = asyncio.create_task(self._listen(reader, self._writer))
 
     def tell(self, message: Told) -> None:
         """Tell it something that it says nothing to."""
@@ -101,6 +106,8 @@ class ReaderLine:
 
     def expect(self, agent: str, index: AgentIndex) -> None:
         """Let it expect a copy of this index as it is now."""
+        if not self.is_alive:
+            return
         self.told[agent] = index
         self._attached.discard(agent)
         self.tell(Expect(agent))
@@ -109,9 +116,14 @@ class ReaderLine:
         """Let it read an expected index; return whether it did."""
         if not self.is_alive:
             return False
-        self._attaching[agent] = asyncio.get_running_loop().create_future()
+        attaching = self._attaching[agent] = asyncio.get_running_loop().create_future()
         self.tell(Attach(agent, path))
-        return await self._attaching[agent]
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS * _READING_TAKES_LONGER):
+                return await attaching
+        except TimeoutError:
+            self.end("it does not read a file")
+            return False
 
     def detach(self, agent: str) -> None:
         """Let it forget an agent."""
@@ -176,13 +188,15 @@ class ReaderLine:
         if self._writer.transport.get_write_buffer_size() > _MOST_BYTES:
             self.end("it does not take in as fast as is written")
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
+    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = await reader.readexactly(LENGTH.size)
                 self._hear(unframed(await reader.readexactly(*LENGTH.unpack(head))))
         except (asyncio.IncompleteReadError, OSError):
-            self.end("its process ended")
+            # One that was given up for another reason may be followed by another already.
+            if writer is self._writer:
+                self.end("its process ended")
 
     def _hear(self, said: Answer | Taken | Attached) -> None:
         match said:

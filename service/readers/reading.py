@@ -5,7 +5,6 @@ asked. Started as `python -m service.readers.reading DESCRIPTOR` with the socket
 """
 
 import asyncio
-import gc
 import logging
 import signal
 import socket
@@ -38,6 +37,7 @@ from service.redaction import loggable
 from service.search.fusion.rrf import Fused
 from service.search.ranking import Searcher, rank_here
 from service.settings import Settings
+from service.settling import settle
 from service.stages import Stages
 from service.store.database import Database
 
@@ -87,9 +87,7 @@ class Reader:
                 self._replicas.expect(agent)
             case Attach(agent, path):
                 said = Attached(agent, self._replicas.attach(agent, Path(path)))
-                # What stands now stands for long: collections need not look through it.
-                gc.collect()
-                gc.freeze()
+                settle()
                 return said
             case Detach(agent):
                 self._replicas.detach(agent)
