@@ -116,14 +116,16 @@ class ReaderLine:
         """Let it read an expected index; return whether it did."""
         if not self.is_alive:
             return False
-        attaching = self._attaching[agent] = asyncio.get_running_loop().create_future()
+        attaching: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._attaching[agent] = attaching
         self.tell(Attach(agent, path))
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS * _READING_TAKES_LONGER):
-                return await attaching
+                await attaching
         except TimeoutError:
             self.end("it does not read a file")
             return False
+        return attaching.result()
 
     def detach(self, agent: str) -> None:
         """Let it forget an agent."""
