@@ -127,10 +127,9 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         turns = turns_of(is_resident=residency is not None)
         readers = Readers(residency, settings) if residency and settings.readers else None
         searcher = Searcher(db, vectors, settings, engine, reranker, turns, readers)
-        fit = LanguageFit(db, vectors)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
-            Consolidations(jobs), searcher, fit, keyring, private_files,
+            Consolidations(jobs), searcher, LanguageFit(db, vectors), keyring, private_files,
             audit, given, Observer(pipeline), readers,
         )  # fmt: skip
     finally:
