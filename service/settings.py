@@ -152,13 +152,6 @@ class _Choices(BaseSettings):
     index_threads: int = Field(
         2, ge=1, le=64, description="Threads that search the resident indexes; one a core is best."
     )
-    readers: int = Field(
-        0,
-        ge=0,
-        le=64,
-        description="Processes that rank beside the service, over copies of its indexes: for "
-        "boxes of four cores and more. 0: it ranks alone.",
-    )
     index_scanned_dimensions: int = Field(
         1024,
         ge=64,
