@@ -33,9 +33,9 @@ from scripts.measure_search import build_store
 from scripts.search.trials import PLAIN, REQUESTS, WARM_UP_QUESTIONS
 from scripts.servers.watched_service import fake_embedding_server
 from service.app import create_app
-from service.commands.settling import settle
 from service.index.resident.residency import Residency
 from service.settings import Settings
+from service.settling import settle
 
 console = Console(width=150)
 _DIMENSIONS = 384

@@ -155,6 +155,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
     agents = (parts.settings.agent, DEFAULT_AGENT)
     tasks = [
         *_follow_changes(parts, agents),
+        *_run_readers(parts),
         asyncio.create_task(_read_dictionaries(parts, agents)),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
@@ -200,6 +201,12 @@ def _follow_changes(parts: Parts, agents: Sequence[str]) -> list[asyncio.Task[No
         return []
     residency.expect(agents)
     return [asyncio.create_task(_supervised("index", residency.run))]
+
+
+def _run_readers(parts: Parts) -> list[asyncio.Task[None]]:
+    """Keep the processes that rank beside this one; none by default."""
+    readers = parts.readers
+    return [asyncio.create_task(_supervised("readers", readers.run))] if readers else []
 
 
 async def _read_dictionaries(parts: Parts, agents: Sequence[str]) -> None:

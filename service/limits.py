@@ -31,6 +31,13 @@ class Limits(BaseSettings):
         description="RAM for all request bodies together, in MB (10^6 bytes), the first 64 kB of "
         "each not counted; past it: 503.",
     )
+    readers: int = Field(
+        0,
+        ge=0,
+        le=64,
+        description="Processes that rank beside the service, over copies of its indexes: for "
+        "boxes of four cores and more. 0: it ranks alone.",
+    )
     reads_at_once: int = Field(
         16,
         ge=1,

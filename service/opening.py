@@ -28,6 +28,7 @@ from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
 from service.links.dictionaries import Dictionaries
 from service.observe.observing import Observer
+from service.readers.readers import Readers
 from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
 from service.search.ranking import Searcher, turns_of
@@ -52,7 +53,8 @@ log = logging.getLogger(__name__)
 class Parts:
     """Everything that lives as long as the service, opened and closed by the lifespan.
 
-    `residency` keeps the resident indexes; None where the database engine answers.
+    `residency` keeps the resident indexes; None where the database engine answers. `readers` are
+    None where this process ranks alone.
     """
 
     settings: Settings
@@ -70,6 +72,7 @@ class Parts:
     audit: AuditLog
     given: Given
     observer: Observer
+    readers: Readers | None
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -95,6 +98,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
     residency: Residency | None = None
+    readers: Readers | None = None
     keyring = Keyring(db)
     audit = AuditLog(db, settings.audit, settings.audit_days)
     given = Given(db)
@@ -121,17 +125,19 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         work = {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
         jobs = JobRunner(db, keyring, work, settings.max_jobs)
         turns = turns_of(is_resident=residency is not None)
-        searcher = Searcher(db, vectors, settings, engine, reranker, turns)
-        fit = LanguageFit(db, vectors)
+        readers = Readers(residency, settings) if residency and settings.readers else None
+        searcher = Searcher(db, vectors, settings, engine, reranker, turns, readers)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
-            Consolidations(jobs), searcher, fit, keyring, private_files,
-            audit, given, Observer(pipeline),
+            Consolidations(jobs), searcher, LanguageFit(db, vectors), keyring, private_files,
+            audit, given, Observer(pipeline), readers,
         )  # fmt: skip
     finally:
         await given.settle()
         await keyring.note()
         await audit.close()
+        if readers:
+            await readers.close()
         if residency:
             await residency.close()
         await vectors.close()

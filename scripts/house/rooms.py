@@ -33,7 +33,7 @@ def _rooms(text: str) -> tuple[tuple[Room, ...], ...]:
 # Each line is higher than the one before; * marks a pure room.
 ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
     "service": _rooms("""
-        redaction* stages* threads version*
+        redaction* settling stages* threads version*
         errors*
         access*
         field_types*
@@ -59,6 +59,7 @@ ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
         search.fusion*
         search.refine
         search
+        readers
         jobs
         ingest
         memories documents concepts keys grants audit working_memory fixes

@@ -70,10 +70,10 @@ class WatchedService:
         return Resident(*(int(facts[name].split()[0]) * 1024 for name in names))
 
     def cpu_seconds(self) -> float:
-        """Return the processor time that all threads of the process have used, of all cores."""
-        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        """Return the processor time that it and its readers have used, of all cores."""
+        pid = self.process.pid
+        readers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        return sum(map(_cpu_seconds, [pid, *map(int, readers)]))
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -85,6 +85,12 @@ class WatchedService:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(timeout=120)
+
+
+def _cpu_seconds(pid: int) -> float:
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def start_service(setup: Setup) -> WatchedService:

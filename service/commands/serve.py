@@ -12,10 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.addresses import UNIX
 from service.app import create_app
-from service.commands.settling import settle
 from service.commands.terminal import begin
 from service.errors import CannotStart, ServiceError
 from service.settings import Settings
+from service.settling import settle
 from service.web.connections import configure
 
 log = logging.getLogger(__name__)

@@ -91,7 +91,8 @@ async def get_ready(
     tells_all = caller().agents is None
     index = await asyncio.to_thread(residency.state) if residency and tells_all else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
-    warnings = [*([fit.warning] if fit.warning else []), *files.warnings]
+    told = (fit.warning, searcher.readers.warning if searcher.readers else None, *files.warnings)
+    warnings = [warning for warning in told if warning]
     status: Literal["ready", "degraded", "unavailable"] = "ready"
     if reasons:
         response.status_code = 503

@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 
 from service.errors import ServiceError
 from service.index.resident.residency import Residency
+from service.readers.readers import Readers
 from service.store.audit_log import AuditLog
 from service.store.database import Database
 from service.store.queries import load_query
@@ -45,6 +46,7 @@ class Held:
     pipeline: Pipeline
     residency: Residency | None
     audit: AuditLog
+    readers: Readers | None
     waiting: Mapping[str, int]
 
 
@@ -60,9 +62,10 @@ async def get_metrics(
     residency: Annotated[Residency | None, part(Residency)],
     bounds: Annotated[Bounds, part(Bounds)],
     audit: Annotated[AuditLog, part(AuditLog)],
+    readers: Annotated[Readers | None, part(Readers)],
 ) -> Response:
     """Tell what is counted and held, in the text format of Prometheus, however busy it is."""
-    held = Held(bounds, pipeline, residency, audit, await _waiting(db))
+    held = Held(bounds, pipeline, residency, audit, readers, await _waiting(db))
     lines = await asyncio.to_thread(_lines, held)
     return Response(lines, media_type=CONTENT_TYPE_LATEST)
 
@@ -99,6 +102,8 @@ _GAUGES: Final[tuple[tuple[str, str, str, Callable[[Held], Mapping[str, float]]]
      "", lambda h: {"": h.bounds.bodies.bytes}),
     ("resident_agents", "Agents whose index is in RAM.",
      "", lambda h: {"": len(h.residency.residents())} if h.residency else {}),
+    ("readers_running", "Processes that rank beside the service.",
+     "", lambda h: {"": h.readers.alive} if h.readers else {}),
     ("held_bytes", "Estimated RAM of what can be let go.", "of", _held_bytes),
     ("waiting_jobs", "Scans and consolidations that are not done.",
      "", lambda h: {"": h.waiting["jobs"]} if h.waiting else {}),
@@ -140,6 +145,13 @@ class _HeldNow(Collector):
             "graph_memory_audit_dropped", "Requests that are in no line of the audit.",
             value=self._held.audit.dropped,
         )  # fmt: skip
+        if self._held.readers is not None:
+            ranked = CounterMetricFamily(
+                "graph_memory_ranked", "Questions, by who ranked.", labels=["by"]
+            )
+            for who, number in self._held.readers.ranked.items():
+                ranked.add_metric([who], number)
+            yield ranked
         if self._held.residency is not None:
             yield CounterMetricFamily(
                 "graph_memory_evicted_agents", "Indexes that left RAM to make room.",

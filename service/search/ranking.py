@@ -2,10 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.index.engine import Engine
@@ -15,11 +16,11 @@ from service.inference.vectors import Vectors
 from service.records import Filters, Scored, Vector
 from service.search.candidates import by_concepts, by_names, by_words
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
-from service.search.fusion.paths import of_summary
 from service.search.fusion.rrf import Fused, fuse
 from service.search.fusion.score_fusion import fuse_by_score
 from service.search.refine.refining import Choices
 from service.search.signals.signal import Candidates
+from service.search.summaries import summaries_for_sources
 from service.search.times.time_filters import Moments, moments_named
 from service.settings import Settings
 from service.stages import Stages
@@ -65,9 +66,30 @@ def turns_of(*, is_resident: bool) -> asyncio.Semaphore:
     return asyncio.Semaphore(max(2, os.cpu_count() or 1) if is_resident else _AT_THE_DATABASE)
 
 
+# The question's vector, or why there is none.
+Embedded = tuple[Vector | None, ServiceError | None]
+# What was found before a turn: by words, with quoted phrases; the vector; the times that it names.
+Looks = tuple[tuple[list[Scored], Mapping[str, int]], Embedded, Moments | None]
+# The hits, how sure they are, and why the vector signal is missing.
+Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
+
+
+class Elsewhere(Protocol):
+    """Processes of their own that rank as `rank_here` does, over all that was written so far."""
+
+    @property
+    def warning(self) -> str | None:
+        """What an operator should know of them; None when all is well."""
+
+    async def rank(
+        self, query: SearchQuery, embed: Callable[[], Awaitable[Embedded]], stages: Stages
+    ) -> Answered | None:
+        """Return what one of them ranks; None where this process has to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """What a search needs of the running service; without a reranker it goes on without."""
+    """What a search needs of the running service; it goes on without reranker and readers."""
 
     db: Database
     vectors: Vectors
@@ -75,17 +97,7 @@ class Searcher:
     engine: Engine
     reranker: Reranker | None = None
     turns: asyncio.Semaphore = field(default_factory=lambda: turns_of(is_resident=False))
-
-
-# What was found before a turn: by words, with quoted phrases; the question's vector, or why there
-# is none; the times that it names.
-Looks = tuple[
-    tuple[list[Scored], Mapping[str, int]],
-    tuple[Vector | None, ServiceError | None],
-    Moments | None,
-]
-# The hits, how sure they are, and why the vector signal is missing.
-Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
+    readers: Elsewhere | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,32 +123,31 @@ class Ranking:
 async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Ranking:
     """Return the fused ranking of all signals; paths begin at a memory's id.
 
-    Memories that were archived into a summary are searched too, and the summary takes their place:
-    so a question that found a memory still finds it after consolidation.
+    Where there are readers, one of them ranks; this process, where none can.
     """
     begun = Ranking.begin(searcher.engine, query.filters.agents)
-    fuse_all = _by_rank if query.fusion == "rrf" else _by_score
-    filters = replace(query.filters, with_sources=not query.filters.include_archived)
     # An index that is loaded only now is waited for without a turn, so that others go on.
-    await searcher.engine.sizes(filters.agents)
-    hits, certainty, missing = await fuse_all(searcher, replace(query, filters=filters), stages)
-    if filters.with_sources:
-        hits = await _summaries_for_sources(searcher.engine, filters.agents, hits)
+    await searcher.engine.sizes(query.filters.agents)
+    found = None
+    if searcher.readers:
+        embed = partial(_embedded, searcher, query, stages)
+        found = await searcher.readers.rank(query, embed, stages)
+    hits, certainty, missing = found or await rank_here(searcher, query, stages)
     return replace(begun, hits=hits, certainty=certainty, missing=missing)
 
 
-async def _summaries_for_sources(
-    engine: Engine, agents: Sequence[str], hits: Sequence[Fused]
-) -> list[Fused]:
-    """Put its summary in the place of each source; of several the best ranked counts."""
-    named = {key for hit in hits for key in (hit.id, hit.seed) if key is not None}
-    summaries = await engine.summaries_of(agents, sorted(named))
-    if not summaries:
-        return list(hits)
-    best: dict[str, Fused] = {}
-    for hit in hits:
-        best.setdefault(summaries.get(hit.id, hit.id), hit)
-    return [of_summary(hit, key, summaries) for key, hit in best.items()]
+async def rank_here(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
+    """Rank in this process.
+
+    Memories that were archived into a summary are searched too, and the summary takes their place:
+    so a question that found a memory still finds it after consolidation.
+    """
+    fuse_all = _by_rank if query.fusion == "rrf" else _by_score
+    filters = replace(query.filters, with_sources=not query.filters.include_archived)
+    hits, certainty, missing = await fuse_all(searcher, replace(query, filters=filters), stages)
+    if filters.with_sources:
+        hits = await summaries_for_sources(searcher.engine, filters.agents, hits)
+    return hits, certainty, missing
 
 
 async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
@@ -242,9 +253,7 @@ async def _by_text(
         return await by_words(searcher.engine, query.text, query.filters, limit)
 
 
-async def _embedded(
-    searcher: Searcher, query: SearchQuery, stages: Stages
-) -> tuple[Vector | None, ServiceError | None]:
+async def _embedded(searcher: Searcher, query: SearchQuery, stages: Stages) -> Embedded:
     """Return the question's vector; with none to be had, why. Nothing else may be missing."""
     if query.weights.get("vector", 0) <= 0:
         return None, None

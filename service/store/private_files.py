@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 _OTHERS: Final = 0o077
 # What this service makes in the data folder.
-OWN_PARTS: Final = ("store", "snapshots")
+OWN_PARTS: Final = ("store", "snapshots", "readers")
 _IS_POSIX: Final = os.name == "posix"
 _ROOT: Final = 0
 

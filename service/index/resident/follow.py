@@ -73,6 +73,13 @@ class Feed(Protocol):
         """Let no snapshot be valid; raises StoreUnavailable."""
 
 
+class Audience(Protocol):
+    """Who holds copies of the indexes, and is told of every change that they take in."""
+
+    def applied(self, commits: Sequence[Commit], fingerprint: str | None, /) -> None:
+        """Hear what all indexes hold from now on, in the order in which they took it in."""
+
+
 class Follower:
     """Reads the feed of one store for all resident indexes.
 
@@ -106,6 +113,11 @@ class Follower:
         self._feed: Feed = OwnWrites(db) if self.is_alone else ChangeFeed(db, self._doubt_all)
         # The model of the vectors that were read last.
         self._fingerprint: str | None = None
+        self.audience: Audience | None = None
+
+    def held(self, agent: str) -> AgentIndex | None:
+        """Return the index of an agent that is kept true; None if it is not in RAM."""
+        return self._residents.get(agent)
 
     @property
     def lag_seconds(self) -> float:
@@ -197,6 +209,8 @@ class Follower:
         model = await self._model_of(commits)
         residents = list(self._residents.values())
         self._on_doubt(await asyncio.to_thread(_apply_to_all, residents, commits, model))
+        if self.audience:
+            self.audience.applied(commits, model)
 
     async def _model_of(self, commits: Sequence[Commit]) -> str | None:
         """Return the fingerprint that the store's vectors carry, asked where vectors are new.

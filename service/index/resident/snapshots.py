@@ -132,6 +132,12 @@ class Snapshots:
             return False
         return now - self._follower.changed_at > quiet or waited > longest
 
+    def current(self, agent: str) -> Path | None:
+        """Return an agent's file if nothing at all has changed since it was written."""
+        if self._changes != self._follower.changes:
+            return None
+        return next(iter(self._files(agent)), None)
+
     @property
     def is_good(self) -> bool:
         """Whether so little changed since the last one, and nothing was deleted, that it may stay.
