@@ -35,8 +35,8 @@ class Limits(BaseSettings):
         0,
         ge=0,
         le=64,
-        description="Processes that rank beside the service, over copies of its indexes: for "
-        "boxes of four cores and more. 0: it ranks alone.",
+        description="Processes that rank beside the service, over copies of its indexes: for where "
+        "several ask at once. 0: it ranks alone.",
     )
     reads_at_once: int = Field(
         16,
