@@ -151,6 +151,7 @@ def _begin_and_end_a_session(memory: Noting) -> None:
     off = memory.opt_out(session=f"off-{name}")["opt_outs"]
     assert f"off-{name}" in [one["session"] for one in off]
     assert memory.opt_in(session=f"off-{name}") is None
+    assert "generic" in [one["client"] for one in memory.list_clients()["clients"]]
     assert f"off-{name}" not in [one["session"] for one in memory.list_opt_outs()["opt_outs"]]
     moved = memory.move_project(name, {"origin": f"https://{name}-moved"}, limit=1000)
     assert (moved["scope"], moved["into"], moved["left"]) == (name, f"{name}-moved", 0)
