@@ -17,7 +17,7 @@ BUNNY: Final = "The code phrase for the lighthouse is blue bunny."
 
 def hook(client: httpx.Client, program: str, agent: str, event: str, **more: Any) -> Json:
     """Send a hook as our script sends it; returns the reply, which is in the program's schema."""
-    own = {"agent": agent, "project": {"root": f"/work/{agent}"}} | more.pop("own", {})
+    own = {"agent": agent, "project": {"root": f"/srv/{agent}"}} | more.pop("own", {})
     body = {"hook_event_name": event, "session_id": "s1", "cwd": "/elsewhere"} | more
     answer = client.post(f"/hooks/{program}", json=body | {"graph_memory": own})
     assert answer.status_code == 200, answer.text
@@ -38,7 +38,7 @@ def told(reply: Json) -> str:
 
 def store(client: httpx.Client, agent: str, text: str, **more: Any) -> str:
     """Store a memory of the agent's project; returns its id."""
-    body = {"text": text, "agent": agent, "scope": f"/work/{agent}", **more}
+    body = {"text": text, "agent": agent, "scope": f"/srv/{agent}", **more}
     answer = client.post("/memories", json=body)
     assert answer.status_code == 201, answer.text
     key: str = answer.json()["id"]
@@ -119,7 +119,7 @@ def test_an_error_that_was_mended_before_is_answered_once_with_the_fix(
     agent = f"fix-{program}"
     observed = client.post("/observe", json={
         "agent": agent, "session": "before", "client": "generic", "entries": SESSION,
-        "project": {"root": f"/work/{agent}"},
+        "project": {"root": f"/srv/{agent}"},
     })  # fmt: skip
     assert observed.json()["stored"] == 1, observed.text
     failed = {**FAILED[program]}
@@ -146,12 +146,12 @@ def test_a_file_that_memory_knows_comes_with_its_history(
     store(client, agent, "harbour_gate.py must not import the tide tables at module level.")
     store(client, agent, "The other harbour has no gate.")
     used = {"tool_name": "Read", "tool_response": {"content": "import os"}}
-    path = {"file_path": f"/work/{agent}/src/harbour_gate.py"}
+    path = {"file_path": f"/srv/{agent}/src/harbour_gate.py"}
     history = told(hook(client, program, agent, "PostToolUse", tool_input=path, **used))
     assert "tide tables" in history
     assert "no gate" not in history
     assert hook(client, program, agent, "PostToolUse", tool_input=path, **used) == {}
-    other = {"file_path": f"/work/{agent}/src/nobody_knows.py"}
+    other = {"file_path": f"/srv/{agent}/src/nobody_knows.py"}
     assert hook(client, program, agent, "PostToolUse", tool_input=other, **used) == {}
 
 
@@ -181,7 +181,7 @@ def test_a_program_whose_sessions_go_on_uncaptured_is_warned_of(client: httpx.Cl
 
 def test_a_session_that_is_switched_off_is_told_and_noted_nothing(client: httpx.Client) -> None:
     store(client, "off", BUNNY)
-    off = {"agent": "off", "project": {"root": "/work/off"}}
+    off = {"agent": "off", "project": {"root": "/srv/off"}}
     assert client.post("/opt-outs", json=off).status_code == 200
     for event in ("SessionStart", "UserPromptSubmit"):
         assert hook(client, "codex", "off", event, prompt="the code phrase?") == {}

@@ -172,10 +172,10 @@ REPLIES: Final = {
 
 def test_every_reply_is_one_of_the_programs_own_schema(memory: RunningService) -> None:
     own = schemas(program("codex").read_bytes())
-    memory.client.post("/memories", json={"text": TOLD, "scope": "/work/x"})
+    memory.client.post("/memories", json={"text": TOLD, "scope": "/srv/x"})
     for event, name in REPLIES.items():
         body = {
-            "hook_event_name": event, "session_id": "s", "cwd": "/work/x", "prompt": ASKED,
+            "hook_event_name": event, "session_id": "s", "cwd": "/srv/x", "prompt": ASKED,
             "tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "Error: x",
         }  # fmt: skip
         reply = memory.client.post("/hooks/codex", json=body).json()
