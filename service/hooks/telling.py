@@ -1,6 +1,5 @@
 """What a session is told at its turns: its context, memories, a fix, a file's history."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line
 from service.intents.standing import say
 from service.records import KINDS, Filters, Memory
 from service.search.hybrid import hybrid_search
-from service.search.ranking import DEFAULT_WEIGHTS, Searcher, SearchQuery
+from service.search.ranking import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
 from service.session_context.telling import tell
@@ -96,8 +95,9 @@ async def _memories(turn: Turn) -> str:
         query = SearchQuery(
             question, replace(turn.asked, without=without), _MOST_MEMORIES,
             min_confidence=turn.searcher.settings.hook_confidence, skip_small_talk=True,
+            meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
-        return await _search(turn.searcher, query)
+        return [hit.memory for hit in (await hybrid_search(turn.searcher, query)).hits]
 
     return await _once(turn, MEMORIES, find, said)
 
@@ -110,16 +110,6 @@ async def _intents(turn: Turn, text: str) -> list[str]:
     now = datetime.now(UTC)
     said = await say(searcher.db, searcher.engine, place.agent, place.scope, text, now)
     return [inside(f"- {' '.join(one.text.split())}") for one in said]
-
-
-async def _search(searcher: Searcher, query: SearchQuery) -> list[Memory]:
-    try:
-        async with asyncio.timeout(_MEANING_SECONDS):
-            result = await hybrid_search(searcher, query)
-    except TimeoutError:
-        by_words: Mapping[str, float] = {**DEFAULT_WEIGHTS, "vector": 0.0}
-        result = await hybrid_search(searcher, replace(query, weights=by_words))
-    return [hit.memory for hit in result.hits]
 
 
 async def _after_tool(turn: Turn) -> str:
