@@ -8,15 +8,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from tests.conftest import REPOSITORY
 from tests.servers.fake_model import FakeModel, fake_model
+from tests.servers.real_programs import program
 from tests.servers.running import RunningService, running_service
 
 Json = dict[str, Any]
+CODEX_CONFIG: Final = """# mine
+model = "fake-1"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+
+[model_providers.fake]
+name = "fake"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+"""
 
 
 @dataclass
@@ -42,11 +55,23 @@ class Machine:
             "PYTHONPATH": str(REPOSITORY), **self.more,
         }  # fmt: skip
 
+    def find(self, service: RunningService, data: Path) -> None:
+        """Say where the service and its store are."""
+        port = service.url.rpartition(":")[2]
+        self.more |= {"MEMORY_PORT": port, "MEMORY_DATA_DIR": str(data)}
+
     def put(self, command: str, path: Path) -> None:
         """Give the person a program as a command."""
         target = self.home / "bin" / command
         target.parent.mkdir(exist_ok=True)
         target.symlink_to(path)
+
+    def put_codex(self) -> None:
+        """Give the person Codex, with settings of their own that name the fake model."""
+        self.put("codex", program("codex"))
+        config = self.home / ".codex" / "config.toml"
+        config.parent.mkdir()
+        config.write_text(CODEX_CONFIG.format(url=self.model.url))
 
     def run(
         self, *words: str, given: str = "", seconds: float = 120, checked: bool = True
@@ -69,24 +94,25 @@ class Machine:
         return self.run("claude", "-p", *words, *allow, given=prompt)
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
-    """Yield a machine whose project has a name that shells and paths stumble over."""
-    home = tmp_path / "home"
+def new_machine(home: Path, model: FakeModel) -> Machine:
+    """Return a machine whose project has a name that shells and paths stumble over."""
     project = home / "work" / 'mina\'s "crane" 두루미'
     project.mkdir(parents=True)
+    return Machine(home, project, model)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """Yield a new machine, beside a fake model of its own."""
     with fake_model() as model:
-        yield Machine(home, project, model)
+        yield new_machine(tmp_path / "home", model)
 
 
 @pytest.fixture
 def memory(machine: Machine, tmp_path: Path, embedding_url: str) -> Iterator[RunningService]:
     """Yield a service, which that machine's commands find."""
     with running_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as service:
-        machine.more |= {
-            "MEMORY_PORT": service.url.rpartition(":")[2],
-            "MEMORY_DATA_DIR": str(tmp_path / "data"),
-        }
+        machine.find(service, tmp_path / "data")
         yield service
 
 
