@@ -23,7 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--prompts", type=int, default=50, help="prompts of the session")
     count = parser.parse_args().prompts
-    print("| program | at the start | a turn that is told | in all | turns told | repeats | changed |")
+    print(
+        "| program | at the start | a turn that is told | in all | turns told | repeats | changed |"
+    )
     print("|---|---:|---:|---:|---:|---:|---:|")
     for client in ("claude-code", "codex"):
         print(f"| {client} | {_told(client, count)} |", flush=True)
