@@ -12,7 +12,8 @@ from service.fixes.shell import command_of
 from service.hooks.bodies import Hook
 from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line_of
 from service.intents.standing import say
-from service.records import KINDS, Filters, Memory
+from service.kinds import KINDS
+from service.records import Filters, Memory
 from service.search.hybrid import hybrid_search
 from service.search.ranking import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk

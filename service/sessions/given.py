@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from weakref import WeakValueDictionary
 
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.errors import ServiceError
 from service.records import Memory
 from service.store.database import Database, record
