@@ -18,7 +18,7 @@ from service.search.hybrid import hybrid_search
 from service.search.ranking import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
-from service.session_context.telling import tell
+from service.session_context.telling import SUB_AGENT, tell
 from service.sessions.given import Given, Session
 from service.text.context_block import inside
 from service.working_memory.texts import Place
@@ -82,6 +82,12 @@ async def tell_at(turn: Turn) -> str:
 async def _context(turn: Turn) -> str:
     budget = Budget(_PLENTY, turn.most_chars)
     told = await tell(turn.searcher, turn.given, turn.place, turn.hook.source, budget)
+    return told.text
+
+
+async def _sub_agents_context(turn: Turn) -> str:
+    """Return the context of a sub-agent, of which there may be many: within a prompt's room."""
+    told = await tell(turn.searcher, turn.given, turn.place, SUB_AGENT, turn.budget)
     return told.text
 
 
@@ -191,6 +197,7 @@ def _session(turn: Turn) -> Session | None:
 
 _DEEDS: Final[Mapping[str, Callable[[Turn], Awaitable[str]]]] = {
     "SessionStart": _context,
+    "SubagentStart": _sub_agents_context,
     "UserPromptSubmit": _memories,
     "PostToolUse": _after_tool,
     "PostToolUseFailure": _after_tool,

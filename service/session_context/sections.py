@@ -69,6 +69,11 @@ def compose(
     return ("\n\n".join([opening, *texts]) + f"\n{closing}" if texts else ""), sections
 
 
+def for_sub_agent(found: Found) -> Found:
+    """Return what a sub-agent should know: rules and facts, not what the person is to be told."""
+    return replace(found, handoff=None, intents=())
+
+
 def newer(found: Found, since: datetime, session: str | None) -> Found:
     """Return what came or changed after a moment and is not the session's own words.
 
