@@ -1,7 +1,6 @@
 """`graph-memory connect` and `disconnect`: a program's sessions are remembered, by one command."""
 
 import asyncio
-import json
 import platform
 import sys
 import time
@@ -23,6 +22,7 @@ from service.commands.connections import (
     restore,
     waiting,
 )
+from service.commands.mcp_snippets import ANY, SNIPPETS, snippet
 from service.commands.programs import PROGRAMS, Program
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest, ServiceError
@@ -54,6 +54,9 @@ def connect_command(
     agent: Annotated[
         str | None, typer.Option(help="Whose memory. Default: the key's own agent.")
     ] = None,
+    whose: Annotated[
+        str, typer.Option("--for", help=f"With mcp: one of {', '.join(SNIPPETS)}.")
+    ] = ANY,
     *,
     dry_run: DryRun = False,
 ) -> None:
@@ -61,7 +64,7 @@ def connect_command(
     settings = begin()
     url = (url or url_of(settings)).rstrip("/")
     if name == MCP:
-        _connect_mcp(settings, url, agent, dry_run=dry_run)
+        _connect_mcp(settings, Connection(url, agent=agent), whose, dry_run=dry_run)
         return
     program = find_program(name)
     program.find()
@@ -266,14 +269,16 @@ async def _drain(script: Path, program: Program) -> None:
     await process.wait()
 
 
-def _connect_mcp(settings: Settings, url: str, agent: str | None, *, dry_run: bool) -> None:
+def _connect_mcp(
+    settings: Settings, connection: Connection, program: str, *, dry_run: bool
+) -> None:
     """Print what a client of MCP wants to be told; nothing is written but a key."""
-    connection = Connection(url, agent=agent)
+    if program not in SNIPPETS:
+        raise InvalidRequest(f"--for: {program!r} is none of {', '.join(SNIPPETS)}.")
     if asyncio.run(_needs_key(connection)):
         typer.echo(f"{'would ' if dry_run else ''}make the key {_key_name(MCP)!r}", err=True)
         if not dry_run:
             connection = asyncio.run(_with_key(settings, MCP, connection))
-    server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
-    if connection.key:
-        server["headers"] = {"Authorization": f"Bearer {connection.key}"}
-    typer.echo(json.dumps({"mcpServers": {"graph-memory": server}}, indent=2))
+    written, where = snippet(program, connection.url, connection.key)
+    typer.echo(written)
+    console.print(where, highlight=False, markup=False, soft_wrap=True)
