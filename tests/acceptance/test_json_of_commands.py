@@ -33,6 +33,8 @@ def run(tmp_path_factory: pytest.TempPathFactory, embedding_url: str) -> Any:
             "MEMORY_EMBEDDING_URL": embedding_url, "PYTHONPATH": str(REPOSITORY),
             "MEMORY_SOURCES": str(folder),
         }  # fmt: skip
+        with keyed.client() as admin:
+            admin.post("/memories", json={"text": "The brass key lies in the mill."})
         yield lambda *words, status=0: _answer(folder, environment, keyed, words, status)
 
 
