@@ -1,12 +1,16 @@
 """Days on which little is as it should be: a clock that is off, a full spool, odd bodies."""
 
 import json
+import os
+import tempfile
 import time
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from service.commands.programs import PROGRAMS
+from service.errors import InvalidRequest
 from tests.clients.conftest import Hooks, contents
 from tests.conftest import Start
 from tests.servers.clock_shim import NoClockShim, build_clock_shim
@@ -92,3 +96,36 @@ def test_bodies_of_versions_that_do_not_exist_yet_are_read_as_far_as_they_make_s
     # Without a session, a folder or a prompt.
     for missing in ({"session_id": None}, {"cwd": None}, {"session_id": 7, "cwd": ["x"]}):
         assert hooks.send("UserPromptSubmit", prompt=None, **missing) == {}
+
+
+NOBODY: Final = 65_534
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_settings_that_are_not_yours_to_write_are_left_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not in the folder of tests, which nobody else may enter.
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        monkeypatch.setenv(PROGRAMS[name].variable, folder)
+        settings = PROGRAMS[name].settings_file
+        assert settings.parent == Path(folder)
+        settings.write_text("{}" if settings.suffix == ".json" else "")
+        settings.chmod(0o444)
+        here, there = os.pipe()
+        if (child := os.fork()) == 0:
+            if os.getuid() == 0:
+                os.setuid(NOBODY)
+            try:
+                PROGRAMS[name].read_settings()
+                said = "it was not refused"
+            except InvalidRequest as error:
+                said = error.detail
+            os.write(there, said.encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        told = os.read(here, 10_000).decode()
+        os.close(here)
+        os.close(there)
+    assert told == f"{settings} is not yours to write. Nothing was changed."
