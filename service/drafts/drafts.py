@@ -1,6 +1,6 @@
 """Drafts: memories on their way in, complete but for links and vectors; pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
@@ -197,6 +197,11 @@ class Written(Named, Protocol):
     @property
     def teaches(self) -> bool:
         """Whether names are learned from it and concepts count it."""
+
+
+def length_of(memories: Iterable[Written]) -> int:
+    """Return how many characters they have: what it takes to read them."""
+    return sum(len(memory.content) for memory in memories)
 
 
 def names_in(memory: Named) -> list[Name]:
