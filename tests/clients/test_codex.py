@@ -151,7 +151,7 @@ def schemas(binary: bytes) -> dict[str, Any]:
 REPLIES: Final = {
     "SessionStart": "session-start", "UserPromptSubmit": "user-prompt-submit",
     "PostToolUse": "post-tool-use", "Stop": "stop", "PreCompact": "pre-compact",
-    "SubagentStop": "subagent-stop",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
 }  # fmt: skip
 
 
