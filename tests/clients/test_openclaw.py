@@ -1,6 +1,8 @@
 """OpenClaw, the real gateway of both eras: told in one session, known once in the next."""
 
 import json
+import re
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +11,9 @@ from typing import Any, Final
 import pytest
 
 from tests.clients.conftest import clients
+from tests.conftest import REPOSITORY
 from tests.servers.fake_model import fake_model
+from tests.servers.keyed import keyed_service
 from tests.servers.openclaw import PLUGIN, VERSIONS, OpenClaw, free_port
 from tests.servers.running import RunningService, running_service
 
@@ -87,3 +91,200 @@ def test_what_is_told_in_one_session_is_known_once_in_the_next(
 def system_of(body: Json) -> str:
     """Return what a request says to its model before all turns."""
     return json.dumps([body.get("instructions"), body["input"][0]])
+
+
+def test_in_the_slot_its_search_answers_and_one_line_takes_it_back(
+    claw: OpenClaw, memory: RunningService
+) -> None:
+    claw.write({"baseUrl": memory.url}, **SLOT, slots={"memory": "graph-memory-slot"})
+    with claw.gateway():
+        claw.say(TOLD)
+        captured(memory, TOLD)
+        [found] = claw.invoke("memory_search", query=ASKED)["results"]
+        assert "blue bunny" in found["snippet"]
+        assert claw.invoke("memory_get", path=found["path"])["text"] == TOLD
+        claw.say("/new")
+        claw.say(ASKED)
+        asked = claw.model.texts()[-1]
+    assert asked.count("is blue bunny") == 1
+    assert IN_MEMORY_MD in asked
+    offered = {one["name"] for one in claw.model.turns()[-1]["tools"]}
+    assert {
+        "memory_search", "memory_get", "memory_recall", "memory_store", "memory_forget",
+        "graph_recall",
+    } <= offered  # fmt: skip
+
+    claw.run("config", "set", "plugins.slots.memory", "memory-core")
+    with claw.gateway():
+        core = claw.invoke("memory_search", query="Who is the harbour master?")
+        assert core.get("provider") != "graph-memory"
+        claw.say("Who is the harbour master?")
+    assert IN_MEMORY_MD in claw.model.texts()[-1]
+
+
+def test_switched_off_by_one_line_nothing_is_told_and_nothing_kept(
+    claw: OpenClaw, memory: RunningService
+) -> None:
+    claw.write({"baseUrl": memory.url})
+    claw.run("config", "set", "plugins.entries.graph-memory.enabled", "false")
+    with claw.gateway():
+        claw.say(TOLD)
+        claw.say(ASKED)
+    last = claw.model.texts()[-1]
+    assert "graph-memory-context" not in last
+    assert "memory_recall" not in last
+    assert IN_MEMORY_MD in last
+    assert contents(memory) == []
+    assert clients(memory) == {}
+
+
+def test_while_the_service_is_away_turns_go_on_and_captures_wait_their_turn(
+    claw: OpenClaw, memory: RunningService
+) -> None:
+    claw.write({"baseUrl": "http://127.0.0.1:9"})
+    with claw.gateway():
+        assert "Understood." in claw.say(TOLD)
+        claw.say("Please remember that the gate of the harbour is red.")
+        end = time.monotonic() + 20
+        while len(spool(claw)) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
+        waiting = spool(claw)
+    assert [json.loads(path.read_text())["offset"] for path in waiting] == [0, 2]
+    assert {path.stat().st_mode & 0o777 for path in waiting} == {0o600}
+    assert (claw.state / "graph-memory").stat().st_mode & 0o777 == 0o700
+
+    claw.write({"baseUrl": memory.url})
+    with claw.gateway():
+        claw.say("/new")
+        claw.say(ASKED)
+        captured(memory, "Please remember that the gate of the harbour is red.")
+        asked = claw.model.texts()[-1]
+    assert asked.count("is blue bunny") == 1
+    assert contents(memory).count(TOLD) == 1
+    assert spool(claw) == []
+
+
+def test_two_agents_of_a_gateway_are_kept_apart_by_a_key_with_least_rights(
+    claw: OpenClaw, tmp_path: Path, embedding_url: str
+) -> None:
+    with keyed_service(data_dir=tmp_path / "keyed", embedding_url=embedding_url) as keyed:
+        key = keyed.key(["read", "write"], ["main", "harbour"])[1]
+        claw.write({"baseUrl": keyed.url, "apiKey": key, "agents": {"work": "harbour"}})
+        claw.settings["agents"] |= several(claw)
+        claw.save()
+        with claw.gateway(), keyed.client(key) as client:
+            claw.say(TOLD)
+            end = time.monotonic() + 20
+            while not client.get("/stats").json()["memories"]:
+                assert time.monotonic() < end
+                time.sleep(0.2)
+            claw.say(ASKED, "work")
+            other = claw.model.texts()[-1]
+            claw.say("/new")
+            claw.say(ASKED)
+            own = claw.model.texts()[-1]
+            harbours = client.get("/memories", params={"agent": "harbour"})
+    assert "is blue bunny" not in other
+    assert own.count("is blue bunny") == 1
+    assert "blue bunny" not in harbours.text
+
+
+def several(claw: OpenClaw) -> Json:
+    """Return the setting of two agents, as each era has it."""
+    if claw.version == VERSIONS[0]:
+        return {"list": [{"id": "main", "default": True}, {"id": "work"}]}
+    return {"entries": {"main": {"default": True}, "work": {}}}
+
+
+def test_what_is_ignored_is_neither_told_nor_kept(claw: OpenClaw, memory: RunningService) -> None:
+    claw.write({"baseUrl": memory.url, "ignoreSessions": ["agent:main:*"]})
+    with claw.gateway():
+        claw.say(TOLD)
+        assert claw.invoke("memory_recall", query=ASKED)["disabled"] is True
+    assert contents(memory) == []
+    assert "graph-memory-context" not in claw.model.texts()[-1].split("## Graph Memory")[0]
+    (claw.workspace / ".graph-memory.toml").write_text("off = true\n", "utf-8")
+    claw.write({"baseUrl": memory.url})
+    with claw.gateway():
+        claw.say(TOLD)
+        time.sleep(2)
+    assert contents(memory) == []
+    assert spool(claw) == []
+
+
+GUIDE: Final = (REPOSITORY / "docs" / "openclaw.md").read_text("utf-8")
+
+
+def lines(section: str, version: str) -> list[list[str]]:
+    """Return the commands of OpenClaw in a section of the guide, as they are typed there."""
+    [text] = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL)
+    if version == VERSIONS[0]:
+        text = text.replace(" --force --accept-capabilities", "")
+    found = re.findall(r"^\$ openclaw (.*)$", text.replace("$PWD", str(REPOSITORY)), re.MULTILINE)
+    return [shlex.split(line) for line in found if line != "gateway restart"]
+
+
+def test_the_lines_of_the_guide_put_it_in_and_out(claw: OpenClaw, memory: RunningService) -> None:
+    claw.write({})
+    del claw.settings["plugins"]
+    claw.save()
+    for line in lines("Install it", claw.version)[:2]:
+        claw.run(*line)
+    claw.run("config", "set", "plugins.entries.graph-memory.config.baseUrl", memory.url)
+    with claw.gateway():
+        claw.say(TOLD)
+        captured(memory, TOLD)
+    inspected = claw.run("plugins", "inspect", "graph-memory", "--runtime", "--json").stdout
+    told = json.loads(inspected[inspected.index("{\n") :])
+    assert (len(told["typedHooks"]), len(told["tools"])) == (5, 4)
+    assert told["diagnostics"] == []
+
+    install, take_back = lines("In the memory slot", claw.version)
+    claw.run(*install)
+    assert plugins_of(claw)["slots"]["memory"] == "graph-memory-slot"
+    with claw.gateway():
+        assert claw.invoke("memory_search", query=ASKED)["provider"] == "graph-memory"
+    claw.run(*take_back)
+    assert plugins_of(claw)["slots"]["memory"] == "memory-core"
+
+    off, out = lines("Undo", claw.version)
+    claw.run(*off)
+    assert plugins_of(claw)["entries"]["graph-memory"]["enabled"] is False
+    claw.run(*out)
+    claw.run(*[*out[:-1], "graph-memory-slot"])
+    assert plugins_of(claw).get("load", {}).get("paths", []) == []
+    assert (PLUGIN / "slot" / "index.js").exists()
+
+
+def plugins_of(claw: OpenClaw) -> Json:
+    """Return what is set of plugins now."""
+    told = json.loads((claw.state / "openclaw.json").read_text("utf-8"))
+    plugins: Json = told.get("plugins", {})
+    return plugins
+
+
+def test_its_own_search_has_its_vectors_from_our_embedding_server(
+    claw: OpenClaw, embedding_url: str
+) -> None:
+    claw.write({})
+    del claw.settings["plugins"]
+    claw.save()
+    [[*command, name, value, strict]] = lines("Or only the embeddings", claw.version)
+    search = json.loads(value)
+    search["model"] = "hashing-256"
+    search["remote"]["baseUrl"] = f"{embedding_url}/v1/"
+    if claw.version == VERSIONS[0]:
+        name, search["provider"] = "agents.defaults.memorySearch", "openai"
+        del search["queryInputType"], search["documentInputType"]
+    claw.run(*command, name, json.dumps(search), strict)
+    (claw.workspace / "memory").mkdir()
+    (claw.workspace / "memory" / "2026-02-13.md").write_text(f"# Friday\n\n{TOLD}\n", "utf-8")
+    with claw.gateway():
+        end = time.monotonic() + 30
+        while True:
+            found = claw.invoke("memory_search", query=TOLD)
+            if found.get("results") or time.monotonic() > end:
+                break
+            time.sleep(1)
+    assert found["model"] == "hashing-256", found
+    assert "blue bunny" in found["results"][0]["snippet"]

@@ -1,4 +1,4 @@
-"""A real gateway of OpenClaw from npm, with our plugin in it, a state and a workspace of its own."""
+"""A real gateway of OpenClaw from npm, with our plugin in it, and a state of its own."""
 
 import json
 import os
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 # The era before sessions lay in a database and plugins needed leave, and the one since.
 VERSIONS: Final = ("2026.6.11", "2026.9.6")
 PLUGIN: Final = REPOSITORY / "integrations" / "openclaw"
-TOKEN: Final = "gateway-token"
+WORD: Final = "of-a-test"
 _NODE: Final = 26
 _START_SECONDS: Final = 120
 _TURN_SECONDS: Final = 120
@@ -79,7 +79,7 @@ class OpenClaw:
         self.settings = {
             "gateway": {
                 "mode": "local", "port": self.port, "bind": "loopback",
-                "auth": {"mode": "token", "token": TOKEN},
+                "auth": {"mode": "token", "token": WORD},
             },
             "logging": {"file": str(self.home / "openclaw.log")},
             "tools": {"toolSearch": False},
@@ -117,7 +117,7 @@ class OpenClaw:
         """Use a tool without the model; returns its details."""
         answer = httpx.post(
             f"http://127.0.0.1:{self.port}/tools/invoke", timeout=_TURN_SECONDS,
-            headers={"Authorization": f"Bearer {TOKEN}"}, json={"tool": tool, "args": given},
+            headers={"Authorization": f"Bearer {WORD}"}, json={"tool": tool, "args": given},
         )  # fmt: skip
         assert answer.status_code == 200, answer.text
         details: Json = answer.json()["result"]["details"]

@@ -97,6 +97,7 @@ function textsOf(content) {
 /** Return what is sent of a message; nothing of what is no message. */
 function entryOf(message) {
   if (!message || typeof message !== "object" || typeof message.role !== "string") return null;
+  if (message.__openclaw?.senderIsOwner === false) return null;
   const most = message.role === "toolResult" || message.role === "tool" ? -MOST_OUTPUT : MOST_SAID;
   const { role, timestamp, toolCallId, toolName, isError } = message;
   return { role, timestamp, toolCallId, toolName, isError, content: contentOf(message.content, most) };

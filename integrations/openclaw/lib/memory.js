@@ -38,7 +38,9 @@ export class Memory {
 
   /** Return where a hook or a tool is: whose memory, which project; null where there is none. */
   placeOf(ctx) {
-    const key = ctx.sessionKey ?? "";
+    const key = typeof ctx.sessionKey === "string" ? ctx.sessionKey : "";
+    // Only tools are told who asks.
+    if (ctx.senderIsOwner === false) return null;
     if (anyMatches(this.settings.ignoreSessions, key)) return null;
     const gatewayAgent = ctx.agentId ?? /^agent:([^:]{1,100}):/.exec(key)?.[1] ?? "main";
     const place = findPlace(this.#workspaceOf(gatewayAgent, ctx), this.settings);
