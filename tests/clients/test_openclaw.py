@@ -14,8 +14,8 @@ from tests.clients.conftest import clients
 from tests.conftest import REPOSITORY
 from tests.servers.fake_model import fake_model
 from tests.servers.keyed import keyed_service
-from tests.servers.openclaw import PLUGIN, VERSIONS, OpenClaw, free_port
-from tests.servers.running import RunningService, running_service
+from tests.servers.openclaw import PLUGIN, VERSIONS, OpenClaw
+from tests.servers.running import RunningService, free_port, running_service
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
 

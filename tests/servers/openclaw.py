@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -152,11 +151,3 @@ class OpenClaw:
                 pass
             time.sleep(0.3)
         raise AssertionError((self.home / "gateway.log").read_text("utf-8")[-4000:])
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-    return port

@@ -87,6 +87,7 @@ export function turn(said, answered = "Understood.") {
 /** How a gateway stores a person's message: as one text, with another time. */
 export function stored(messages) {
   return messages.map((one) =>
-    one.role === "user" ? { ...one, content: one.content[0].text, timestamp: one.timestamp - 500 } : one,
+    one.role === "user" && Array.isArray(one.content)
+      ? { ...one, content: one.content[0].text, timestamp: one.timestamp - 500 } : one,
   );
 }
