@@ -17,6 +17,7 @@ for (const [index, prompt] of prompts.entries()) {
 const began = performance.now();
 await claw.fire("session_end", { sessionId: session, reason: "new" });
 const end = performance.now() - began;
-console.log(JSON.stringify({ told, end, waiting: claw.spool().length, warnings: claw.warnings }));
+const found = JSON.stringify({ told, end, waiting: claw.spool().length, warnings: claw.warnings });
 if (!state) claw.end();
-process.exit(0);
+// A pipe takes so much at once: whoever exits before it took all cuts the answer short.
+process.stdout.write(found, () => process.exit(0));
