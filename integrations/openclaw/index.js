@@ -2,7 +2,7 @@
  * Graph Memory for OpenClaw: carries the gateway's turns to the service, and its answers back.
  *
  * What is worth keeping and what is told decides the service. It stands beside memory-core; the
- * plugin in `slot/` takes the memory slot too.
+ * plugin `openclaw-slot` takes the memory slot too.
  */
 import { Memory } from "./lib/memory.js";
 import { capture, close } from "./lib/capture.js";

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,13 +18,16 @@ from service.client.errors import ClientError, Problem
 from service.commands.connect import connect, url_of
 from service.commands.connections import (
     CLIENT,
+    PYTHON,
     Connection,
     forget,
     missing,
     restore,
     waiting,
 )
-from service.commands.programs import PROGRAMS, Program
+from service.commands.program import Program
+from service.commands.programs import PROGRAMS
+from service.commands.spooled import send_captures
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest, ServiceError
 from service.settings import Settings
@@ -55,6 +59,9 @@ def connect_command(
         str | None, typer.Option(help="Whose memory. Default: the key's own agent.")
     ] = None,
     *,
+    slot: Annotated[
+        bool, typer.Option("--slot", help="OpenClaw: in its memory slot, too.")
+    ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Let a program's sessions be remembered: its plugin, and a key of its own where keys are."""
@@ -65,9 +72,9 @@ def connect_command(
         return
     program = find_program(name)
     program.find()
-    connection = _wanted(program, url, agent)
-    needs_key = asyncio.run(_needs_key(connection))
-    _carry_out(_steps(settings, program, connection, needs_key=needs_key), dry_run=dry_run)
+    connection, coming = _wanted(program, url, agent), program.coming(slot=slot)
+    steps = _steps(settings, program, connection)
+    _carry_out([*steps, *(_run(program, words) for words in coming)], dry_run=dry_run)
     if not dry_run:
         console.print(_after(program), highlight=False)
 
@@ -88,11 +95,11 @@ def disconnect_command(
         return
     program = find_program(name)
     connection = Connection.read(program)
-    if connection is None and not program.has_plugin():
+    if connection is None and not program.is_installed():
         console.print(f"{program.title} is not connected.", highlight=False)
         return
     if not dry_run:
-        _send_waiting(program)
+        _send_waiting(program, connection)
     if (left := len(waiting(program))) and not force and not dry_run:
         msg = (
             f"{left} captures of {program.title} wait for the service: start it and try again, or "
@@ -101,6 +108,8 @@ def disconnect_command(
         raise InvalidRequest(msg)
     found = connection or Connection(url_of(settings))
     _carry_out(_steps_back(settings, program, found), dry_run=dry_run)
+    if program.again and not dry_run:
+        console.print(program.again, highlight=False)
 
 
 def find_program(name: str) -> Program:
@@ -125,14 +134,15 @@ def _wanted(program: Program, url: str, agent: str | None) -> Connection:
     return Connection(url, agent=agent, settings=text, made=missing(program))
 
 
-async def _needs_key(connection: Connection) -> bool:
-    """Return whether the service asks for a key that the connection has not.
+async def _needs_key(connection: Connection, agents: Sequence[str | None]) -> bool:
+    """Return whether the service asks for a key that the connection has not, for all agents.
 
     Raises InvalidRequest where no service answers.
     """
     try:
         async with AsyncGraphMemory(connection.url, key=connection.key) as memory:
-            await memory.list_clients(agent=connection.agent)
+            for agent in agents:
+                await memory.list_clients(agent=agent)
     except Problem as problem:
         if problem.status not in _REFUSALS:
             raise
@@ -143,42 +153,47 @@ async def _needs_key(connection: Connection) -> bool:
     return False
 
 
-def _steps(
-    settings: Settings, program: Program, connection: Connection, *, needs_key: bool
-) -> list[Step]:
-    made = [connection]
+def _steps(settings: Settings, program: Program, connection: Connection) -> list[Step]:
+    """Return what is done before the program's own command is run."""
+    made, agents = [connection], _needed(settings, program, connection)
 
     def make_key() -> None:
-        made[0] = asyncio.run(_with_key(settings, program.name, made[0]))
+        if connection.key_id:
+            asyncio.run(_end_key(settings, connection.key_id, None))
+        made[0] = asyncio.run(_with_key(settings, program.name, made[0], agents))
 
     steps = []
-    if needs_key:
-        agent = connection.agent or settings.agent
-        told = f"make the key {_key_name(program.name)!r}: {', '.join(_LEAST)}, agent {agent} alone"
+    if agents:
+        named = f"agent {agents[0]}" if len(agents) == 1 else f"agents {', '.join(agents)}"
+        told = f"make the key {_key_name(program.name)!r}: {', '.join(_LEAST)}, {named} alone"
         steps.append(Step(told, make_key))
+    python = f", {PYTHON}" if program.script else ""
     steps.append(
         Step(
-            f"write {program.own}/ (0700): {CLIENT} (0600: address, key), python, and later spool/ "
+            f"write {program.own}/ (0700): {CLIENT} (0600: address, key){python}, and later spool/ "
             "with what could not be sent yet",
             lambda: made[0].write(program, sys.executable),
         )
     )
-    if not program.has_plugin():
-        steps += [_run(program, words) for words in program.add]
     return steps
+
+
+def _needed(settings: Settings, program: Program, connection: Connection) -> list[str]:
+    """Return whose memories a key has to be made for; nobody's where the one there is good."""
+    if connection.key is None and not asyncio.run(_needs_key(connection, [connection.agent])):
+        # Nobody needs one here: the program's own command, which is slow, is not asked.
+        return []
+    agents = [connection.agent] if connection.agent else list(program.agents())
+    agents = agents or [settings.agent]
+    return agents if asyncio.run(_needs_key(connection, agents)) else []
 
 
 def _steps_back(settings: Settings, program: Program, connection: Connection) -> list[Step]:
     def end_key() -> None:
         asyncio.run(_end_key(settings, connection.key_id, None))
 
-    steps = [_run(program, words) for words in program.remove if program.has_plugin()]
-    steps.append(
-        Step(
-            f"remove {program.cache}, and what is left empty in {program.home}",
-            lambda: restore(program, connection),
-        )
-    )
+    steps = [_run(program, words) for words in program.going()]
+    steps.append(Step(program.left, lambda: restore(program, connection)))
     if connection.key_id:
         steps.append(Step(f"end the key {connection.key_id}", end_key))
     steps.append(Step(f"remove {program.own}", lambda: forget(program)))
@@ -186,8 +201,8 @@ def _steps_back(settings: Settings, program: Program, connection: Connection) ->
 
 
 def _run(program: Program, words: Sequence[str]) -> Step:
-    told = f"run `{program.command} {' '.join(words)}`, which writes {program.settings_file} and "
-    return Step(f"{told}{program.home / 'plugins'}", lambda: _run_quietly(program, words))
+    told = f"run `{program.command} {shlex.join(words)}`, which writes {program.written}"
+    return Step(told, lambda: _run_quietly(program, words))
 
 
 def _run_quietly(program: Program, words: Sequence[str]) -> None:
@@ -202,23 +217,20 @@ def _carry_out(steps: Sequence[Step], *, dry_run: bool) -> None:
 
 
 def _after(program: Program) -> str:
-    trust = (
-        " Codex asks once whether you trust its hooks: say yes, or /hooks later."
-        if program.name == "codex"
-        else ""
-    )
+    then = f" {program.then}" if program.then else ""
     return (
-        f"{program.title} is connected: the next session begins warm.{trust} "
+        f"{program.title} is connected: the next session begins warm.{then} "
         f"`graph-memory doctor {program.name}` looks whether all is well."
     )
 
 
-async def _with_key(settings: Settings, name: str, connection: Connection) -> Connection:
-    """Return the connection with a new key that is good for its agent's memories alone."""
-    agent = connection.agent or settings.agent
+async def _with_key(
+    settings: Settings, name: str, connection: Connection, agents: list[str]
+) -> Connection:
+    """Return the connection with a new key that is good for these agents' memories alone."""
     try:
         async with connect(settings) as memory:
-            made = await memory.create_key(_key_name(name), scopes=list(_LEAST), agents=[agent])
+            made = await memory.create_key(_key_name(name), scopes=list(_LEAST), agents=agents)
     except (ServiceError, ClientError) as error:
         msg = f"A key is needed, and none could be made: {error.detail}"
         raise InvalidRequest(msg) from error
@@ -246,9 +258,13 @@ def _key_name(program: str) -> str:
     return f"{program} on {platform.node()}"[:100]
 
 
-def _send_waiting(program: Program) -> None:
+def _send_waiting(program: Program, connection: Connection | None) -> None:
     """Let what waits be sent, as long as that goes on."""
-    script, end = program.plugin / "scripts" / "hook.py", time.monotonic() + _DRAIN_SECONDS
+    script, end = program.script, time.monotonic() + _DRAIN_SECONDS
+    if script is None:
+        if connection is not None:
+            asyncio.run(send_captures(program, connection))
+        return
     if not waiting(program) or not script.is_file():
         return
     before = len(waiting(program)) + 1
@@ -269,10 +285,11 @@ async def _drain(script: Path, program: Program) -> None:
 def _connect_mcp(settings: Settings, url: str, agent: str | None, *, dry_run: bool) -> None:
     """Print what a client of MCP wants to be told; nothing is written but a key."""
     connection = Connection(url, agent=agent)
-    if asyncio.run(_needs_key(connection)):
+    if asyncio.run(_needs_key(connection, [agent])):
         typer.echo(f"{'would ' if dry_run else ''}make the key {_key_name(MCP)!r}", err=True)
         if not dry_run:
-            connection = asyncio.run(_with_key(settings, MCP, connection))
+            whose = [agent or settings.agent]
+            connection = asyncio.run(_with_key(settings, MCP, connection, whose))
     server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
     if connection.key:
         server["headers"] = {"Authorization": f"Bearer {connection.key}"}

@@ -7,13 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from service.commands.programs import Program
+from service.commands.program import Program
 from service.errors import InvalidRequest
 
 CLIENT: Final = "client.json"
 PYTHON: Final = "python"
-# Parts of settings that a program's own command makes, and leaves empty.
-_TABLES: Final = ("enabledPlugins", "extraKnownMarketplaces")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,8 @@ class Connection:
         """Write it down beside the program's settings, for its user alone."""
         program.own.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(program.own / CLIENT, json.dumps(asdict(self), indent=2) + "\n")
-        write_private(program.own / PYTHON, python + "\n")
+        if program.script:
+            write_private(program.own / PYTHON, python + "\n")
 
 
 def missing(program: Program) -> tuple[str, ...]:
@@ -93,9 +92,7 @@ def _restore_settings(program: Program, connection: Connection) -> None:
         return
     now = program.read_settings()
     old = program.parse(before) if before is not None else {}
-    for table in _TABLES:
-        if now.get(table) == {} and table not in old:
-            del now[table]
+    program.tidy(now, old)
     if now == old:
         if before is None:
             path.unlink()

@@ -14,7 +14,7 @@ from tests.clients.conftest import clients
 from tests.conftest import REPOSITORY
 from tests.servers.fake_model import fake_model
 from tests.servers.keyed import keyed_service
-from tests.servers.openclaw import PLUGIN, VERSIONS, OpenClaw
+from tests.servers.openclaw import PLUGIN, SLOT, VERSIONS, OpenClaw
 from tests.servers.running import RunningService, free_port, running_service
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
 ASKED: Final = "What is the code phrase of the lighthouse?"
 IN_MEMORY_MD: Final = "The harbour master is called Ines."
-SLOT: Final = {"load": {"paths": [str(PLUGIN), str(PLUGIN / "slot")]}}
+BOTH: Final = {"load": {"paths": [str(PLUGIN), str(SLOT)]}}
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def system_of(body: Json) -> str:
 def test_in_the_slot_its_search_answers_and_one_line_takes_it_back(
     claw: OpenClaw, memory: RunningService
 ) -> None:
-    claw.write({"baseUrl": memory.url}, **SLOT, slots={"memory": "graph-memory-slot"})
+    claw.write({"baseUrl": memory.url}, **BOTH, slots={"memory": "graph-memory-slot"})
     with claw.gateway():
         claw.say(TOLD)
         captured(memory, TOLD)
@@ -253,7 +253,7 @@ def test_the_lines_of_the_guide_put_it_in_and_out(claw: OpenClaw, memory: Runnin
     claw.run(*out)
     claw.run(*[*out[:-1], "graph-memory-slot"])
     assert plugins_of(claw).get("load", {}).get("paths", []) == []
-    assert (PLUGIN / "slot" / "index.js").exists()
+    assert (SLOT / "index.js").exists()
 
 
 def plugins_of(claw: OpenClaw) -> Json:

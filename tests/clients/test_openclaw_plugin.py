@@ -13,8 +13,9 @@ from tests.conftest import REPOSITORY
 from tests.servers.npm import node
 
 PLUGIN: Final = REPOSITORY / "integrations" / "openclaw"
+SLOT: Final = PLUGIN.with_name("openclaw-slot")
 TESTS: Final = REPOSITORY / "tests" / "clients" / "openclaw"
-SOURCES: Final = sorted(PLUGIN.rglob("*.js"))
+SOURCES: Final = sorted([*PLUGIN.rglob("*.js"), *SLOT.rglob("*.js")])
 MOST_LINES: Final = 300
 # What an installer of plugins refuses, and what is no part of Node.js or of ours.
 REFUSED: Final = re.compile(r"process\.env|child_process|\beval\b|new Function|\brequire\(")
@@ -35,7 +36,7 @@ def test_the_plugin_does_what_its_own_tests_say(path: Path, tmp_path: Path) -> N
     assert not re.search(r"^ℹ tests 0$", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_source_is_short_and_takes_nothing_from_outside(path: Path) -> None:
     text = path.read_text("utf-8")
     assert text.count("\n") <= MOST_LINES
@@ -44,7 +45,7 @@ def test_a_source_is_short_and_takes_nothing_from_outside(path: Path) -> None:
 
 
 def test_manifests_and_sources_name_the_same() -> None:
-    for folder in (PLUGIN, PLUGIN / "slot"):
+    for folder in (PLUGIN, SLOT):
         manifest = json.loads((folder / "openclaw.plugin.json").read_text("utf-8"))
         package = json.loads((folder / "package.json").read_text("utf-8"))
         code = (folder / "index.js").read_text("utf-8")

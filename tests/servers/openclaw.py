@@ -21,6 +21,7 @@ Json = dict[str, Any]
 # The era before sessions lay in a database and plugins needed leave, and the one since.
 VERSIONS: Final = ("2026.6.11", "2026.9.6")
 PLUGIN: Final = REPOSITORY / "integrations" / "openclaw"
+SLOT: Final = REPOSITORY / "integrations" / "openclaw-slot"
 WORD: Final = "of-a-test"
 _NODE: Final = 26
 _START_SECONDS: Final = 120

@@ -2,6 +2,7 @@
 import os from "node:os";
 import path from "node:path";
 import { anyMatches } from "./globs.js";
+import { readJson } from "./files.js";
 import { findPlace } from "./place.js";
 import { Service, after } from "./service.js";
 import { readSettings } from "./settings.js";
@@ -9,6 +10,8 @@ import { Sessions } from "./sessions.js";
 import { Spool } from "./spool.js";
 
 const PLUGIN = "graph-memory";
+// Of `graph-memory connect`: where the service is, and the key.
+const CONNECTION = "client.json";
 // A service that does not answer delays no turn again for so long.
 const REST_MILLISECONDS = 30_000;
 const QUIET_MILLISECONDS = 600_000;
@@ -29,9 +32,13 @@ export class Memory {
   /** @param api what a gateway gives a plugin to register with */
   static of(api) {
     const entry = api.config?.plugins?.entries?.[PLUGIN]?.config ?? {};
-    const settings = readSettings({ ...entry, ...(api.pluginConfig ?? {}) });
-    const memory = new Memory(settings, path.join(stateFolder(api), PLUGIN), api.logger);
+    const folder = path.join(stateFolder(api), PLUGIN);
+    const connection = readJson(path.join(folder, CONNECTION));
+    const settings = readSettings({ ...entry, ...(api.pluginConfig ?? {}) }, connection);
+    const memory = new Memory(settings, folder, api.logger);
     memory.config = api.config;
+    // One memory for all agents of the gateway, where whoever connected it said so.
+    if (typeof connection?.agent === "string") memory.agent = connection.agent;
     if (settings.isKeyUnresolved) memory.complain(new Error("the key is a reference that was not resolved"));
     return memory;
   }
@@ -45,7 +52,7 @@ export class Memory {
     const gatewayAgent = ctx.agentId ?? /^agent:([^:]{1,100}):/.exec(key)?.[1] ?? "main";
     const place = findPlace(this.#workspaceOf(gatewayAgent, ctx), this.settings);
     if (!place) return null;
-    const agent = this.settings.agents.get(gatewayAgent) ?? place.agent ?? gatewayAgent;
+    const agent = this.settings.agents.get(gatewayAgent) ?? place.agent ?? this.agent ?? gatewayAgent;
     const isToolsOnly = anyMatches(this.settings.toolsOnlySessions, key);
     return { ...place, agent, gatewayAgent, sessionId: ctx.sessionId ?? key, isToolsOnly };
   }

@@ -7,10 +7,11 @@ export const TOOLS_ONLY = ["*:subagent:*", "*:cron:*", "cron:*", "*:hook:*", "ho
 
 /**
  * @param {unknown} config `plugins.entries.graph-memory.config`
+ * @param {unknown} connection what `graph-memory connect` wrote down; what a person set goes before
  * @returns settings, each of its type whatever was written
  */
-export function readSettings(config) {
-  const told = config && typeof config === "object" ? config : {};
+export function readSettings(config, connection) {
+  const told = connected(config && typeof config === "object" ? config : {}, connection ?? {});
   return {
     baseUrl: text(told.baseUrl, "http://127.0.0.1:8080").replace(/\/{1,9}$/, ""),
     apiKey: text(told.apiKey, ""),
@@ -26,6 +27,12 @@ export function readSettings(config) {
     toolsOnlySessions: list(told.toolsOnlySessions, TOOLS_ONLY),
     ignoreFiles: list(told.ignoreFiles, []),
   };
+}
+
+/** A key goes with its address alone. */
+function connected(told, { url, key }) {
+  if (typeof url !== "string" || (told.baseUrl && told.baseUrl !== url)) return told;
+  return { ...told, baseUrl: url, apiKey: told.apiKey || key };
 }
 
 function text(value, otherwise) {

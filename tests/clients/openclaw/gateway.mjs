@@ -6,7 +6,7 @@ import path from "node:path";
 
 const PLUGIN = process.env.PLUGIN_FOLDER;
 const { default: plugin } = await import(path.join(PLUGIN, "index.js"));
-export const { default: slot } = await import(path.join(PLUGIN, "slot", "index.js"));
+export const { default: slot } = await import(path.join(`${PLUGIN}-slot`, "index.js"));
 const { forgetRest } = await import(path.join(PLUGIN, "lib", "memory.js"));
 export const from = (name) => import(path.join(PLUGIN, "lib", name));
 

@@ -3,8 +3,8 @@
  *
  * What is told and kept unasked brings the plugin beside it, whose settings hold here.
  */
-import { Memory } from "../lib/memory.js";
-import { slotTools } from "../lib/tools.js";
+import { Memory } from "../openclaw/lib/memory.js";
+import { slotTools } from "../openclaw/lib/tools.js";
 
 export default {
   id: "graph-memory-slot",
