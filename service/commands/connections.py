@@ -88,16 +88,20 @@ def write_private(path: Path, text: str) -> None:
 def _restore_settings(program: Program, connection: Connection) -> None:
     """Give settings that say the same as before their old text again, comments of TOML and all."""
     path, before = program.settings_file, connection.settings
-    if not path.exists():
+    # Where there is more than its command can write, nobody but a person wrote.
+    if not path.exists() or not program.is_plain():
         return
-    now = program.read_settings()
-    old = program.parse(before) if before is not None else {}
+    now, text = program.read_settings(), path.read_bytes().decode()
+    try:
+        old = program.parse(before) if before is not None else {}
+    except InvalidRequest:
+        # It was more, and is no longer: then all but the plugin stays as it is.
+        old = {}
     program.tidy(now, old)
-    if now == old:
-        if before is None:
-            path.unlink()
-        else:
-            _write(path, before)
+    if now == old and before is None:
+        path.unlink()
+    elif now == old and program.takes(before or "", text):
+        _write(path, before or "")
     elif path.suffix == ".json":
         _write(path, json.dumps(now, indent=2, ensure_ascii=False) + "\n")
 

@@ -177,7 +177,7 @@ class OpenClaw(Program):
         return [*words, *(("plugins", "uninstall", "--force", name) for name in found)]
 
     def tidy(self, now: dict[str, Any], old: dict[str, Any]) -> None:
-        """Take out what its command leaves of a plugin, and its own mark where there was none."""
+        """Take out what its command leaves of a plugin, but its own mark."""
         plugins = _table(now, "plugins")
         entries, slots = _table(plugins, "entries"), _table(plugins, "slots")
         for name in _FOLDERS:
@@ -191,11 +191,14 @@ class OpenClaw(Program):
                 del plugins[name]
         if not plugins and "plugins" not in old:
             now.pop("plugins", None)
-        # When and by which version it was written last is said anew each time.
+        # When it was written last is said anew each time. Where there was no such mark it stays: a
+        # gateway takes settings that lost theirs for damaged, and puts the last ones back.
         if "meta" in old:
             now["meta"] = old["meta"]
-        else:
-            now.pop("meta", None)
+
+    def takes(self, text: str, instead_of: str) -> bool:
+        """Return whether a gateway does not take settings for damaged, which it puts back."""
+        return len(text.encode()) * 2 > len(instead_of.encode())
 
     def _by_hand(self, wanted: Sequence[str]) -> str:
         entries: dict[str, Any] = {name: {"enabled": True} for name in wanted}

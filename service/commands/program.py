@@ -134,6 +134,10 @@ class Program:
             raise InvalidRequest(msg)
         return read
 
+    def is_plain(self) -> bool:
+        """Return whether its command can write its settings without losing what they say."""
+        return True
+
     def is_installed(self) -> bool:
         """Return whether its settings know the plugin, on or off."""
         return self.has_plugin()
@@ -161,6 +165,10 @@ class Program:
         for table in _TABLES:
             if now.get(table) == {} and table not in old:
                 del now[table]
+
+    def takes(self, text: str, instead_of: str) -> bool:  # noqa: ARG002 - OpenClaw's alone
+        """Return whether the program takes a text of its settings in place of another."""
+        return True
 
     def run(self, *words: str, fails: bool = True) -> str:
         """Run its command; raises InvalidRequest with its words where it `fails`."""

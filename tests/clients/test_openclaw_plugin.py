@@ -29,8 +29,8 @@ def test_the_plugin_does_what_its_own_tests_say(path: Path, tmp_path: Path) -> N
         "HOME": str(tmp_path),
     }  # fmt: skip
     done = subprocess.run(
-        [node(), "--test", "--test-reporter", "spec", str(path)], env=environment,
-        capture_output=True, text=True, timeout=120, check=False,
+        [node(), "--test", "--test-force-exit", "--test-reporter", "spec", str(path)],
+        env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert not re.search(r"^ℹ tests 0$", done.stdout, re.MULTILINE)

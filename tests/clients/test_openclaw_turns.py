@@ -1,21 +1,16 @@
 """The plugin with the real service, turn after turn; its gateway is a fake one, for speed."""
 
 import json
-import os
-import socket
-import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 import pytest
 
-from tests.clients.test_openclaw_plugin import PLUGIN, TESTS
-from tests.servers.npm import node
+from scripts.servers.silence import silent_server
+from tests.servers.openclaw_turns import play_turns
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.running import free_port, running_service, service_process, wait_for
 
@@ -30,25 +25,6 @@ PROMPT_LIMIT: Final = 5_500
 END_LIMIT: Final = 2_000
 
 
-def turns(
-    folder: Path, prompts: list[str], session: str = "s1", state: str | None = None, **config: Any
-) -> Json:
-    """Have turns of a fake gateway; returns what each was told, and milliseconds."""
-    environment = {
-        "PATH": os.environ["PATH"], "PLUGIN_FOLDER": str(PLUGIN), "TMPDIR": str(folder),
-        "HOME": str(folder),
-    }  # fmt: skip
-    told = config | {"project": "none"}
-    given = {"config": told, "prompts": prompts, "session": session, "state": state}
-    done = subprocess.run(
-        [node(), str(TESTS / "turns.mjs"), json.dumps(given)], env=environment, capture_output=True,
-        text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: Json = json.loads(done.stdout)
-    return found
-
-
 def test_fifty_turns_repeat_nothing_and_keep_their_beginning(
     tmp_path: Path, embedding_url: str
 ) -> None:
@@ -56,7 +32,7 @@ def test_fifty_turns_repeat_nothing_and_keep_their_beginning(
         for text in (BUNNY, *(f"The gate of harbour {n} is painted {n} times." for n in range(12))):
             assert service.client.post("/memories", json={"text": text}).status_code == 201
         about = [ASKED, "thanks!", *(f"How is the gate of harbour {n} painted?" for n in range(12))]
-        done = turns(tmp_path, [about[n % len(about)] for n in range(50)], baseUrl=service.url)
+        done = play_turns(tmp_path, [about[n % len(about)] for n in range(50)], baseUrl=service.url)
     assert done["warnings"] == []
     assert done["waiting"] == 0
     contexts = {one["reply"].get("appendSystemContext") for one in done["told"]}
@@ -81,7 +57,7 @@ def test_an_embedder_that_hangs_delays_no_turn_for_long(tmp_path: Path) -> None:
         outer.hangs_on = ""
         try:
             said = "Please remember that the gate of the harbour is red."
-            done = turns(tmp_path, [ASKED, said], baseUrl=service.url)
+            done = play_turns(tmp_path, [ASKED, said], baseUrl=service.url)
         finally:
             outer.let_go.set()
     # In its context or by its words.
@@ -92,24 +68,15 @@ def test_an_embedder_that_hangs_delays_no_turn_for_long(tmp_path: Path) -> None:
 
 def test_a_service_that_never_answers_or_is_away_is_left_alone(tmp_path: Path) -> None:
     with silent_server() as url:
-        done = turns(tmp_path, [ASKED] * 4, baseUrl=url)
+        done = play_turns(tmp_path, [ASKED] * 4, baseUrl=url)
     assert [one["reply"] for one in done["told"]] == [{}] * 4
     assert done["told"][0]["recall"] < PROMPT_LIMIT
     assert all(one["recall"] < 1_000 for one in done["told"][1:])
     assert done["end"] < END_LIMIT
     assert done["waiting"] == 5
-    away = turns(tmp_path, [ASKED] * 4, baseUrl=f"http://127.0.0.1:{free_port()}")
+    away = play_turns(tmp_path, [ASKED] * 4, baseUrl=f"http://127.0.0.1:{free_port()}")
     assert all(one["recall"] + one["capture"] < 1_500 for one in away["told"])
     assert away["waiting"] == 5
-
-
-@contextmanager
-def silent_server() -> Iterator[str]:
-    """Yield the URL of a server that takes connections and never answers."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(64)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 
 
 def test_a_service_that_is_killed_while_it_takes_captures_has_each_once(
@@ -126,7 +93,7 @@ def test_a_service_that_is_killed_while_it_takes_captures_has_each_once(
     found: list[Json] = []
 
     def go_on() -> None:
-        found.append(turns(tmp_path, said, state=str(state), baseUrl=url, autoCapture=True))
+        found.append(play_turns(tmp_path, said, state=str(state), baseUrl=url, autoCapture=True))
 
     going = threading.Thread(target=go_on)
     with service_process(**own) as process:
@@ -141,10 +108,41 @@ def test_a_service_that_is_killed_while_it_takes_captures_has_each_once(
     with service_process(**own) as process:
         wait_for(f"{url}/health/ready", lambda: process.poll() is None)
         going.join()
-        done = turns(tmp_path, ["hm"], session="s2", state=str(state), baseUrl=url)
+        done = play_turns(tmp_path, ["hm"], session="s2", state=str(state), baseUrl=url)
         assert done["waiting"] == 0, done
         with httpx.Client(base_url=url, timeout=30) as client:
             listed = client.get("/memories", params={"limit": 100}).json()["memories"]
     kept = [one["content"] for one in listed if one["kind"] != "handoff"]
     assert sorted(kept) == sorted(said)
     assert found[0]["warnings"]
+
+
+def test_two_gateways_at_once_in_one_project_lose_nothing_and_double_nothing(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    said = [
+        [f"Please remember that crane {who}{n} lifts {n} tons." for n in range(15)] for who in "ab"
+    ]
+    with running_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as service:
+
+        def go_on(who: int) -> None:
+            more: Json = {"state": str(state), "baseUrl": service.url}
+            play_turns(tmp_path, said[who], f"s{who}", **more)
+
+        both = [threading.Thread(target=go_on, args=(who,)) for who in range(2)]
+        for one in both:
+            one.start()
+        for one in both:
+            one.join()
+        done = play_turns(tmp_path, ["hm"], "s3", state=str(state), baseUrl=service.url)
+        assert done["waiting"] == 0
+        listed = service.client.get("/memories", params={"limit": 100}).json()["memories"]
+        kept = [one["content"] for one in listed if one["kind"] != "handoff"]
+        assert sorted(kept) == sorted(said[0] + said[1])
+        # Each session is chained in the order in which it was said.
+        for who, lines in enumerate(said):
+            of_session = [one for one in listed if one["session"] == f"s{who}"]
+            ordered = sorted(of_session, key=lambda one: str(one["occurred_at"]))
+            assert [one["content"] for one in ordered if one["kind"] != "handoff"] == lines

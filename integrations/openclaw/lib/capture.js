@@ -55,7 +55,8 @@ function takeDown(memory, place, messages, isWanted) {
     session.offset += part.length;
   }
   session.last = markOf(fresh.at(-1));
-  session.at = Math.max(session.at, ...fresh.map(momentOf));
+  // Not the latest of all: one of a clock that was ahead would hide what comes after.
+  session.at = fresh.reduce((latest, message) => Math.max(latest, momentOf(message)), 0);
   memory.sessions.keep(session);
 }
 
@@ -66,7 +67,8 @@ function itemOf(place, session) {
 
 /**
  * Return where the messages begin that were not taken down yet. Where a gateway summed up what
- * came before, the last one is not among them any more: then its time says it.
+ * came before, the last one is not among them any more: then its time says it, and where the clock
+ * was set back since, what a person said last, as a turn just went by.
  */
 export function firstNew(messages, session) {
   if (!session.last) return 0;
@@ -74,13 +76,19 @@ export function firstNew(messages, session) {
     if (markOf(messages[place]) === session.last) return place + 1;
   }
   const found = messages.findIndex((message) => momentOf(message) > session.at);
+  return found >= 0 ? found : lastSaid(messages);
+}
+
+function lastSaid(messages) {
+  const found = messages.findLastIndex((message) => message?.role === "user");
   return found < 0 ? messages.length : found;
 }
 
 /** A message of a person gets another time and shape when it is stored: its words say which it is. */
 export function markOf(message) {
   const isAnswer = message?.role !== "user";
-  const told = [message?.role, isAnswer ? momentOf(message) : 0, textsOf(message?.content)];
+  const text = textsOf(message?.content).replace(/\r\n/g, "\n");
+  const told = [message?.role, isAnswer ? momentOf(message) : 0, text];
   return createHash("sha256").update(JSON.stringify(told)).digest("hex").slice(0, 32);
 }
 

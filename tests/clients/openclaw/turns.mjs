@@ -1,7 +1,8 @@
 /** Turns of a fake gateway with the real service: what each was told, and how long it took. */
+import fs from "node:fs";
 import { gateway, stored, turn } from "./gateway.mjs";
 
-const { config, prompts, state, session } = JSON.parse(process.argv[2]);
+const { config, prompts, state, session } = JSON.parse(fs.readFileSync(0, "utf8"));
 const claw = gateway(config, { state });
 claw.ctx.sessionId = session;
 const told = [];
