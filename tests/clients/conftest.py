@@ -8,15 +8,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from tests.conftest import REPOSITORY
 from tests.servers.fake_model import FakeModel, fake_model
-from tests.servers.running import RunningService, running_service
+from tests.servers.openclaw import OpenClaw
+from tests.servers.running import RunningService, free_port, running_service
 
 Json = dict[str, Any]
+IN_MEMORY_MD: Final = "The harbour master is called Ines."
 
 
 @dataclass
@@ -88,6 +90,17 @@ def memory(machine: Machine, tmp_path: Path, embedding_url: str) -> Iterator[Run
             "MEMORY_DATA_DIR": str(tmp_path / "data"),
         }
         yield service
+
+
+@pytest.fixture
+def claw(version: str, tmp_path: Path) -> Iterator[OpenClaw]:
+    """Yield somebody's OpenClaw, with a MEMORY.md of theirs."""
+    home = tmp_path / "home"
+    with fake_model() as model:
+        person = OpenClaw(version, home, model, free_port())
+        person.workspace.mkdir(parents=True)
+        (person.workspace / "MEMORY.md").write_text(f"# Memory\n\n- {IN_MEMORY_MD}\n", "utf-8")
+        yield person
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

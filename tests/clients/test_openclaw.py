@@ -1,8 +1,6 @@
 """OpenClaw, the real gateway of both eras: told in one session, known once in the next."""
 
 import json
-import re
-import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,31 +8,17 @@ from typing import Any, Final
 
 import pytest
 
-from tests.clients.conftest import clients
-from tests.conftest import REPOSITORY
-from tests.servers.fake_model import fake_model
+from tests.clients.conftest import IN_MEMORY_MD, clients
 from tests.servers.keyed import keyed_service
-from tests.servers.openclaw import PLUGIN, SLOT, VERSIONS, OpenClaw
-from tests.servers.running import RunningService, free_port, running_service
+from tests.servers.openclaw import PLUGIN, SLOT, VERSIONS, OpenClaw, commands
+from tests.servers.running import RunningService, running_service
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
 
 Json = dict[str, Any]
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
 ASKED: Final = "What is the code phrase of the lighthouse?"
-IN_MEMORY_MD: Final = "The harbour master is called Ines."
 BOTH: Final = {"load": {"paths": [str(PLUGIN), str(SLOT)]}}
-
-
-@pytest.fixture
-def claw(version: str, tmp_path: Path) -> Iterator[OpenClaw]:
-    """Yield somebody's OpenClaw, with a MEMORY.md of theirs."""
-    home = tmp_path / "home"
-    with fake_model() as model:
-        person = OpenClaw(version, home, model, free_port())
-        person.workspace.mkdir(parents=True)
-        (person.workspace / "MEMORY.md").write_text(f"# Memory\n\n- {IN_MEMORY_MD}\n", "utf-8")
-        yield person
 
 
 @pytest.fixture
@@ -212,23 +196,11 @@ def test_what_is_ignored_is_neither_told_nor_kept(claw: OpenClaw, memory: Runnin
     assert spool(claw) == []
 
 
-GUIDE: Final = (REPOSITORY / "docs" / "openclaw.md").read_text("utf-8")
-
-
-def lines(section: str, version: str) -> list[list[str]]:
-    """Return the commands of OpenClaw in a section of the guide, as they are typed there."""
-    [text] = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL)
-    if version == VERSIONS[0]:
-        text = text.replace(" --force --accept-capabilities", "")
-    found = re.findall(r"^\$ openclaw (.*)$", text.replace("$PWD", str(REPOSITORY)), re.MULTILINE)
-    return [shlex.split(line) for line in found if line != "gateway restart"]
-
-
 def test_the_lines_of_the_guide_put_it_in_and_out(claw: OpenClaw, memory: RunningService) -> None:
     claw.write({})
     del claw.settings["plugins"]
     claw.save()
-    for line in lines("Install it", claw.version)[:2]:
+    for line in commands("Connect it by hand", claw.version)[:2]:
         claw.run(*line)
     claw.run("config", "set", "plugins.entries.graph-memory.config.baseUrl", memory.url)
     with claw.gateway():
@@ -239,7 +211,7 @@ def test_the_lines_of_the_guide_put_it_in_and_out(claw: OpenClaw, memory: Runnin
     assert (len(told["typedHooks"]), len(told["tools"])) == (5, 4)
     assert told["diagnostics"] == []
 
-    install, take_back = lines("In the memory slot", claw.version)
+    install, take_back = commands("In the memory slot", claw.version)
     claw.run(*install)
     assert plugins_of(claw)["slots"]["memory"] == "graph-memory-slot"
     with claw.gateway():
@@ -247,7 +219,7 @@ def test_the_lines_of_the_guide_put_it_in_and_out(claw: OpenClaw, memory: Runnin
     claw.run(*take_back)
     assert plugins_of(claw)["slots"]["memory"] == "memory-core"
 
-    off, out = lines("Undo", claw.version)
+    off, out = commands("Undo", claw.version)
     claw.run(*off)
     assert plugins_of(claw)["entries"]["graph-memory"]["enabled"] is False
     claw.run(*out)
@@ -261,30 +233,3 @@ def plugins_of(claw: OpenClaw) -> Json:
     told = json.loads((claw.state / "openclaw.json").read_text("utf-8"))
     plugins: Json = told.get("plugins", {})
     return plugins
-
-
-def test_its_own_search_has_its_vectors_from_our_embedding_server(
-    claw: OpenClaw, embedding_url: str
-) -> None:
-    claw.write({})
-    del claw.settings["plugins"]
-    claw.save()
-    [[*command, name, value, strict]] = lines("Or only the embeddings", claw.version)
-    search = json.loads(value)
-    search["model"] = "hashing-256"
-    search["remote"]["baseUrl"] = f"{embedding_url}/v1/"
-    if claw.version == VERSIONS[0]:
-        name, search["provider"] = "agents.defaults.memorySearch", "openai"
-        del search["queryInputType"], search["documentInputType"]
-    claw.run(*command, name, json.dumps(search), strict)
-    (claw.workspace / "memory").mkdir()
-    (claw.workspace / "memory" / "2026-02-13.md").write_text(f"# Friday\n\n{TOLD}\n", "utf-8")
-    with claw.gateway():
-        end = time.monotonic() + 30
-        while True:
-            found = claw.invoke("memory_search", query=TOLD)
-            if found.get("results") or time.monotonic() > end:
-                break
-            time.sleep(1)
-    assert found["model"] == "hashing-256", found
-    assert "blue bunny" in found["results"][0]["snippet"]

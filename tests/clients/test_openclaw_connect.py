@@ -188,7 +188,7 @@ def test_settings_with_comments_are_left_alone_and_found_once_a_person_wrote_the
 def test_its_key_is_good_for_its_agents_alone_and_what_waits_is_sent_before_it_ends(
     person: Person, tmp_path: Path, embedding_url: str
 ) -> None:
-    listed = {"list": [{"id": "main", "default": True}, {"id": "work"}]}
+    listed: Json = {"list": [{"id": "main", "default": True}, {"id": "work"}]}
     if person.claw.version != VERSIONS[0]:
         listed = {"entries": {"main": {"default": True}, "work": {}}}
     told = json.loads(person.settings.read_text())

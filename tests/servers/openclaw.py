@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -23,6 +25,7 @@ VERSIONS: Final = ("2026.6.11", "2026.9.6")
 PLUGIN: Final = REPOSITORY / "integrations" / "openclaw"
 SLOT: Final = REPOSITORY / "integrations" / "openclaw-slot"
 WORD: Final = "of-a-test"
+GUIDE: Final = REPOSITORY / "docs" / "openclaw.md"
 _NODE: Final = 26
 _START_SECONDS: Final = 120
 _TURN_SECONDS: Final = 120
@@ -152,3 +155,13 @@ class OpenClaw:
                 pass
             time.sleep(0.3)
         raise AssertionError((self.home / "gateway.log").read_text("utf-8")[-4000:])
+
+
+def commands(section: str, version: str) -> list[list[str]]:
+    """Return the commands of OpenClaw in a section of the guide, as they are typed there."""
+    guide = GUIDE.read_text("utf-8")
+    [text] = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
+    if version == VERSIONS[0]:
+        text = text.replace(" --force --accept-capabilities", "")
+    found = re.findall(r"^\$ openclaw (.*)$", text.replace("$PWD", str(REPOSITORY)), re.MULTILINE)
+    return [shlex.split(line) for line in found if line != "gateway restart"]
