@@ -53,9 +53,10 @@ def main() -> None:
 def _turns(folder: Path, embedder: str, turns: int) -> None:
     names = (
         "gateway", "plugin", "tokens before a prompt, median", "new of them, mean",
-        "in the system prompt", "repeats", "how much of a request the next begins with, median",
+        "in the system prompt", "repeats", "earlier bytes changed",
+        "how much of a request the next begins with, median",
     )  # fmt: skip
-    print(f"| {' | '.join(names)} |\n|---|---|{'---:|' * 5}")
+    print(f"| {' | '.join(names)} |\n|---|---|{'---:|' * 6}")
     for version in VERSIONS:
         for is_on in (True, False):
             home = folder / f"{version}-{is_on}"
@@ -103,11 +104,13 @@ def _row(version: str, model: FakeModel, *, is_on: bool) -> str:
     systems = {_blocks(items[:1]) for items in requests}
     told = [estimate_prompt_tokens(one) for one in systems]
     same = [_same(last, now) for last, now in pairwise(requests)]
+    changed = sum(_is_changed(last, now) for last, now in pairwise(requests))
     median = f"{statistics.median(before):.0f} (max. {max(before)})"
     system = f"{max(told)}, {'the same' if len(systems) == 1 else 'CHANGED'} in all"
+    same_share = f"{statistics.median(same):.1%}"
     return (
         f"| {version}, {len(requests)} requests | {'on' if is_on else 'off'} | {median} | "
-        f"{statistics.mean(new):.0f} | {system} | {repeats} | {statistics.median(same):.1%} |"
+        f"{statistics.mean(new):.0f} | {system} | {repeats} | {changed} | {same_share} |"
     )
 
 
@@ -122,8 +125,15 @@ def _items(body: Json) -> list[str]:
 def _blocks(items: Sequence[str]) -> str:
     """Return all that stands between the marks of memory."""
     text = "\n".join(items).replace("\\n", "\n").replace('\\"', '"')
-    parts = text.split(f"<{MARK}")[1:]
+    parts = text.split(f"<{MARK} agent=")[1:]
     return "\n".join(part.split(f"</{MARK}", 1)[0] for part in parts)
+
+
+def _is_changed(last: Sequence[str], now: Sequence[str]) -> bool:
+    """Return whether a request changes what stood before the prompt of the last one."""
+    answers = [place for place, item in enumerate(last) if '"assistant"' in item[:200]]
+    stood = last[: max(answers, default=0) + 1]
+    return list(now[: len(stood)]) != list(stood)
 
 
 def _same(last: Sequence[str], now: Sequence[str]) -> float:

@@ -48,10 +48,13 @@ export async function search(memory, ctx, { query, maxResults, minScore }) {
 function resultOf(hit) {
   const { uri, line_start: startLine, line_end: endLine } = hit.source ?? {};
   const path = uri ?? `memory:${hit.id}`;
+  const snippet = (hit.content ?? hit.snippet ?? "").slice(0, MOST_SNIPPET);
+  // A memory without a title has its own beginning for one: it is not said twice.
+  const title = hit.title && !snippet.startsWith(hit.title.replace(/…$/, "")) ? hit.title : undefined;
   const lines = startLine ? { startLine, endLine: endLine ?? startLine } : { startLine: 1, endLine: 1 };
   return {
-    path, ...lines, id: hit.id, title: hit.title, score: Math.min(1, Math.max(0, hit.score)),
-    snippet: (hit.content ?? hit.snippet ?? "").slice(0, MOST_SNIPPET), source: "memory",
+    path, ...lines, id: hit.id, title, score: Math.min(1, Math.max(0, hit.score)),
+    snippet, source: "memory",
     citation: startLine ? `${path}#L${lines.startLine}-L${lines.endLine}` : path,
     updatedAt: hit.occurred_at,
   };
