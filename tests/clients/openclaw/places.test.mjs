@@ -75,3 +75,16 @@ test("settings are of their type whatever was written", () => {
   assert.deepEqual([read.apiKey, read.isKeyUnresolved], ["", true]);
   assert.equal(readSettings({ baseUrl: "http://box:8080//" }).baseUrl, "http://box:8080");
 });
+
+test("where the service is says whoever connected it, and a person before; a key goes with its address", () => {
+  const connection = { url: "http://harbour:1/", key: "gm_1" };
+  const there = readSettings({}, connection);
+  assert.deepEqual([there.baseUrl, there.apiKey], ["http://harbour:1", "gm_1"]);
+  const own = readSettings({ apiKey: "gm_2" }, connection);
+  assert.deepEqual([own.baseUrl, own.apiKey], ["http://harbour:1", "gm_2"]);
+  const elsewhere = readSettings({ baseUrl: "http://quay:2" }, connection);
+  assert.deepEqual([elsewhere.baseUrl, elsewhere.apiKey], ["http://quay:2", ""]);
+  for (const odd of [null, 7, "text", {}, { url: 7, key: "gm_1" }]) {
+    assert.deepEqual([readSettings({}, odd).baseUrl, readSettings({}, odd).apiKey], ["http://127.0.0.1:8080", ""]);
+  }
+});
