@@ -42,6 +42,7 @@ from scripts.generated.store import StoreOrder
 from scripts.generated.word_vectors import WordVectors
 from scripts.search.crash import measure_crash
 from scripts.search.load import measure_load
+from scripts.search.peer_load import measure_peers
 from scripts.search.tables import Measured, figures_of, tell_memory, tell_requests
 from scripts.search.trials import (
     PLAIN,
@@ -184,6 +185,8 @@ def measure_size(
         used, told = service.resident(), http.get("/health/ready").json()["index"]
         # It reads every row, which the engine keeps in RAM for a while.
         stats = {} if asked.curve else http.get("/stats").raise_for_status().json()
+    if asked.load:
+        measure_peers(contenders, questions, asked.seconds, console)
     return Measured(
         memories=order.memories,
         dimensions=order.dimensions,

@@ -1,7 +1,7 @@
 """Drafts: memories on their way in, complete but for links and vectors; pure."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
@@ -211,6 +211,11 @@ class Written(Named, Protocol):
     @property
     def teaches(self) -> bool:
         """Whether names are learned from it and concepts count it."""
+
+
+def length_of(memories: Iterable[Written]) -> int:
+    """Return how many characters they have: what it takes to read them."""
+    return sum(len(memory.content) for memory in memories)
 
 
 def names_in(memory: Named) -> list[Name]:

@@ -1,7 +1,8 @@
 """The memories of a ranking, for whoever has found which ones matter."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from service.index.engine import Engine
@@ -22,7 +23,7 @@ class Wanted:
 
 async def fetch_first(
     engine: Engine,
-    ranking: Sequence[Wanted],
+    ranking: Iterable[Wanted],
     filters: Filters,
     limit: int,
     also: Iterable[str] = (),
@@ -35,12 +36,11 @@ async def fetch_first(
     """
     chosen: list[str] = []
     memories: dict[str, Memory] = {}
-    start, size, more = 0, limit, set(also)
-    while len(chosen) < limit and start < len(ranking):
-        part = ranking[start : start + size]
+    rest, size, more = iter(ranking), limit, set(also)
+    while len(chosen) < limit and (part := list(islice(rest, size))):
         named = more.union(*((one.id, *one.through) for one in part))
         named |= {one.beside for one in part if one.beside is not None}
         memories |= await engine.fetch(sorted(named - memories.keys()), filters)
         chosen += [one.id for one in part if memories.keys() >= {one.id, *one.through}]
-        start, size, more = start + size, max(limit, _NEXT), set()
+        size, more = max(limit, _NEXT), set()
     return chosen[:limit], memories

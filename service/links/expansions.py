@@ -1,16 +1,16 @@
 """Which abbreviation leads to which concept, by what all memories of an agent explain."""
 
-import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from service.drafts.drafts import Written
+from service.drafts.drafts import Written, length_of
 from service.links import stored
 from service.names.abbreviations import ABBREVIATED, abbreviations
 from service.names.dictionary import Dictionary
 from service.names.names import Name
 from service.store.database import Database
 from service.text.titles import text_of
+from service.threads import read_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ async def learn_expansions(
     An abbreviation leads to its long name while all memories that explain it agree; a name that
     the user declares is left as it is. Those `reopened` are looked at in any case.
     """
-    said = await asyncio.to_thread(_explained_in, texts)
+    said = await read_texts(length_of(texts.values()), _explained_in, texts)
     # One more voice for what is agreed already changes nothing.
     unsettled = set(reopened)
     for (_, short), name in said.items():

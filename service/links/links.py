@@ -1,13 +1,12 @@
 """Which concepts the memories of a change mention, and which older memories are touched by it."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from service.drafts.chains import Link, expected_edges
-from service.drafts.drafts import Written, names_in
+from service.drafts.drafts import Written, length_of, names_in
 from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
 from service.links import stored
@@ -21,6 +20,7 @@ from service.names.relations import LinkChange, Pair, link_change
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.titles import text_of
+from service.threads import read_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,11 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     keys = await stored.mentioning(engine, change.agent, expansions.moved)
     keys |= await stored.memories_of(db, change.agent, expansions.left)
     texts |= await _touched(db, change, keys - texts.keys())
-    # In threads what reads texts: nobody else holds this dictionary in the agent's turn.
-    given = await asyncio.to_thread(_given_names, dictionary, _teaching(texts).values())
+    # Perhaps in threads: nobody else holds this dictionary in the agent's turn.
+    teaching = _teaching(texts)
+    given = await read_texts(
+        length_of(teaching.values()), _given_names, dictionary, teaching.values()
+    )
     for name in given:
         dictionary.add(name)
     proper = await _proper_names(db, dictionary, change, _teaching(texts))
@@ -68,7 +71,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
     keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
     texts |= await _touched(db, change, keys - texts.keys())
-    after = await asyncio.to_thread(_find_all, dictionary, texts)
+    after = await read_texts(length_of(texts.values()), _find_all, dictionary, texts)
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
     unheard = {name.slug for name in new} - mentioned - change.regrouped.waiting_slugs
@@ -78,7 +81,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
-    references = await asyncio.to_thread(link_change, before, after, *_silent(change, texts))
+    silent = _silent(change, texts)
+    references = await read_texts(length_of(texts.values()), link_change, before, after, *silent)
     new_concepts = tuple(name for name in new if name.slug not in unheard)
     return Links(
         new_concepts=new_concepts,
@@ -172,7 +176,7 @@ async def _proper_names(
     """Sort the proper nouns of new texts: certain or used twice → concept; else they wait."""
     names: dict[str, Name] = {}
     users: dict[str, set[str]] = defaultdict(set)
-    found = await asyncio.to_thread(_proper_nouns, texts)
+    found = await read_texts(length_of(texts.values()), _proper_nouns, texts)
     for key, nouns in found.items():
         for slug, name in nouns.items():
             if slug not in dictionary:

@@ -1,6 +1,6 @@
 """Graph recall: from the best hits along concepts and time, scored, with the path there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final, Literal
@@ -128,7 +128,7 @@ async def graph_recall(searcher: Searcher, query: RecallQuery) -> RecallResult:
         with stages.measured("fetch"):
             keys, memories = await fetch_first(
                 searcher.engine,
-                [one for one in _wanted(reached, fused) if one.id not in query.without],
+                _wanted(reached, fused, query.without),
                 filters,
                 query.search.limit,
                 {*seeds, *_named(chains)},
@@ -260,23 +260,22 @@ def _ranked(walk: Walk, relative: Mapping[str, float]) -> dict[str, Reached]:
 
     `relative` are the scores by the question alone, in shares of the best seed's.
     """
-    scored = {}
-    for key, reached in walk.memories.items():
-        total = 1 - (1 - reached.score) * (1 - relative.get(key, 0.0) / 2)
-        scored[key] = reached if reached.distance == 0 else replace(reached, score=total)
+    scored = dict(walk.memories)
+    for key, reached in scored.items():
+        if reached.distance > 0:
+            total = 1 - (1 - reached.score) * (1 - relative.get(key, 0.0) / 2)
+            scored[key] = Reached(total, reached.distance, reached.path)
     return dict(sorted(scored.items(), key=lambda one: (-one[1].score, one[1].distance, one[0])))
 
 
-def _wanted(reached: Mapping[str, Reached], fused: Mapping[str, Fused]) -> list[Wanted]:
-    """Return what to fetch: whatever leads to a memory must be visible too."""
-    return [
-        Wanted(
-            key,
-            through=tuple(step.memory for step in way.path if step.memory),
-            beside=fused[key].seed if key in fused else None,
-        )
-        for key, way in reached.items()
-    ]
+def _wanted(
+    reached: Mapping[str, Reached], fused: Mapping[str, Fused], without: Container[str]
+) -> Iterator[Wanted]:
+    """Yield what to fetch: whatever leads to a memory must be visible too."""
+    for key, way in reached.items():
+        if key not in without:
+            through = tuple(step.memory for step in way.path if step.memory)
+            yield Wanted(key, through, fused[key].seed if key in fused else None)
 
 
 def _named(chains: Sequence[Chain]) -> set[str]:

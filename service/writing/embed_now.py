@@ -1,16 +1,16 @@
 """Embedding what is about to be written, within the time that a write has for it."""
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
-from service.drafts.drafts import Draft
+from service.drafts.drafts import Draft, length_of
 from service.inference.model import Patience
 from service.inference.vectors import Vectors
 from service.links.change import Change
 from service.records import Vector
+from service.threads import read_texts
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
 
     `is_scan`: nobody waits for the answer, so that each request has the time, not all together.
     """
-    waiting = await asyncio.to_thread(_not_embedded, change)
+    waiting = await read_texts(length_of(change.drafts), _not_embedded, change)
     if not waiting:
         return Embedded()
     seconds = vectors.address.write_seconds

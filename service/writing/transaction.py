@@ -1,10 +1,11 @@
 """One change to the store as one transaction: all of it or nothing."""
 
-import asyncio
 from typing import Any, Final
 
+from service.drafts.drafts import length_of
 from service.store.database import Database
 from service.store.queries import Query, transaction
+from service.threads import read_texts
 from service.writing.tables.abbreviation import abbreviation
 from service.writing.tables.archive import archive
 from service.writing.tables.audit import audit
@@ -35,8 +36,9 @@ async def write(db: Database, linked: LinkedChange) -> None:
 
     Raises what Database.run raises; StaleRead when another writer came in between.
     """
-    # In a thread: the words of a thousand sections take a second.
-    query, params = await asyncio.to_thread(_transaction, linked)
+    # The words of a thousand sections take a second.
+    length = length_of((*linked.change.drafts, *linked.change.gone))
+    query, params = await read_texts(length, _transaction, linked)
     await db.run(query, **params)
 
 

@@ -1,4 +1,4 @@
-"""What reads a document's text works beside the event loop, which answers everybody."""
+"""What reads long texts works beside the event loop, which answers everybody; short ones on it."""
 
 import threading
 from collections.abc import Callable
@@ -28,24 +28,44 @@ _READERS = (
 )
 
 
-async def test_no_document_is_read_on_the_event_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: dict[str, set[int]] = {}
+# Longer than what is read on the event loop.
+_LOG = "# Log\n\n" + "The Osprey Gateway (OG) restarted. " * 60
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[int]]:
+    """Give the threads of each reader, by its name, as they come."""
+    threads: dict[str, set[int]] = {}
 
     def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def watching(*given: Any, **named: Any) -> Any:
-            seen.setdefault(name, set()).add(threading.get_ident())
+            threads.setdefault(name, set()).add(threading.get_ident())
             return function(*given, **named)
 
         return watching
 
+    for module, name in _READERS:
+        monkeypatch.setattr(module, name, watched(name, getattr(module, name)))
+    return threads
+
+
+async def test_no_long_document_is_read_on_the_event_loop(
+    tmp_path: Path, seen: dict[str, set[int]]
+) -> None:
     async with open_store(tmp_path) as opened:
-        for module, name in _READERS:
-            monkeypatch.setattr(module, name, watched(name, getattr(module, name)))
-        await opened.read("log.md", "# Log\n\nThe Osprey Gateway (OG) restarted.\n\n# B\n\nold\n")
-        await opened.read("log.md", "# Log\n\nThe Osprey Gateway (OG) restarted.\n\n# B\n\nnew\n")
+        await opened.read("log.md", _LOG)
+        await opened.read("log.md", _LOG.replace("restarted", "stopped"))
         assert await opened.complaints() == []
     assert seen.keys() == {name for _, name in _READERS}
     on_the_loop = {name for name, threads in seen.items() if threading.get_ident() in threads}
     assert on_the_loop == set()
+
+
+async def test_a_short_memory_is_linked_without_a_thread(
+    tmp_path: Path, seen: dict[str, set[int]]
+) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.read("log.md", "# Log\n\nThe Osprey Gateway (OG) restarted.\n")
+        assert await opened.complaints() == []
+    for name in ("find_concepts", "proper_names", "link_change", "explained", "index_words"):
+        assert seen[name] == {threading.get_ident()}

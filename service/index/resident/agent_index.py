@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -272,8 +273,11 @@ class AgentIndex:
     def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
         """Return those of the memories that pass the filters."""
         with self.lock:
-            mask = self.mask(filters)
-            return {key for key in keys if self.holds(key) and mask[self.rows[key]]}
+            mask, wanted = self.mask(filters), list(keys)
+            rows = np.array([self.rows.get(key, -1) for key in wanted], np.intp)
+            passes = (rows >= 0) & (rows < len(mask))
+            passes[passes] = mask[rows[passes]]
+            return set(compress(wanted, passes.tolist()))
 
     def mask(self, filters: Filters) -> Mask:
         """Return which rows pass the filters now; not to be changed."""
