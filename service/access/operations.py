@@ -66,6 +66,7 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     "session_start": ("write",),
     "claude_code_hook": ("read", "write"),
     "codex_hook": ("read", "write"),
+    "openclaw_hook": ("read", "write"),
     "list_clients": ("read",),
     "consolidate": ("read", "write"),
     "undo_consolidation": ("read", "write"),

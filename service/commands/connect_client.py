@@ -1,7 +1,7 @@
 """`graph-memory connect` and `disconnect`: a program's sessions are remembered, by one command."""
 
 import asyncio
-import platform
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +11,11 @@ from typing import Annotated, Final
 
 import typer
 
-from service.client.endpoints import AsyncGraphMemory
-from service.client.errors import ClientError, Problem
-from service.commands.connect import connect, url_of
+from service.commands.client_keys import LEAST, end_key, key_name, needs_key, with_key
+from service.commands.connect import url_of
 from service.commands.connections import (
     CLIENT,
+    PYTHON,
     Connection,
     forget,
     missing,
@@ -23,16 +23,16 @@ from service.commands.connections import (
     waiting,
 )
 from service.commands.mcp_snippets import ANY, SNIPPETS, snippet
-from service.commands.programs import PROGRAMS, Program
+from service.commands.program import Program
+from service.commands.programs import PROGRAMS
+from service.commands.spooled import send_captures
 from service.commands.terminal import begin, console
-from service.errors import InvalidRequest, ServiceError
+from service.errors import InvalidRequest
 from service.settings import Settings
 
 MCP: Final = "mcp"
 _NAMES: Final = ", ".join([*PROGRAMS, MCP])
-_REFUSALS: Final = frozenset({401, 403})
 _DRAIN_SECONDS: Final = 60
-_LEAST: Final = ("read", "write")
 
 Name = Annotated[str, typer.Argument(metavar="PROGRAM", help=f"One of {_NAMES}.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
@@ -58,6 +58,9 @@ def connect_command(
         str, typer.Option("--for", help=f"With mcp: one of {', '.join(SNIPPETS)}.")
     ] = ANY,
     *,
+    slot: Annotated[
+        bool, typer.Option("--slot", help="OpenClaw: in its memory slot, too.")
+    ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Let a program's sessions be remembered: its plugin, and a key of its own where keys are."""
@@ -68,9 +71,9 @@ def connect_command(
         return
     program = find_program(name)
     program.find()
-    connection = _wanted(program, url, agent)
-    needs_key = asyncio.run(_needs_key(connection))
-    _carry_out(_steps(settings, program, connection, needs_key=needs_key), dry_run=dry_run)
+    connection, coming = _wanted(program, url, agent), program.coming(slot=slot)
+    steps = _steps(settings, program, connection)
+    _carry_out([*steps, *(_run(program, words) for words in coming)], dry_run=dry_run)
     if not dry_run:
         console.print(_after(program), highlight=False)
 
@@ -86,16 +89,16 @@ def disconnect_command(
     """Take a program's plugin, its key and all that was written for it away again."""
     settings = begin()
     if name == MCP:
-        asyncio.run(_end_key(settings, None, _key_name(MCP)))
+        asyncio.run(end_key(settings, None, key_name(MCP)))
         console.print("Keys of MCP clients have ended.", highlight=False)
         return
     program = find_program(name)
     connection = Connection.read(program)
-    if connection is None and not program.has_plugin():
+    if connection is None and not program.is_installed():
         console.print(f"{program.title} is not connected.", highlight=False)
         return
     if not dry_run:
-        _send_waiting(program)
+        _send_waiting(program, connection)
     if (left := len(waiting(program))) and not force and not dry_run:
         msg = (
             f"{left} captures of {program.title} wait for the service: start it and try again, or "
@@ -104,6 +107,8 @@ def disconnect_command(
         raise InvalidRequest(msg)
     found = connection or Connection(url_of(settings))
     _carry_out(_steps_back(settings, program, found), dry_run=dry_run)
+    if program.again and not dry_run:
+        console.print(program.again, highlight=False)
 
 
 def find_program(name: str) -> Program:
@@ -128,69 +133,56 @@ def _wanted(program: Program, url: str, agent: str | None) -> Connection:
     return Connection(url, agent=agent, settings=text, made=missing(program))
 
 
-async def _needs_key(connection: Connection) -> bool:
-    """Return whether the service asks for a key that the connection has not.
-
-    Raises InvalidRequest where no service answers.
-    """
-    try:
-        async with AsyncGraphMemory(connection.url, key=connection.key) as memory:
-            await memory.list_clients(agent=connection.agent)
-    except Problem as problem:
-        if problem.status not in _REFUSALS:
-            raise
-        return True
-    except ClientError as error:
-        msg = f"No service answers on {connection.url}: start it first ({error.detail})"
-        raise InvalidRequest(msg) from error
-    return False
-
-
-def _steps(
-    settings: Settings, program: Program, connection: Connection, *, needs_key: bool
-) -> list[Step]:
-    made = [connection]
+def _steps(settings: Settings, program: Program, connection: Connection) -> list[Step]:
+    """Return what is done before the program's own command is run."""
+    made, agents = [connection], _needed(settings, program, connection)
 
     def make_key() -> None:
-        made[0] = asyncio.run(_with_key(settings, program.name, made[0]))
+        if connection.key_id:
+            asyncio.run(end_key(settings, connection.key_id, None))
+        made[0] = asyncio.run(with_key(settings, program.name, made[0], agents))
 
     steps = []
-    if needs_key:
-        agent = connection.agent or settings.agent
-        told = f"make the key {_key_name(program.name)!r}: {', '.join(_LEAST)}, agent {agent} alone"
+    if agents:
+        named = f"agent {agents[0]}" if len(agents) == 1 else f"agents {', '.join(agents)}"
+        told = f"make the key {key_name(program.name)!r}: {', '.join(LEAST)}, {named} alone"
         steps.append(Step(told, make_key))
+    python = f", {PYTHON}" if program.script else ""
     steps.append(
         Step(
-            f"write {program.own}/ (0700): {CLIENT} (0600: address, key), python, and later spool/ "
+            f"write {program.own}/ (0700): {CLIENT} (0600: address, key){python}, and later spool/ "
             "with what could not be sent yet",
             lambda: made[0].write(program, sys.executable),
         )
     )
-    if not program.has_plugin():
-        steps += [_run(program, words) for words in program.add]
     return steps
 
 
-def _steps_back(settings: Settings, program: Program, connection: Connection) -> list[Step]:
-    def end_key() -> None:
-        asyncio.run(_end_key(settings, connection.key_id, None))
+def _needed(settings: Settings, program: Program, connection: Connection) -> list[str]:
+    """Return whose memories a key has to be made for; nobody's where the one there is good."""
+    if connection.key is None and not asyncio.run(needs_key(connection, [connection.agent])):
+        # Nobody needs one here: the program's own command, which is slow, is not asked.
+        return []
+    agents = [connection.agent] if connection.agent else list(program.agents())
+    agents = agents or [settings.agent]
+    return agents if asyncio.run(needs_key(connection, agents)) else []
 
-    steps = [_run(program, words) for words in program.remove if program.has_plugin()]
-    steps.append(
-        Step(
-            f"remove {program.cache}, and what is left empty in {program.home}",
-            lambda: restore(program, connection),
-        )
-    )
+
+def _steps_back(settings: Settings, program: Program, connection: Connection) -> list[Step]:
+    def end_its_key() -> None:
+        asyncio.run(end_key(settings, connection.key_id, None))
+
+    steps = [_run(program, words) for words in program.going()]
+    steps.append(Step(program.left, lambda: restore(program, connection)))
     if connection.key_id:
-        steps.append(Step(f"end the key {connection.key_id}", end_key))
+        steps.append(Step(f"end the key {connection.key_id}", end_its_key))
     steps.append(Step(f"remove {program.own}", lambda: forget(program)))
     return steps
 
 
 def _run(program: Program, words: Sequence[str]) -> Step:
-    told = f"run `{program.command} {' '.join(words)}`, which writes {program.settings_file} and "
-    return Step(f"{told}{program.home / 'plugins'}", lambda: _run_quietly(program, words))
+    told = f"run `{program.command} {shlex.join(words)}`, which writes {program.written}"
+    return Step(told, lambda: _run_quietly(program, words))
 
 
 def _run_quietly(program: Program, words: Sequence[str]) -> None:
@@ -205,53 +197,20 @@ def _carry_out(steps: Sequence[Step], *, dry_run: bool) -> None:
 
 
 def _after(program: Program) -> str:
-    trust = (
-        " Codex asks once whether you trust its hooks: say yes, or /hooks later."
-        if program.name == "codex"
-        else ""
-    )
+    then = f" {program.then}" if program.then else ""
     return (
-        f"{program.title} is connected: the next session begins warm.{trust} "
+        f"{program.title} is connected: the next session begins warm.{then} "
         f"`graph-memory doctor {program.name}` looks whether all is well."
     )
 
 
-async def _with_key(settings: Settings, name: str, connection: Connection) -> Connection:
-    """Return the connection with a new key that is good for its agent's memories alone."""
-    agent = connection.agent or settings.agent
-    try:
-        async with connect(settings) as memory:
-            made = await memory.create_key(_key_name(name), scopes=list(_LEAST), agents=[agent])
-    except (ServiceError, ClientError) as error:
-        msg = f"A key is needed, and none could be made: {error.detail}"
-        raise InvalidRequest(msg) from error
-    return replace(connection, key=made["key"], key_id=made["id"])
-
-
-async def _end_key(settings: Settings, key: str | None, name: str | None) -> None:
-    """End a key, or those of a name; where it may not, that is said and the rest goes on."""
-    try:
-        async with connect(settings) as memory:
-            keys = [key] if key else []
-            if name is not None:
-                listed = (await memory.list_keys(limit=1000))["keys"]
-                keys = [
-                    one["id"] for one in listed if one["name"] == name and not one["revoked_at"]
-                ]
-            for one in keys:
-                await memory.revoke_key(one)
-    except (ServiceError, ClientError) as error:
-        told = f"The key could not be ended: {error.detail} `graph-memory keys revoke` does it."
-        console.print(told, highlight=False, markup=False)
-
-
-def _key_name(program: str) -> str:
-    return f"{program} on {platform.node()}"[:100]
-
-
-def _send_waiting(program: Program) -> None:
+def _send_waiting(program: Program, connection: Connection | None) -> None:
     """Let what waits be sent, as long as that goes on."""
-    script, end = program.plugin / "scripts" / "hook.py", time.monotonic() + _DRAIN_SECONDS
+    script, end = program.script, time.monotonic() + _DRAIN_SECONDS
+    if script is None:
+        if connection is not None:
+            asyncio.run(send_captures(program, connection))
+        return
     if not waiting(program) or not script.is_file():
         return
     before = len(waiting(program)) + 1
@@ -275,10 +234,11 @@ def _connect_mcp(
     """Print what a client of MCP wants to be told; nothing is written but a key."""
     if program not in SNIPPETS:
         raise InvalidRequest(f"--for: {program!r} is none of {', '.join(SNIPPETS)}.")
-    if asyncio.run(_needs_key(connection)):
-        typer.echo(f"{'would ' if dry_run else ''}make the key {_key_name(MCP)!r}", err=True)
+    if asyncio.run(needs_key(connection, [connection.agent])):
+        typer.echo(f"{'would ' if dry_run else ''}make the key {key_name(MCP)!r}", err=True)
         if not dry_run:
-            connection = asyncio.run(_with_key(settings, MCP, connection))
+            agents = [connection.agent or settings.agent]
+            connection = asyncio.run(with_key(settings, MCP, connection, agents))
     written, where = snippet(program, connection.url, connection.key)
     typer.echo(written)
     console.print(where, highlight=False, markup=False, soft_wrap=True)

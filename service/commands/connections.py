@@ -7,13 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from service.commands.programs import Program
+from service.commands.program import Program
 from service.errors import InvalidRequest
 
 CLIENT: Final = "client.json"
 PYTHON: Final = "python"
-# Parts of settings that a program's own command makes, and leaves empty.
-_TABLES: Final = ("enabledPlugins", "extraKnownMarketplaces")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,8 @@ class Connection:
         """Write it down beside the program's settings, for its user alone."""
         program.own.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(program.own / CLIENT, json.dumps(asdict(self), indent=2) + "\n")
-        write_private(program.own / PYTHON, python + "\n")
+        if program.script:
+            write_private(program.own / PYTHON, python + "\n")
 
 
 def missing(program: Program) -> tuple[str, ...]:
@@ -89,18 +88,20 @@ def write_private(path: Path, text: str) -> None:
 def _restore_settings(program: Program, connection: Connection) -> None:
     """Give settings that say the same as before their old text again, comments of TOML and all."""
     path, before = program.settings_file, connection.settings
-    if not path.exists():
+    # Where there is more than its command can write, nobody but a person wrote.
+    if not path.exists() or not program.is_plain():
         return
-    now = program.read_settings()
-    old = program.parse(before) if before is not None else {}
-    for table in _TABLES:
-        if now.get(table) == {} and table not in old:
-            del now[table]
-    if now == old:
-        if before is None:
-            path.unlink()
-        else:
-            _write(path, before)
+    now, text = program.read_settings(), path.read_bytes().decode()
+    try:
+        old = program.parse(before) if before is not None else {}
+    except InvalidRequest:
+        # It was more, and is no longer: then all but the plugin stays as it is.
+        old = {}
+    program.tidy(now, old)
+    if now == old and before is None:
+        path.unlink()
+    elif now == old and program.takes(before or "", text):
+        _write(path, before or "")
     elif path.suffix == ".json":
         _write(path, json.dumps(now, indent=2, ensure_ascii=False) + "\n")
 

@@ -20,7 +20,7 @@ from service.commands.connect_client import MCP, Name, find_program
 from service.commands.connections import Connection, waiting
 from service.commands.doctor_mcp import tools_at
 from service.commands.here import FILE, find_place
-from service.commands.programs import Program
+from service.commands.program import Program
 from service.commands.terminal import begin, printable
 from service.errors import InvalidRequest
 from service.settings import Settings
@@ -94,27 +94,16 @@ def _installed(program: Program, connection: Connection | None) -> list[Finding]
         found.append(Finding("program", _BAD, error.detail))
     again = f"run `graph-memory connect {program.name}`"
     try:
-        has_plugin, told = program.has_plugin(), program.read_settings()
+        is_installed = program.is_installed()
     except InvalidRequest as error:
         return [*found, Finding("settings", _BAD, error.detail)]
-    if not has_plugin or connection is None:
+    if not is_installed or connection is None:
         found.append(Finding("plugin", _BAD, f"it is not connected: {again}."))
-    elif told.get("disableAllHooks"):
-        told_of = f"{program.settings_file} has disableAllHooks: take it out."
-        found.append(Finding("plugin", _BAD, told_of))
-    elif not _is_enabled(told):
-        found.append(Finding("plugin", _BAD, "it is installed and switched off: enable it there."))
+    elif off := program.what_is_off():
+        found.append(Finding("plugin", _BAD, off))
     else:
         found.append(Finding("plugin", _GOOD, "installed"))
     return found + _left_behind(program)
-
-
-def _is_enabled(settings: dict[str, Any]) -> bool:
-    for table in ("enabledPlugins", "plugins"):
-        for name, value in (settings.get(table) or {}).items():
-            if name.startswith("graph-memory@"):
-                return bool(value.get("enabled", True) if isinstance(value, dict) else value)
-    return False
 
 
 def _left_behind(program: Program) -> list[Finding]:
@@ -144,7 +133,7 @@ async def _of_service(
         return
     yield Finding("service", _GOOD, f"answers on {memory.url}, and the key is good")
     yield await _model(memory)
-    yield _project()
+    yield _project(program)
     if program:
         seen = [one for one in page["clients"] if one["client"] == program.name]
         yield _hooks(program, seen[0] if seen else None)
@@ -175,17 +164,18 @@ async def _model(memory: AsyncGraphMemory) -> Finding:
     return Finding("model", _GOOD, "store and embedding model fit each other")
 
 
-def _project() -> Finding:
-    """Tell which project this folder is for the service."""
+def _project(program: Program | None) -> Finding:
+    """Tell which project the folder that sessions are in is for the service."""
+    folder = (program.workspace if program else None) or Path.cwd()
     try:
-        place = find_place(None, None)
+        place = find_place(None, None, folder)
     except InvalidRequest as error:
         return Finding("project", _ODD, error.detail)
     project = place.get("project")
     if not project:
         told = (
-            "this folder is in no git repository: its path alone tells it apart. A name in "
-            f"{FILE} (project = …) is better."
+            f"{folder} is in no git repository: its path alone tells it apart. A name in {FILE} "
+            "(project = …) is better."
         )
         return Finding("project", _ODD, told)
     told = json.dumps(project, ensure_ascii=False) if isinstance(project, dict) else str(project)
@@ -195,7 +185,7 @@ def _project() -> Finding:
 def _hooks(program: Program, seen: SeenClient | None) -> Finding:
     wrote = _last_written(program)
     if seen is None or seen["last_hook_at"] is None:
-        told = "none ever came: start a new session, and look whether its hooks are trusted there."
+        told = f"none ever came: {program.hint}."
         return Finding("hooks", _BAD if wrote else _ODD, told)
     hooked = datetime.fromisoformat(seen["last_hook_at"])
     if seen["warning"]:
@@ -211,6 +201,8 @@ def _hooks(program: Program, seen: SeenClient | None) -> Finding:
 def _last_written(program: Program) -> float | None:
     """Return when a session wrote to its transcript last, of those of this week."""
     least = time.time() - 7 * 86_400
+    if not program.transcripts:
+        return None
     times = [_changed(path) for path in program.home.glob(program.transcripts)]
     return max((at for at in times if at > least), default=None)
 

@@ -5,6 +5,7 @@ told 200 `{}`. Only whoever may not is told so.
 """
 
 import logging
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -18,6 +19,7 @@ from service.access.errors import Forbidden
 from service.clients.seen import HookSeen, note_hook
 from service.errors import ServiceError
 from service.hooks.bodies import Hook, Program, read_hook
+from service.hooks.openclaw import openclaw_reply, read_openclaw
 from service.hooks.replies import reply
 from service.hooks.telling import Turn, tell_at
 from service.ingest.jobs import Scans
@@ -56,14 +58,30 @@ class HookReply:
     ] = None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenClawReply:
+    """What OpenClaw puts into a prompt; empty where there is nothing to say."""
+
+    appendSystemContext: Annotated[  # noqa: N815 - the program's own name
+        str | None, Field(exclude_if=lambda told: told is None)
+    ] = None
+    prependContext: Annotated[  # noqa: N815 - the program's own name
+        str | None, Field(exclude_if=lambda told: told is None)
+    ] = None
+
+
 TheSearcher = Annotated[Searcher, part(Searcher)]
 TheGiven = Annotated[Given, part(Given)]
 TheScans = Annotated[Scans, part(Scans)]
+
+_Shape = tuple[Callable[[dict[str, Any]], Hook], Callable[[str, str], dict[str, Any]]]
 
 # Claude Code and Codex send `hook_event_name` and refuse a reply with keys they do not know.
 _OWN_REPLY_KEY: Final = "hook_event_name"
 
 
+# How a body is read and answered that is not Claude Code's.
+_SHAPES: Final[Mapping[Program, _Shape]] = {"openclaw": (read_openclaw, openclaw_reply)}
 # The body is read by hand: whatever it is, the session goes on.
 _ANY_BODY: Final = {
     "requestBody": {
@@ -133,10 +151,27 @@ async def post_codex(
     return await _answered("codex", searcher, given, scans, request)
 
 
+@router.post(
+    "/openclaw", operation_id="openclaw_hook", response_model=OpenClawReply,
+    openapi_extra=_ANY_BODY,
+)  # fmt: skip
+async def post_openclaw(
+    searcher: TheSearcher, given: TheGiven, scans: TheScans, request: Request
+) -> Response:
+    """Answer a hook of OpenClaw, carried by its plugin (`integrations/openclaw`).
+
+    `event` is the hook's name, beside it `agent_id`, `session_id`, `workspace_dir` and `prompt`;
+    `graph_memory` as for Claude Code. session_start is told the session's context, to stand in its
+    system prompt, before_prompt_build memories that surely answer and are new to the session.
+    """
+    return await _answered("openclaw", searcher, given, scans, request)
+
+
 async def _answered(
     program: Program, searcher: Searcher, given: Given, scans: Scans, request: Request
 ) -> Response:
-    hook = read_hook(_read(await request.body()))
+    read, answer = _SHAPES.get(program, (read_hook, reply))
+    hook = read(_read(await request.body()))
     try:
         text = await _told(program, searcher, given, hook)
         if hook.event == "SessionStart":
@@ -148,7 +183,7 @@ async def _answered(
     except ServiceError as error:
         log.warning("%s hook %s: %s", program, hook.event, error.logged)
         text = ""
-    return Response(orjson.dumps(reply(hook.event, text)), 200, media_type="application/json")
+    return Response(orjson.dumps(answer(hook.event, text)), 200, media_type="application/json")
 
 
 async def _told(program: Program, searcher: Searcher, given: Given, hook: Hook) -> str:

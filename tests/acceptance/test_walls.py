@@ -143,6 +143,7 @@ def _ways(operation: str, world: World) -> list[Json]:
         "session_start": [{"json": way} for way in ({}, {"agent_id": "bob"})],
         "claude_code_hook": [{"json": begun}],
         "codex_hook": [{"json": begun}],
+        "openclaw_hook": [{"json": begun | {"event": "session_start"}}],
         "list_clients": [{"params": bob}],
         "consolidate": [
             {"json": bob}, {"json": {"plan": world.bobs["plan"], "dry_run": False}},

@@ -16,8 +16,9 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.servers.fake_model import FakeModel, fake_model
+from tests.servers.openclaw import OpenClaw
 from tests.servers.real_programs import program
-from tests.servers.running import RunningService, running_service
+from tests.servers.running import RunningService, free_port, running_service
 
 Json = dict[str, Any]
 SCRIPTS: Final = REPOSITORY / "integrations" / "claude-code" / "scripts"
@@ -33,6 +34,7 @@ base_url = "{url}/v1"
 wire_api = "responses"
 env_key = "FAKE_KEY"
 """
+IN_MEMORY_MD: Final = "The harbour master is called Ines."
 
 
 @dataclass
@@ -117,6 +119,17 @@ def memory(machine: Machine, tmp_path: Path, embedding_url: str) -> Iterator[Run
     with running_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as service:
         machine.find(service, tmp_path / "data")
         yield service
+
+
+@pytest.fixture
+def claw(version: str, tmp_path: Path) -> Iterator[OpenClaw]:
+    """Yield somebody's OpenClaw, with a MEMORY.md of theirs."""
+    home = tmp_path / "home"
+    with fake_model() as model:
+        person = OpenClaw(version, home, model, free_port())
+        person.workspace.mkdir(parents=True)
+        (person.workspace / "MEMORY.md").write_text(f"# Memory\n\n- {IN_MEMORY_MD}\n", "utf-8")
+        yield person
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -26,7 +26,7 @@ def _cache() -> Path:
 
 
 @cache
-def installed(package: str) -> Path:
+def installed(package: str, *options: str) -> Path:
     """Return the folder `node_modules` with a package; skips the test where it cannot be had."""
     npm = shutil.which("npm")
     if npm is None:
@@ -35,9 +35,10 @@ def installed(package: str) -> Path:
     mark = folder / "installed"
     if not mark.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        words = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-save", package]
+        quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save"]
         done = subprocess.run(
-            [npm, *words, "--prefix", str(folder)], capture_output=True, text=True, check=False,
+            [npm, "install", *quiet, *options, package, "--prefix", str(folder)],
+            capture_output=True, text=True, check=False,
             timeout=_INSTALL_SECONDS,
         )  # fmt: skip
         if done.returncode != 0:
@@ -47,12 +48,12 @@ def installed(package: str) -> Path:
 
 
 @cache
-def node() -> str:
+def node(oldest: int = _OLDEST_NODE) -> str:
     """Return a Node.js that is new enough; skips the test where there is none."""
     own = shutil.which("node")
     if own is not None:
         told = subprocess.run([own, "--version"], capture_output=True, text=True, check=False)
-        if int(told.stdout.lstrip("v").partition(".")[0] or 0) >= _OLDEST_NODE:
+        if int(told.stdout.lstrip("v").partition(".")[0] or 0) >= oldest:
             return own
     program = installed(NODE) / NODE.partition("@")[0] / "bin" / "node"
     program.chmod(0o755)

@@ -35,6 +35,7 @@ NOT_FOR_CLIENTS = {
     "session_start",
     "claude_code_hook",
     "codex_hook",
+    "openclaw_hook",
     "search_get",
     "session_context_get",
     "graph_recall_get",

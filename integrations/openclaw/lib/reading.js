@@ -1,0 +1,77 @@
+/** Searches and reads as OpenClaw's own memory tools shape them. */
+import { after } from "./service.js";
+import { nameOf } from "./sessions.js";
+
+export const TOOL_MILLISECONDS = 10_000;
+const MOST_RESULTS = 20;
+const MOST_SNIPPET = 700;
+const MOST_TEXT = 20_000;
+const MOST_LINES = 2000;
+const OWN_PATH = /^memory:([\w-]{1,100})$/;
+
+export class SwitchedOff extends Error {
+  constructor() {
+    super("Memory is switched off here.");
+  }
+}
+
+/** Return where a tool is used; throws where there is no memory. */
+export function placeFor(memory, ctx) {
+  const place = memory.placeOf(ctx);
+  if (!place) throw new SwitchedOff();
+  return place;
+}
+
+/** What every question says: whose memory, which project, and which session is given its answers. */
+export function asking(memory, place) {
+  const { agent, project, gatewayAgent, sessionId } = place;
+  if (!sessionId) return { agent, project };
+  const session = nameOf(memory.sessions.read(gatewayAgent, sessionId));
+  return { agent, project, session, new_only: false };
+}
+
+/** Return the hits of a question, but those that were read from ignored files. */
+export async function hits(memory, ctx, query, limit, path = "/search", more = {}) {
+  const place = placeFor(memory, ctx);
+  const most = Math.min(MOST_RESULTS, Math.max(1, Math.trunc(limit) || 5));
+  const body = { query, limit: most, ...asking(memory, place), ...more };
+  const answer = await memory.service.post(path, body, after(TOOL_MILLISECONDS));
+  return (answer.results ?? []).filter((hit) => !hit.source?.uri || !place.excludes(hit.source.uri));
+}
+
+/** @returns results in memory-core's shape */
+export async function search(memory, ctx, { query, maxResults, minScore }) {
+  const found = (await hits(memory, ctx, query, maxResults ?? 5)).map(resultOf);
+  return typeof minScore === "number" ? found.filter((one) => one.score >= minScore) : found;
+}
+
+function resultOf(hit) {
+  const { uri, line_start: startLine, line_end: endLine } = hit.source ?? {};
+  const path = uri ?? `memory:${hit.id}`;
+  const snippet = (hit.content ?? hit.snippet ?? "").slice(0, MOST_SNIPPET);
+  // A memory without a title has its own beginning for one: it is not said twice.
+  const title = hit.title && !snippet.startsWith(hit.title.replace(/…$/, "")) ? hit.title : undefined;
+  const lines = startLine ? { startLine, endLine: endLine ?? startLine } : { startLine: 1, endLine: 1 };
+  return {
+    path, ...lines, id: hit.id, title, score: Math.min(1, Math.max(0, hit.score)),
+    snippet, source: "memory",
+    citation: startLine ? `${path}#L${lines.startLine}-L${lines.endLine}` : path,
+    updatedAt: hit.occurred_at,
+  };
+}
+
+/** Read a memory by the path that a search gave it, or lines of a document. */
+export async function get(memory, ctx, { path, from, lines }) {
+  const place = placeFor(memory, ctx);
+  const own = OWN_PATH.exec(path);
+  if (!own && place.excludes(path)) throw new SwitchedOff();
+  const until = after(TOOL_MILLISECONDS);
+  if (own) {
+    const read = await memory.service.get(`/memories/${own[1]}`, { agent: place.agent }, until);
+    if (read.source?.uri && place.excludes(read.source.uri)) throw new SwitchedOff();
+    return { path, text: read.content.slice(0, MOST_TEXT) };
+  }
+  const asked = { agent: place.agent, path, from: from ?? 1, lines: Math.min(MOST_LINES, lines ?? 200) };
+  const read = await memory.service.get("/documents", asked, until);
+  return { path, text: read.text.slice(0, MOST_TEXT) };
+}

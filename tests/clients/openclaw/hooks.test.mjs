@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { gateway, observer, service, stored, turn } from "./gateway.mjs";
+
+const CONTEXT = '<graph-memory-context agent="main">\nrules\n</graph-memory-context>';
+const BUNNY = '<graph-memory-context agent="main">\n- blue bunny\n</graph-memory-context>';
+const told = {
+  "/hooks/openclaw": (body) =>
+    body.event === "session_start" ? { appendSystemContext: CONTEXT }
+      : body.prompt.includes("phrase") ? { prependContext: BUNNY } : {},
+};
+
+async function both(config = {}, answers = {}) {
+  const book = observer();
+  const memory = await service({ ...told, "/observe": book.take, ...answers });
+  const claw = gateway({ baseUrl: memory.url, ...config });
+  const end = () => { memory.close(); claw.end(); };
+  return { memory, claw, book, end };
+}
+
+const texts = (entries) => entries.map((one) => one.content[0]?.text);
+
+test("register is synchronous, and brings tools, hooks and supplements", async () => {
+  const { claw, end } = await both();
+  assert.equal(claw.returned, undefined);
+  assert.deepEqual([...claw.tools.keys()].sort(), ["graph_recall", "memory_forget", "memory_recall", "memory_store"]);
+  assert.deepEqual(claw.made.prompt({ availableTools: new Set() }), []);
+  assert.match(claw.made.prompt({ availableTools: new Set(["memory_recall"]) }).join("\n"), /out of date/);
+  end();
+});
+
+test("a session is told its context and each memory once, the same bytes in each turn", async () => {
+  const { memory, claw, end } = await both();
+  const first = await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] }, { runId: "1" });
+  assert.deepEqual(first, { appendSystemContext: CONTEXT, prependContext: BUNNY });
+  memory.answers["/hooks/openclaw"] = () => ({});
+  const again = await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] }, { runId: "2" });
+  assert.deepEqual(again, first);
+  // A gateway that keeps what it was given in the history is given it once.
+  const kept = [{ role: "user", content: `${BUNNY}\n\nthe phrase?` }];
+  const third = await claw.fire("before_prompt_build", { prompt: "more", messages: kept }, { runId: "3" });
+  assert.deepEqual(third, { appendSystemContext: CONTEXT });
+  end();
+});
+
+test("a turn that is prepared anew asks nothing a second time", async () => {
+  const { memory, claw, end } = await both();
+  const event = { prompt: "the phrase?", messages: [], currentUserMessageId: "m1" };
+  const first = await claw.fire("before_prompt_build", event, { runId: "1" });
+  const asked = memory.asked.length;
+  assert.deepEqual(await claw.fire("before_prompt_build", event, { runId: "2" }), first);
+  assert.equal(memory.asked.length, asked);
+  end();
+});
+
+test("heartbeats, cron jobs, sub-agents, groups and pictures ask nothing", async () => {
+  const { memory, claw, end } = await both();
+  const event = { prompt: "the phrase?", messages: [] };
+  await claw.fire("before_prompt_build", event, { trigger: "heartbeat" });
+  for (const key of ["agent:main:subagent:7", "cron:nightly", "agent:main:discord:group:9"]) {
+    await claw.fire("before_prompt_build", event, { sessionKey: key });
+    await claw.fire("agent_end", { messages: turn("Please remember it.") }, { sessionKey: key });
+  }
+  assert.deepEqual(memory.asked, []);
+  assert.deepEqual(claw.spool(), []);
+  await claw.fire("before_prompt_build", { ...event, currentUserMessage: "" }, { runId: "1" });
+  assert.deepEqual(memory.asked.map((one) => one.body.event), ["session_start"]);
+  end();
+});
+
+test("what a heartbeat or another session said is passed over for good", async () => {
+  const { claw, book, end } = await both();
+  const beat = turn("HEARTBEAT: look around"), other = turn("from a session"), own = turn("mine");
+  await claw.fire("agent_end", { messages: beat }, { trigger: "heartbeat" });
+  const inputProvenance = { kind: "inter_session" };
+  await claw.fire("agent_end", { messages: [...stored(beat), ...other] }, { inputProvenance });
+  await claw.fire("agent_end", { messages: [...stored(beat), ...stored(other), ...own] });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["mine", "Understood."]);
+  end();
+});
+
+test("each message is sent once, through shapes, summaries, resets and a new gateway", async () => {
+  const { memory, claw, book, end } = await both();
+  const [one, two, three, four] = ["one", "two", "three", "four"].map((said) => turn(said));
+  await claw.fire("agent_end", { messages: one });
+  await claw.fire("agent_end", { messages: [...stored(one), ...two] });
+  await claw.fire("agent_end", { messages: [...stored(one), ...two] });
+  const later = gateway({ baseUrl: memory.url }, { state: claw.folder });
+  const summed = [{ role: "compactionSummary", content: "before", timestamp: one[0].timestamp }];
+  await later.fire("agent_end", { messages: [...summed, ...three] });
+  const all = ["one", "Understood.", "two", "Understood.", "three", "Understood."];
+  assert.deepEqual(texts(book.sessions.get("s1")), all);
+  // The new era gives a session that was reset the same id.
+  await later.fire("before_reset", { messages: [...summed, ...stored(three)], reason: "new" });
+  await later.fire("session_end", { sessionId: "s1", reason: "new", nextSessionId: "s1" });
+  await later.fire("agent_end", { messages: four });
+  assert.deepEqual(texts(book.sessions.get("s1")), all);
+  assert.deepEqual(texts(book.sessions.get("s1.1")), ["four", "Understood."]);
+  const finals = memory.asked.filter((one) => one.body?.final).map((one) => one.body.session);
+  assert.deepEqual(finals, ["s1"]);
+  end();
+});
+
+test("a gateway that shuts down ends no session, and an ended transcript is read", async () => {
+  const { memory, claw, book, end } = await both();
+  await claw.fire("agent_end", { messages: turn("one") });
+  await claw.fire("session_end", { sessionId: "s1", reason: "shutdown" });
+  assert.equal(memory.asked.filter((one) => one.body?.final).length, 0);
+  const rest = turn("two");
+  const endedTranscript = { available: true, readTail: async () => ({ messages: rest }) };
+  await claw.fire("session_end", { sessionId: "s1", reason: "idle" }, { endedTranscript });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["one", "Understood.", "two", "Understood."]);
+  assert.equal(memory.asked.at(-1).body.final, true);
+  end();
+});
+
+test("thoughts, pictures and details stay; long texts and arguments are cut", async () => {
+  const { claw, book, end } = await both();
+  const [user] = turn("look");
+  const messages = [
+    { ...user, content: [...user.content, { type: "image", data: "x".repeat(5_000_000) }] },
+    { role: "assistant", timestamp: 5, content: [
+      { type: "thinking", thinking: "secret", signature: "s" },
+      { type: "toolCall", id: "c1", name: "write", arguments: { path: "a.md", content: "x".repeat(3_000_000) } },
+    ] },
+    { role: "toolResult", toolCallId: "c1", toolName: "write", isError: false, details: { a: 1 },
+      content: [{ type: "text", text: "y".repeat(100_000) + "end" }], timestamp: 6 },
+    null, 7, { role: 3 },
+  ];
+  await claw.fire("agent_end", { messages });
+  const entries = book.sessions.get("s1");
+  assert.equal(entries.length, 3);
+  const sent = JSON.stringify(entries);
+  assert.ok(sent.length < 30_000, `${sent.length}`);
+  assert.ok(!/secret|image|details/.test(sent));
+  assert.match(entries[2].content[0].text, /end$/);
+  end();
+});
+
+test("files that are ignored are left out with what came of them", async () => {
+  const { claw, book, end } = await both({ ignoreFiles: ["clients/*", "*.key"] });
+  const call = (id, file) => ({ type: "toolCall", id, name: "read", arguments: { path: file } });
+  const gave = (id) => ({ role: "toolResult", toolCallId: id, content: [{ type: "text", text: `of ${id}` }], timestamp: 9 });
+  const messages = [
+    ...turn("look"),
+    { role: "assistant", timestamp: 8, content: [call("a", "clients/ann.md"), call("b", "notes.md")] },
+    gave("a"), gave("b"),
+    { role: "assistant", timestamp: 10, content: [call("c", path.join(claw.workspace, "deep", "tls.key"))] },
+    gave("c"),
+  ];
+  await claw.fire("agent_end", { messages });
+  const sent = JSON.stringify(book.sessions.get("s1"));
+  assert.ok(!/ann\.md|tls\.key|of a|of c/.test(sent), sent);
+  assert.match(sent, /notes\.md.*of b/);
+  end();
+});
+
+test("captures wait in order and privately while the service is away, and arrive once", async () => {
+  const { memory, claw, book, end } = await both({ baseUrl: "http://127.0.0.1:9" });
+  const [one, two] = [turn("one"), turn("two")];
+  await claw.fire("agent_end", { messages: one });
+  await claw.fire("agent_end", { messages: [...stored(one), ...two] });
+  assert.equal(claw.spool().length, 2);
+  for (const file of claw.spool()) assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  assert.equal(claw.warnings.length, 1, claw.warnings.join("\n"));
+  const back = gateway({ baseUrl: memory.url }, { state: claw.folder });
+  // Half a file, and one that is killed when the service has it and its file is still there.
+  const copy = fs.readFileSync(claw.spool()[0]);
+  await back.fire("before_prompt_build", { prompt: "hm", messages: [] }, { runId: "1" });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["one", "Understood.", "two", "Understood."]);
+  fs.writeFileSync(path.join(claw.folder, "graph-memory", "spool", "000000000001.json"), copy);
+  fs.writeFileSync(path.join(claw.folder, "graph-memory", "spool", "000000000002.json"), '{"half');
+  await back.fire("agent_end", { messages: [...stored(one), ...stored(two), ...turn("three")] });
+  assert.deepEqual(texts(book.sessions.get("s1")).slice(4), ["three", "Understood."]);
+  assert.deepEqual(claw.spool(), []);
+  end();
+});
+
+test("a refusal for good goes, others wait: a key that is wrong, a service that is full", async () => {
+  const { memory, claw, end } = await both({}, { "/observe": () => ({ status: 401 }) });
+  for (const [status, left] of [[401, 1], [503, 2], [507, 3], [422, 0]]) {
+    memory.answers["/observe"] = () => ({ status });
+    await claw.fire("agent_end", { messages: turn(`for ${status}`) });
+    assert.equal(claw.spool().length, left, `${status}`);
+  }
+  // A page to log in is not the service.
+  memory.answers["/observe"] = () => ({ login: "please" });
+  await claw.fire("agent_end", { messages: turn("for a page") });
+  assert.equal(claw.spool().length, 1);
+  end();
+});
+
+test("within its time: a service that hangs delays one turn, and then none for a while", async () => {
+  const { memory, claw, end } = await both({ timeoutMs: 300 }, { "/hooks/openclaw": () => undefined });
+  const ask = async () => {
+    const began = performance.now();
+    const reply = await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] });
+    return [reply, performance.now() - began];
+  };
+  const [reply, took] = await ask();
+  assert.equal(reply, undefined);
+  assert.ok(took < 900, `${took}`);
+  const [, second] = await ask();
+  assert.ok(second < 100, `${second}`);
+  assert.equal(memory.asked.length, 1);
+  end();
+});
+
+test("answers that are no answers of the service are told to nobody", async () => {
+  const answers = [() => ({ prependContext: 7, appendSystemContext: ["x"] }), () => ({ prependContext: "x".repeat(7000) }), () => ({ status: 500 })];
+  for (const answer of answers) {
+    const { claw, end } = await both({}, { "/hooks/openclaw": answer });
+    const reply = await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] }, { runId: "1" });
+    assert.equal(reply, undefined);
+    end();
+  }
+});
+
+test("events of versions that do not exist yet hurt nothing", async () => {
+  const { claw, end } = await both();
+  for (const name of claw.hooks.keys()) {
+    for (const event of [undefined, {}, { messages: 7 }, { prompt: [], messages: null }, { reason: 5 }]) {
+      await claw.hooks.get(name)(event, undefined);
+      await claw.hooks.get(name)(event, { sessionKey: 7, agentId: "main" });
+    }
+  }
+  end();
+});
+
+test("what was told is bounded: the oldest block goes", async () => {
+  let count = 0;
+  const answer = (body) => body.event === "session_start" ? {} : { prependContext: `${++count}${"x".repeat(149)}` };
+  const { claw, end } = await both({ recallChars: 400 }, { "/hooks/openclaw": answer });
+  let reply;
+  for (const runId of ["1", "2", "3", "4"]) {
+    reply = await claw.fire("before_prompt_build", { prompt: "phrase", messages: [] }, { runId });
+  }
+  assert.ok(reply.prependContext.length <= 401);
+  assert.deepEqual(reply.prependContext.match(/\d/g), ["3", "4"]);
+  end();
+});
+
+test("agents are kept apart, in the words of the settings or their own", async () => {
+  const { memory, claw, end } = await both({ agents: { work: "harbour" } });
+  await claw.fire("agent_end", { messages: turn("one") });
+  await claw.fire("agent_end", { messages: turn("two") }, { agentId: "work", sessionKey: "agent:work:main" });
+  const sent = memory.asked.filter((one) => one.url === "/observe").map((one) => one.body.agent);
+  assert.deepEqual(sent, ["main", "harbour"]);
+  end();
+});
+
+test("the key goes to the service alone", async () => {
+  const other = await service();
+  const { memory, claw, end } = await both({ apiKey: "gm_k" }, {});
+  memory.answers["/hooks/openclaw"] = () => ({ status: 302, headers: { location: `${other.url}/x` } });
+  await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] }, { runId: "1" });
+  assert.equal(memory.asked[0].key, "Bearer gm_k");
+  assert.deepEqual(other.asked, []);
+  assert.ok(!claw.warnings.join("").includes("gm_k"));
+  other.close();
+  end();
+});
+
+test("who does not own the gateway is not remembered, and asks no memory", async () => {
+  const { memory, claw, book, end } = await both();
+  const [said, answered] = turn("I am somebody else");
+  await claw.fire("agent_end", { messages: [{ ...said, __openclaw: { senderIsOwner: false } }, answered] });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["Understood."]);
+  const asked = memory.asked.length;
+  const reply = await claw.use("memory_recall", { query: "x" }, { senderIsOwner: false });
+  assert.equal(reply.details.disabled, true);
+  assert.equal(memory.asked.length, asked);
+  end();
+});
