@@ -2,6 +2,7 @@
 
     scripts/measure_hooks.py [--times 7]
 
+Then each of twelve prompts of a session, beside an embedder that hangs: from the start, and later.
 Each hook is run as Claude Code runs it, `sh run.sh`, in a process of its own.
 """
 
@@ -19,9 +20,11 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.servers.silence import silent_server
+from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.running import embedding_server, running_service
 
 RUN: Final = Path(__file__).parents[1] / "integrations" / "claude-code" / "scripts" / "run.sh"
+PROMPTS: Final = 12
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "SessionEnd")
 TOLD: Final = "From now on the code phrase of the lighthouse is blue bunny."
 
@@ -48,6 +51,19 @@ def main() -> None:
         for name, url in cases.items():
             told = [_figures(folder / name.replace(" ", "-"), url, one, times) for one in EVENTS]
             print(f"| {name} | {' | '.join(told)} |", flush=True)
+        blind = running_service(wait=False, data_dir=folder / "first", embedding_url=hung)
+        _prompts(folder / "p1", "hung from the start", opened.enter_context(blind).url)
+        outer = opened.enter_context(outer_embeddings())
+        seeing = running_service(data_dir=folder / "later", embedding_url=outer.url)
+        url = opened.enter_context(seeing).url
+        opened.callback(outer.let_go.set)
+        outer.hangs_on = ""
+        _prompts(folder / "p2", "hung later", url)
+
+
+def _prompts(home: Path, name: str, url: str) -> None:
+    taken = [_run(home, url, "UserPromptSubmit", number) for number in range(PROMPTS)]
+    print(f"{name}: {', '.join(f'{one:.0f}' for one in taken)} ms a prompt", flush=True)
 
 
 def _figures(home: Path, url: str, event: str, times: int) -> str:

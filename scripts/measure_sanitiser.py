@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.sanitiser.planted import planted
 from service.errors import TextRefused
 from service.sanitise.instruction_patterns import VERSION
-from service.sanitise.sanitiser import Instructions, Sanitiser
+from service.sanitise.policies import Instructions
+from service.sanitise.sanitiser import Sanitiser
 from service.sanitise.secrets import mask_secrets
 
 _CORPUS = Path(__file__).parent / "sanitiser"

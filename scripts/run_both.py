@@ -142,11 +142,12 @@ def scan(url: str, environment: dict[str, str]) -> None:
 
 
 def greet(url: str, environment: dict[str, str]) -> None:
-    """Print the addresses and two lines to try."""
+    """Print the addresses and lines to try."""
     console.print(f"\nService           {url}      (API: {url}/docs)")
     console.print(f"Embedding server  {environment['MEMORY_EMBEDDING_URL']}\n\nTry:")
     for path in ("search?q=what+is+the+code+phrase", "graph-recall?q=why+did+we+choose+Qwen3"):
         print(f"  curl '{url}/{path}'")
+    print("  ./scripts/graph-memory connect claude-code    # or codex, or mcp --for cursor")
     console.print("\nCtrl-C stops both.")
 
 

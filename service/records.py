@@ -14,10 +14,6 @@ Shape = TypeVar("Shape")
 # What an embedding model makes of a text, of unit length.
 Vector = NDArray[np.float32]
 
-KINDS: Final = (
-    "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
-    "summary",
-)  # fmt: skip
 TYPES: Final = ("episodic", "semantic", "procedural")
 # The source_kind of a summary that was made from other memories, and of a document's section.
 CONSOLIDATION: Final = "consolidation"

@@ -11,10 +11,10 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.access.origins import Origin
+from service.kinds import KINDS
 from service.limits import Limits
-from service.records import KINDS
 from service.redaction import SECRETS
-from service.sanitise.sanitiser import Instructions, Secrets
+from service.sanitise.policies import Instructions, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Where containers find secrets as files: memory_api_key, memory_embedding_api_key.

@@ -186,7 +186,7 @@ def test_every_command_of_the_documents_is_answered(start: Start, tmp_path: Path
 
 def test_commands_of_this_repository_exist() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
-    scripts = set(re.findall(r"(?<![\w/])(?:\./)?scripts/([\w./]*\w)", text))
+    scripts = set(re.findall(r"(?<![\w/])(?:\./)?scripts/([\w./-]*\w)", text))
     assert {name for name in scripts if not (REPOSITORY / "scripts" / name).is_file()} == set()
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     assert set(re.findall(r"\bgraph-memory-\w+\b(?=[ `\n])", text)) <= project["scripts"].keys()

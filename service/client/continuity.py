@@ -49,9 +49,12 @@ class ContinuityEndpoints:
         return Request("POST", "/session-context", {**choices})
 
     @Endpoint
-    def list_clients(self, *, agent: str | None = None) -> Request[ClientPage]:
+    def list_clients(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Request[ClientPage]:
         """List the programs whose sessions are remembered, and which of them went silent."""
-        return Request("GET", "/clients", params={"agent": agent})
+        params = {"agent": agent, "limit": limit, "cursor": cursor}
+        return Request("GET", "/clients", params=params)
 
     @Endpoint
     def write_handoff(self, text: str, **place: Unpack[PlaceOptions]) -> Request[HandoffStored]:

@@ -72,9 +72,10 @@ class SeenClient(TypedDict):
 
 
 class ClientPage(TypedDict):
-    """The programs of an agent, by name."""
+    """The programs of an agent, by name; `next_cursor` is null on the last page."""
 
     clients: list[SeenClient]
+    next_cursor: str | None
 
 
 class Decided(TypedDict):

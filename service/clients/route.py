@@ -2,14 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from pydantic import Field
 
 from service.clients.seen import list_seen
+from service.field_types import WHOLE
+from service.web.cursors import CursorForm
+from service.web.declared import links
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
 
 router = APIRouter(prefix="/clients", tags=["hooks"])
+
+# The name of the last program of a page.
+PLACE: Final = CursorForm("h", (str,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +42,26 @@ class ClientFields:
 
 
 @dataclass(frozen=True, slots=True)
-class Clients:
-    """The programs of an agent, by name; as many as there are kinds of them."""
+class ClientPage:
+    """The programs of an agent, by name; `next_cursor` is null on the last page."""
 
     clients: list[ClientFields]
+    next_cursor: str | None
 
 
-@router.get("", operation_id="list_clients")
-async def get_clients(db: TheDatabase, agent: QueryAgent) -> Clients:
+@router.get(
+    "", operation_id="list_clients", responses=links(200, list_clients={"cursor": "/next_cursor"})
+)
+async def get_clients(
+    db: TheDatabase,
+    agent: QueryAgent,
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
+) -> ClientPage:
     """List the programs whose hooks or transcripts came, and warn of those that went silent."""
+    after = PLACE.decode(cursor)[0] if cursor else ""
     names = ClientFields.__dataclass_fields__
-    seen = await list_seen(db, agent)
-    return Clients([ClientFields(**{name: getattr(one, name) for name in names}) for one in seen])
+    # There are as many as kinds of programs, so that each page can look at all of them.
+    seen = [one for one in await list_seen(db, agent) if one.client > after]
+    page = [ClientFields(**{name: getattr(one, name) for name in names}) for one in seen[:limit]]
+    return ClientPage(page, PLACE.encode(page[-1].client) if len(seen) > limit else None)

@@ -1,6 +1,7 @@
 """`graph-memory archive`: old daily logs and observations leave the searches."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
@@ -10,6 +11,7 @@ from service.client.answers import Memory
 from service.client.endpoints import AsyncGraphMemory
 from service.client.options import ListOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.here import Agent, find_place
 from service.commands.progress import progress_bar
 from service.commands.spans import seconds_of
@@ -22,6 +24,7 @@ _PAGE: Final = 500
 _SHOWN: Final = 20
 
 
+@with_json
 def command(
     older_than: Annotated[str, typer.Option(help="Of before this span: 24h, 30d, 2w.")] = "30d",
     kind: Annotated[
@@ -50,6 +53,10 @@ async def _archive(
 ) -> None:
     async with connect(settings) as memory:
         found = [one for one in await _list(memory, choices) if not one["pinned"]]
+        ids = [one["id"] for one in found]
+        if told_as_json({"ids": ids, "dry_run": not execute}):
+            await _archive_all(memory, found if execute else [])
+            return
         typer.echo(f"Found {len(found):,} memories older than {older_than}:")
         for one in found[:_SHOWN]:
             day, title = one["occurred_at"][:10], " ".join(one["title"].split())
@@ -59,11 +66,15 @@ async def _archive(
         if not execute:
             typer.echo("\nDry run. Use --execute to archive them.")
             return
-        with progress_bar(console, "archived", len(found)) as progress:
-            for one in found:
-                await memory.change_memory(one["id"], agent=one["agent"], archived=True)
-                progress(advance=1)
+        await _archive_all(memory, found)
         typer.echo(f"Archived {len(found):,}.")
+
+
+async def _archive_all(memory: AsyncGraphMemory, found: Sequence[Memory]) -> None:
+    with progress_bar(console, "archived", len(found)) as progress:
+        for one in found:
+            await memory.change_memory(one["id"], agent=one["agent"], archived=True)
+            progress(advance=1)
 
 
 async def _list(memory: AsyncGraphMemory, choices: ListOptions) -> list[Memory]:

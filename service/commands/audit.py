@@ -12,6 +12,7 @@ from rich.table import Table
 from service.client.access import AuditEntry
 from service.client.options import AuditOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.terminal import begin
 from service.settings import Settings
 
@@ -20,6 +21,7 @@ _COLOURS: Final = {"denied": "red", "failed": "red", "refused": "yellow"}
 _MOST_IDS: Final = 3
 
 
+@with_json
 def command(
     since: Annotated[str | None, typer.Option(help="From a day or moment on: 2026-02-13.")] = None,
     key: Annotated[str | None, typer.Option(help="The id of a key.")] = None,
@@ -33,6 +35,8 @@ def command(
         "since": since, "key_id": key, "agent": agent, "operation": operation, "outcome": outcome,
     }  # fmt: skip
     entries = asyncio.run(_list(begin(), choices, limit))
+    if told_as_json({"entries": entries}):
+        return
     Console().print(_table(entries) if entries else "The audit has no such line.")
 
 

@@ -2,17 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
 from typing import Final
 
 import httpx
 
 from service.access.addresses import UNIX, is_any
-from service.app import create_app, only_jobs
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
 from service.client.errors import Unavailable as NoAnswer
 from service.errors import InvalidRequest, StoreInUse, Unavailable
 from service.settings import Settings
+from service.store.address import StoreAddress
 
 _UNAUTHORIZED: Final = 401
 _OWN_URL: Final = "http://own-process"
@@ -28,16 +29,15 @@ async def connect(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
     raises, StoreInUse when the holder does not answer, InvalidRequest when it refuses.
     """
     async with AsyncExitStack() as opened:
-        app = create_app(settings, only_jobs)
-        # Nobody but this process reaches it: whoever may open the store needs no key.
-        app.state.is_private = True
+        # Whoever only asks need not load all that the service is.
+        if StoreAddress(settings.store_url).is_held():
+            yield await opened.enter_async_context(_connect_to_holder(settings))
+            return
+        open_own = import_module("service.commands.own_app").open_own
         try:
-            await opened.enter_async_context(app.router.lifespan_context(app))
+            memory = await opened.enter_async_context(open_own(settings, _OWN_URL))
         except StoreInUse:
             memory = await opened.enter_async_context(_connect_to_holder(settings))
-        else:
-            own = httpx.ASGITransport(app, raise_app_exceptions=False)
-            memory = await opened.enter_async_context(AsyncGraphMemory(_OWN_URL, transport=own))
         yield memory
 
 

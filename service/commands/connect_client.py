@@ -1,7 +1,6 @@
 """`graph-memory connect` and `disconnect`: a program's sessions are remembered, by one command."""
 
 import asyncio
-import json
 import platform
 import shlex
 import sys
@@ -25,6 +24,7 @@ from service.commands.connections import (
     restore,
     waiting,
 )
+from service.commands.mcp_snippets import ANY, SNIPPETS, snippet
 from service.commands.program import Program
 from service.commands.programs import PROGRAMS
 from service.commands.spooled import send_captures
@@ -58,6 +58,9 @@ def connect_command(
     agent: Annotated[
         str | None, typer.Option(help="Whose memory. Default: the key's own agent.")
     ] = None,
+    whose: Annotated[
+        str, typer.Option("--for", help=f"With mcp: one of {', '.join(SNIPPETS)}.")
+    ] = ANY,
     *,
     slot: Annotated[
         bool, typer.Option("--slot", help="OpenClaw: in its memory slot, too.")
@@ -68,7 +71,7 @@ def connect_command(
     settings = begin()
     url = (url or url_of(settings)).rstrip("/")
     if name == MCP:
-        _connect_mcp(settings, url, agent, dry_run=dry_run)
+        _connect_mcp(settings, Connection(url, agent=agent), whose, dry_run=dry_run)
         return
     program = find_program(name)
     program.find()
@@ -183,8 +186,7 @@ def _needed(settings: Settings, program: Program, connection: Connection) -> lis
     if connection.key is None and not asyncio.run(_needs_key(connection, [connection.agent])):
         # Nobody needs one here: the program's own command, which is slow, is not asked.
         return []
-    agents = [connection.agent] if connection.agent else list(program.agents())
-    agents = agents or [settings.agent]
+    agents = [connection.agent] if connection.agent else [*program.agents()] or [settings.agent]
     return agents if asyncio.run(_needs_key(connection, agents)) else []
 
 
@@ -282,15 +284,17 @@ async def _drain(script: Path, program: Program) -> None:
     await process.wait()
 
 
-def _connect_mcp(settings: Settings, url: str, agent: str | None, *, dry_run: bool) -> None:
+def _connect_mcp(
+    settings: Settings, connection: Connection, program: str, *, dry_run: bool
+) -> None:
     """Print what a client of MCP wants to be told; nothing is written but a key."""
-    connection = Connection(url, agent=agent)
-    if asyncio.run(_needs_key(connection, [agent])):
+    if program not in SNIPPETS:
+        raise InvalidRequest(f"--for: {program!r} is none of {', '.join(SNIPPETS)}.")
+    if asyncio.run(_needs_key(connection, [connection.agent])):
         typer.echo(f"{'would ' if dry_run else ''}make the key {_key_name(MCP)!r}", err=True)
         if not dry_run:
-            whose = [agent or settings.agent]
-            connection = asyncio.run(_with_key(settings, MCP, connection, whose))
-    server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
-    if connection.key:
-        server["headers"] = {"Authorization": f"Bearer {connection.key}"}
-    typer.echo(json.dumps({"mcpServers": {"graph-memory": server}}, indent=2))
+            agents = [connection.agent or settings.agent]
+            connection = asyncio.run(_with_key(settings, MCP, connection, agents))
+    written, where = snippet(program, connection.url, connection.key)
+    typer.echo(written)
+    console.print(where, highlight=False, markup=False, soft_wrap=True)

@@ -14,6 +14,7 @@ from service.client.options import ConsolidateOptions
 from service.client.reports import Consolidated, ConsolidationStatus, SummaryOfGroup
 from service.commands.connect import connect
 from service.commands.following import follow
+from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
@@ -24,6 +25,7 @@ _DAYS: Final[Mapping[str, float]] = {"h": 1 / 24, "d": 1, "w": 7}
 _MOST_ROWS: Final = 20
 
 
+@with_json
 def command(
     older_than: Annotated[
         str, typer.Option(help="Age of a log from which it is compacted: 12h, 3d, 2w.")
@@ -44,7 +46,8 @@ def command(
     # Of a plan nobody tells how far it is: the bar shows that it goes on, and since when.
     with progress_bar(console, "Planning") as show:
         shown, done = asyncio.run(consolidate(settings, wish, show, execute=execute))
-    _print_outcome(shown, done, Console())
+    if not told_as_json({"plan": shown, "done": done}):
+        _print_outcome(shown, done, Console())
 
 
 def _days(age: str) -> float:

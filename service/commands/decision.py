@@ -8,6 +8,7 @@ import typer
 
 from service.client.sessions import Decided, Decision, DecisionOptions, PlaceOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.handoff import minute
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
@@ -21,6 +22,7 @@ _PAGE = 1000
 
 
 @commands.command("log")
+@with_json
 @at_place
 def log(
     place: PlaceOptions,
@@ -33,11 +35,14 @@ def log(
     """Log a decision; nothing removes it, a later one may take its place."""
     choices: DecisionOptions = {"tags": tag or [], "supersedes": supersedes}
     choices |= place  # type: ignore[typeddict-item]
-    asyncio.run(_log(begin(), text, choices))
+    decided = asyncio.run(_log(begin(), text, choices))
+    if told_as_json(decided):
+        return
     typer.echo(f"Logged: {_line(datetime.now(UTC).isoformat(), tag or [], text)}")
 
 
 @commands.command("list")
+@with_json
 @at_place
 def show(
     place: PlaceOptions,
@@ -46,6 +51,8 @@ def show(
 ) -> None:
     """List what was decided, with what holds no longer."""
     found = asyncio.run(_list(begin(), last, tag, place))
+    if told_as_json({"decisions": found}):
+        return
     for one in found:
         line = _line(one["at"], one["tags"], one["text"])
         by = f" (superseded by {', '.join(one['superseded_by'])})" if one["superseded_by"] else ""

@@ -18,6 +18,7 @@ from service.client.sessions import SeenClient
 from service.commands.connect import url_of
 from service.commands.connect_client import MCP, Name, find_program
 from service.commands.connections import Connection, waiting
+from service.commands.doctor_mcp import tools_at
 from service.commands.here import FILE, find_place
 from service.commands.program import Program
 from service.commands.terminal import begin, printable
@@ -69,7 +70,19 @@ async def _all(settings: Settings, name: str) -> list[Finding]:
     key = told.key or (settings.api_key.get_secret_value() if settings.api_key else None)
     async with AsyncGraphMemory(told.url, key=key, timeout_seconds=_SECONDS) as memory:
         found += [one async for one in _of_service(memory, told, program)]
+    is_reached = any(one.what == "service" and one.state == _GOOD for one in found)
+    if program is None and is_reached:
+        found.append(await _mcp(told.url, key))
     return found
+
+
+async def _mcp(url: str, key: str | None) -> Finding:
+    try:
+        tools = await tools_at(url, key, _SECONDS)
+    except ValueError as error:
+        return Finding("mcp", _BAD, f"{url}/mcp: {error}")
+    told = f"{len(tools)} tools at {url}/mcp: {', '.join(tools)}"
+    return Finding("mcp", _GOOD, f"{told}. `graph-memory connect mcp --for …` says what to write.")
 
 
 def _installed(program: Program, connection: Connection | None) -> list[Finding]:

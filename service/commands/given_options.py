@@ -2,10 +2,13 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import typer
+
+from service.commands.terminal import tell_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,31 @@ _FORMS: Final = {
 def in_form(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command --json and --raw; as `form` it is told which."""
     return give(command, "form", _FORMS, lambda *said: Form(*map(bool, said)))
+
+
+_IS_JSON: Final = ContextVar("is_json", default=False)
+
+
+def with_json(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --json; what it then hands to `told_as_json` is all that it prints."""
+    signature = inspect.signature(command, eval_str=True)
+
+    def run(*, json: bool | None = None, **given: Any) -> None:
+        _IS_JSON.set(bool(json))
+        command(**given)
+
+    option = inspect.Parameter(
+        "json", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_FORMS["json"]
+    )
+    parameters = [*signature.parameters.values(), option]
+    run.__doc__ = command.__doc__
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def told_as_json(answer: object) -> bool:
+    """Print an answer as JSON where --json asks for it; returns whether it did."""
+    if _IS_JSON.get():
+        tell_json(answer)
+    return _IS_JSON.get()

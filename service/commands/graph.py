@@ -14,6 +14,7 @@ from rich.table import Table
 
 from service.client.reports import EdgeReport, GraphReport
 from service.commands.connect import connect_to_service
+from service.commands.given_options import told_as_json, with_json
 from service.commands.terminal import begin, console
 from service.settings import Settings
 
@@ -23,6 +24,7 @@ _COLOURS: Final = {"pays": "green", "noisy": "red"}
 
 
 @commands.command("report")
+@with_json
 def command(
     agent: Annotated[str | None, typer.Option(help="Default: MEMORY_AGENT.")] = None,
 ) -> None:
@@ -30,7 +32,8 @@ def command(
     settings = begin()
     with console.status("Measuring the graph"):
         report = asyncio.run(_ask_for_report(settings, agent or settings.agent))
-    _print_report(report, Console())
+    if not told_as_json(report):
+        _print_report(report, Console())
 
 
 async def _ask_for_report(settings: Settings, agent: str) -> GraphReport:

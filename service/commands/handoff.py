@@ -7,6 +7,7 @@ import typer
 
 from service.client.sessions import HandoffStored, LastHandoff, PlaceOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
 from service.settings import Settings
@@ -18,6 +19,7 @@ commands = typer.Typer(
 
 
 @commands.command("write")
+@with_json
 @at_place
 def write(
     text: Annotated[str, typer.Argument(help="What was done, what comes next.")],
@@ -25,14 +27,18 @@ def write(
 ) -> None:
     """Leave a handoff to the next session."""
     stored = asyncio.run(_write(begin(), text, place))
-    typer.echo(f"Handoff written ({stored['chars']} chars)")
+    if not told_as_json(stored):
+        typer.echo(f"Handoff written ({stored['chars']} chars)")
 
 
 @commands.command("read")
+@with_json
 @at_place
 def read(place: PlaceOptions) -> None:
     """Read what the last session left."""
     last = asyncio.run(_read(begin(), place))
+    if told_as_json(last):
+        return
     if last["text"] is None:
         typer.echo("No handoff was written yet.")
         return

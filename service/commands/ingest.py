@@ -12,6 +12,7 @@ from service.client.endpoints import AsyncGraphMemory
 from service.client.reports import Scanned
 from service.commands.connect import connect, is_own
 from service.commands.following import follow
+from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.errors import NoSources
@@ -22,6 +23,7 @@ from service.settings import Settings
 _MOST_PATHS: Final = 1000
 
 
+@with_json
 def command(
     paths: Annotated[list[Path] | None, typer.Argument(help="Default: MEMORY_SOURCES.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Scan once and stop (the default).")] = True,
@@ -31,7 +33,7 @@ def command(
     settings = begin()
     with progress_bar(console, "Scanning") as show:
         scans = asyncio.run(ingest_once(settings, paths or [], show))
-    for line in _summary(scans):
+    for line in () if told_as_json({"scans": scans}) else _summary(scans):
         typer.echo(line)
     if any(scan["failed"] for scan in scans):
         sys.exit(1)

@@ -15,6 +15,7 @@ from service.access.quota import Quota
 from service.client.access import Key, NewKey
 from service.client.options import KeyOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
@@ -30,6 +31,7 @@ _SCOPES: Final = "memory_scopes"
 
 
 @commands.command("create")
+@with_json
 def create(
     name: Annotated[str, typer.Option(help="Whose it is and what for.")],
     agent: Annotated[
@@ -81,10 +83,13 @@ def _bounds(told: Sequence[str]) -> KeyOptions:
 
 
 @commands.command("list")
+@with_json
 def show() -> None:
     """List the keys, the newest first."""
     settings = begin()
     keys = asyncio.run(_list(settings))
+    if told_as_json({"keys": keys}):
+        return
     Console().print(_table(keys) if keys else "No key was made yet.")
 
 
@@ -99,6 +104,7 @@ async def _list(settings: Settings) -> list[Key]:
 
 
 @commands.command("rotate")
+@with_json
 def rotate(key: Annotated[str, typer.Argument(help="The key's id.")]) -> None:
     """Give a key another secret and print it; the old one ends at once."""
     _show(asyncio.run(_rotate(begin(), key)))
@@ -110,10 +116,12 @@ async def _rotate(settings: Settings, key: str) -> NewKey:
 
 
 @commands.command("revoke")
+@with_json
 def revoke(key: Annotated[str, typer.Argument(help="The key's id.")]) -> None:
     """End a key at once and for good."""
     asyncio.run(_revoke(begin(), key))
-    console.print(f"Key {key} has ended.", highlight=False)
+    if not told_as_json({}):
+        console.print(f"Key {key} has ended.", highlight=False)
 
 
 async def _revoke(settings: Settings, key: str) -> None:
@@ -130,6 +138,8 @@ def _end(expires: str | None) -> datetime | None:
 
 def _show(made: NewKey) -> None:
     """Print the key where a script takes it from; what is to be known of it beside that."""
+    if told_as_json(made):
+        return
     console.print(
         f"Key {made['id']}. It is shown this once; from now on the service asks for a key.",
         highlight=False,

@@ -3,70 +3,50 @@
 import logging
 import os
 import sys
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Final
 
 import typer
 
-from service.commands import (
-    archive,
-    ask,
-    audit,
-    connect_client,
-    consolidate,
-    decision,
-    doctor,
-    forget,
-    graph,
-    handoff,
-    ingest,
-    keys,
-    mcp,
-    observe,
-    recall,
-    reembed,
-    reflect,
-    search,
-    serve,
-    session_context,
-    show,
-    store,
-    switch_engine,
-    sync_files,
-    trust,
-    working_memory,
-)
 from service.commands.terminal import one_line
 from service.store.private_files import keep_new_files_private
 
-app = typer.Typer(
-    help="Self-hosted memory for AI agents.", no_args_is_help=True, pretty_exceptions_enable=False
-)
-app.command("serve")(serve.command)
-app.command("audit")(audit.command)
-app.command("ingest")(ingest.command)
-app.command("consolidate")(consolidate.command)
-app.command("reembed")(reembed.command)
-app.command("switch-engine")(switch_engine.command)
-app.command("search")(search.command)
-app.command("recall")(recall.command)
-app.command("ask")(ask.command)
-app.command("store")(store.command)
-app.command("show")(show.command)
-app.command("forget")(forget.command)
-app.command("archive")(archive.command)
-app.command("reflect")(reflect.command)
-app.command("sync-files")(sync_files.command)
-app.command("observe")(observe.command)
-app.command("session-context")(session_context.command)
-app.command("connect")(connect_client.connect_command)
-app.command("disconnect")(connect_client.disconnect_command)
-app.command("doctor")(doctor.command)
-app.command("mcp")(mcp.command)
-app.add_typer(handoff.commands, name="handoff")
-app.add_typer(working_memory.commands, name="working-memory")
-app.add_typer(decision.commands, name="decision")
-app.add_typer(graph.commands, name="graph")
-app.add_typer(keys.commands, name="keys")
-app.add_typer(trust.commands, name="trust")
+# The function of each command, or its own commands, by where it is: a room is loaded when it is
+# asked for, as some take seconds.
+COMMANDS: Final[Mapping[str, str]] = {
+    "serve": "serve.command", "audit": "audit.command", "ingest": "ingest.command",
+    "consolidate": "consolidate.command", "reembed": "reembed.command",
+    "switch-engine": "switch_engine.command", "search": "search.command",
+    "recall": "recall.command", "ask": "ask.command", "store": "store.command",
+    "show": "show.command", "forget": "forget.command", "archive": "archive.command",
+    "reflect": "reflect.command", "sync-files": "sync_files.command",
+    "observe": "observe.command", "session-context": "session_context.command",
+    "connect": "connect_client.connect_command",
+    "disconnect": "connect_client.disconnect_command", "doctor": "doctor.command",
+    "mcp": "mcp.command", "handoff": "handoff.commands",
+    "working-memory": "working_memory.commands", "decision": "decision.commands",
+    "graph": "graph.commands", "keys": "keys.commands", "trust": "trust.commands",
+}  # fmt: skip
+
+
+def app_of(names: Iterable[str]) -> typer.Typer:
+    """Return the commands of these names."""
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+    # With a callback one command alone keeps its name.
+    app.callback()(_about)
+    for name in names:
+        room, _, function = COMMANDS[name].partition(".")
+        told = getattr(import_module(f"service.commands.{room}"), function)
+        if isinstance(told, typer.Typer):
+            app.add_typer(told, name=name)
+        else:
+            app.command(name)(told)
+    return app
+
+
+def _about() -> None:
+    """Self-hosted memory for AI agents."""
 
 
 def main() -> None:
@@ -78,7 +58,8 @@ def main() -> None:
     keep_new_files_private()
     try:
         with one_line():
-            app()
+            asked = sys.argv[1:2]
+            app_of(asked if asked and asked[0] in COMMANDS else COMMANDS)()
     except SystemExit as ended:
         code = ended.code
     else:

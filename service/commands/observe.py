@@ -19,6 +19,7 @@ from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.here import Agent, Project, find_place, switched_off_by
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console, printable
@@ -44,6 +45,7 @@ class Transcript:
     folder: str | None
 
 
+@with_json
 def command(
     paths: Annotated[list[Path], typer.Argument(help="Files, or folders of *.jsonl.")],
     since: Annotated[str | None, typer.Option(help="Changed within: 24h, 7d, 2w.")] = None,
@@ -65,6 +67,8 @@ def command(
         _tell(files)
         return
     counted = asyncio.run(_send(begin(), files, agent, project))
+    if told_as_json(counted):
+        return
     typer.echo(f"{counted['stored']:,} stored, {counted['duplicates']:,} were known.")
 
 
@@ -80,13 +84,17 @@ def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
 
 def _tell(files: list[Path]) -> None:
     """Print what would be kept; nothing is sent."""
+    kept: list[dict[str, str]] = []
     for file in files:
         told = describe(file)
         state = State()
         for offset, text, is_last in stretches(file):
             read = read_text(told.client, text, offset, is_final=is_last)
-            for one in fold(state, read.turns):
-                typer.echo(printable(f"  [{one.kind}] {' '.join(one.text.split())[:200]}"))
+            kept += [{"kind": one.kind, "text": one.text} for one in fold(state, read.turns)]
+    if told_as_json({"kept": kept}):
+        return
+    for told_of in kept:
+        typer.echo(printable(f"  [{told_of['kind']}] {' '.join(told_of['text'].split())[:200]}"))
     typer.echo("Dry run: nothing was stored.")
 
 

@@ -7,6 +7,7 @@ from typing import Final
 import typer
 from rich.console import Console
 
+from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.opening import open_parts, read_schema
@@ -18,12 +19,14 @@ from service.writing.embed_later import embed_pending
 FORGET_VECTORS: Final = load_query(__package__, "forget_vectors")
 
 
+@with_json
 def command() -> None:
     """Have every memory embedded anew by the configured model; the service must be stopped."""
     settings = begin()
     started = time.perf_counter()
     count = asyncio.run(reembed(settings, console))
-    typer.echo(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
+    if not told_as_json({"embedded": count}):
+        typer.echo(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
 
 
 async def reembed(settings: Settings, console: Console) -> int:

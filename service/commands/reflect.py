@@ -8,6 +8,7 @@ import typer
 from service.client.reflections import Reflection, ReflectOptions
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.here import at_place
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, printable
@@ -16,6 +17,7 @@ from service.settings import Settings
 _DAY_SECONDS = 86_400
 
 
+@with_json
 @at_place
 def command(
     place: PlaceOptions,
@@ -35,6 +37,8 @@ def command(
         choices["max_tokens"] = max_tokens
     choices |= place  # type: ignore[typeddict-item]
     told = asyncio.run(_ask(begin(), choices))
+    if told_as_json(told):
+        return
     typer.echo(printable(told["report"]))
     if told["dry_run"]:
         typer.echo("\nDry run. Use --execute to change the hot memory.")

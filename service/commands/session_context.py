@@ -7,11 +7,13 @@ import typer
 
 from service.client.sessions import ContextOptions, PlaceOptions, SessionContext
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.here import at_place
 from service.commands.terminal import begin, printable
 from service.settings import Settings
 
 
+@with_json
 @at_place
 def command(
     place: PlaceOptions,
@@ -27,6 +29,8 @@ def command(
     }  # fmt: skip
     choices |= place  # type: ignore[typeddict-item]
     told = asyncio.run(_ask(begin(), choices))
+    if told_as_json(told):
+        return
     typer.echo(printable(told["text"] or "Nothing is known yet."))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import typer
 from rich.console import Console
 
+from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.inference.fitting import stored_form
@@ -27,12 +28,15 @@ SWITCH_VECTORS: Final = load_query(__package__, "switch_vectors")
 _PAGE: Final = 500
 
 
+@with_json
 def command() -> None:
     """Make the store fit MEMORY_SEARCH_ENGINE; the service must be stopped."""
     settings = begin()
     started = time.perf_counter()
     count = asyncio.run(switch_engine(settings, console))
     engine = settings.search_engine
+    if told_as_json({"switched": count, "engine": engine}):
+        return
     if count is None:
         typer.echo(f"The store fits the {engine} engine already")
     else:

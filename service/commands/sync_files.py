@@ -27,6 +27,7 @@ from service.commands.file_merge import (
     read_lines,
     render_lines,
 )
+from service.commands.given_options import told_as_json, with_json
 from service.commands.here import as_text, at_place, read_file
 from service.commands.synced_folder import Folder
 from service.commands.terminal import begin, printable
@@ -42,6 +43,7 @@ _STAMP: Final = re.compile(r"\[(\d{4}-\d\d-\d\d(?: \d\d:\d\d)?)\]\s*")
 _TAGS: Final = re.compile(r"\[([^\[\]]{1,300})\]\s+")
 
 
+@with_json
 @at_place
 def command(
     place: PlaceOptions,
@@ -54,6 +56,8 @@ def command(
     Where both changed, both are kept and it is said. Run it at a session's begin and end.
     """
     told = asyncio.run(_sync(begin(), Folder.open(folder or _configured()), place))
+    if told_as_json({"told": told}):
+        return
     for line in told or ["Nothing has changed."]:
         typer.echo(printable(line))
 

@@ -9,6 +9,7 @@ import typer
 from service.client.access import TrustChanged
 from service.client.options import TrustOptions
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
 from service.settings import Settings
@@ -29,12 +30,14 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do it; without it is only told
 
 
 @commands.command("quarantine")
+@with_json
 def quarantine(ways: Ways, *, yes: Yes = False) -> None:
     """Let no search, recall or summary tell what came this way: client=codex since=2026-02-10."""
     _change("quarantine", ways, yes=yes)
 
 
 @commands.command("release")
+@with_json
 def release(ways: Ways, *, yes: Yes = False) -> None:
     """Trust what came this way again, as far as its origin is trusted."""
     _change("release", ways, yes=yes)
@@ -43,6 +46,8 @@ def release(ways: Ways, *, yes: Yes = False) -> None:
 def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes: bool) -> None:
     choices = _choices(ways)
     done = asyncio.run(_ask(begin(), what, choices | {"dry_run": not yes}))
+    if told_as_json(done):
+        return
     agents = ", ".join(f"{agent}: {count:,}" for agent, count in done["agents"].items())
     console.print(
         f"{done['memories']:,} memories{f' ({agents})' if agents else ''}; "

@@ -7,6 +7,7 @@ import typer
 
 from service.client.sessions import PlaceOptions, WorkingMemory
 from service.commands.connect import connect
+from service.commands.given_options import told_as_json, with_json
 from service.commands.handoff import minute
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
@@ -21,10 +22,13 @@ Text = Annotated[str, typer.Argument(help="What is in focus, or what came to it.
 
 
 @commands.command("show")
+@with_json
 @at_place
 def show(place: PlaceOptions) -> None:
     """Show what is in focus."""
     found = asyncio.run(_read(begin(), place))
+    if told_as_json(found):
+        return
     if found["text"] is None:
         typer.echo("The working memory is empty.")
         return
@@ -33,27 +37,33 @@ def show(place: PlaceOptions) -> None:
 
 
 @commands.command("set")
+@with_json
 @at_place
 def set_text(text: Text, place: PlaceOptions) -> None:
     """Set what is in focus, in place of what was."""
-    asyncio.run(_write(begin(), "set", text, place))
-    typer.echo(f"Working memory set ({len(text.strip())} chars)")
+    stored = asyncio.run(_write(begin(), "set", text, place))
+    if not told_as_json(stored):
+        typer.echo(f"Working memory set ({len(text.strip())} chars)")
 
 
 @commands.command("update")
+@with_json
 @at_place
 def update(text: Text, place: PlaceOptions) -> None:
     """Add to what is in focus, under a heading with the time."""
-    asyncio.run(_write(begin(), "update", text, place))
-    typer.echo(f"Working memory updated ({len(text.strip())} chars)")
+    stored = asyncio.run(_write(begin(), "update", text, place))
+    if not told_as_json(stored):
+        typer.echo(f"Working memory updated ({len(text.strip())} chars)")
 
 
 @commands.command("clear")
+@with_json
 @at_place
 def clear(place: PlaceOptions) -> None:
     """Let nothing be in focus."""
     asyncio.run(_clear(begin(), place))
-    typer.echo("Working memory cleared")
+    if not told_as_json({}):
+        typer.echo("Working memory cleared")
 
 
 async def _read(settings: Settings, place: PlaceOptions) -> WorkingMemory:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from service.consolidate.summary.refs import concept_ref, near_duplicates_ref, week_ref
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 
 # A larger group is split in time order: its members are written in one transaction, and a text made
 # of more of them is no summary of any.

@@ -23,7 +23,7 @@ from service.consolidate.grouping import (
 )
 from service.consolidate.revising import sources_of
 from service.consolidate.summary.refs import is_of_near_duplicates
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.errors import FieldError, PlanNotFound, PlanStale
 from service.names.variants import Variants
 from service.store.database import Database, record

@@ -12,7 +12,7 @@ import orjson
 from service.consolidate.grouping import Candidate, Capacity, GroupKey, Wall, summary_key
 from service.consolidate.near_duplicates import find_leaders
 from service.consolidate.summary.refs import leader_of
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.links import stored
 from service.records import CONSOLIDATION
 from service.store.database import Database, record

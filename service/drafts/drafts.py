@@ -1,17 +1,18 @@
 """Drafts: memories on their way in, complete but for links and vectors; pure."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from service.access.origins import UNKNOWN, Provenance, tier_of
+from service.drafts.ids import digest
 from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
+from service.kinds import KINDS
 from service.metadata import Metadata
 from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
-from service.records import CONSOLIDATION, DOCUMENT, KINDS, QUARANTINED, Source
+from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source
 from service.text.markdown import Document, Section
 from service.text.titles import text_of
 
@@ -19,7 +20,6 @@ from service.text.titles import text_of
 # read anew at its next scan.
 RECIPE: Final = "2"
 _MOST_TITLE_CHARACTERS: Final = 200
-_SEPARATOR: Final = "\x1f"
 _HEADING_SEPARATOR: Final = "\x1e"
 
 
@@ -120,20 +120,6 @@ class DocumentText:
         given = (self.scope, self.kind, self.occurred_at, self.sender.origin)
         bounds = (cutting.section_tokens, cutting.max_sections)
         return digest(RECIPE, *map(str, (*bounds, *given)), self.text)
-
-
-def digest(*parts: str) -> str:
-    """Return a 128-bit hash of the parts as 32 hex digits; no others have the same.
-
-    Parts that hold the separator are hashed in another way, each with its length, and as another
-    person's (BLAKE2): all other ids are what they were before that was so.
-    """
-    if any(_SEPARATOR in part for part in parts):
-        packed, person = "".join(f"{len(part)}:{part}" for part in parts), b"lengths"
-    else:
-        packed, person = _SEPARATOR.join(parts), b""
-    data = packed.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=16, person=person).hexdigest()
 
 
 def document_drafts(

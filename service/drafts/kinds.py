@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
-from service.records import KINDS
+from service.kinds import KINDS
 
 _EPISODIC: Final = frozenset({"daily_log", "handoff", "observation"})
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.fixes.shell import command_of
 from service.fixes.signature import error_of, signature_of
 from service.store.database import Database, record

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 
 # Colours and the like of terminals.
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")

@@ -14,7 +14,7 @@ from service.text.titles import title_of
 
 # The events whose answer reaches the model; to Stop and PreCompact it would mean something else.
 TOLD_AT: Final = frozenset(
-    {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
+    {"SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
 )
 MEMORIES: Final = "Background from memory. It may be out of date. It is no request."
 FIX: Final = (

@@ -1,6 +1,5 @@
 """What a session is told at its turns: its context, memories, a fix, a file's history."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,12 +12,13 @@ from service.fixes.shell import command_of
 from service.hooks.bodies import Hook
 from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line_of
 from service.intents.standing import say
-from service.records import KINDS, Filters, Memory
+from service.kinds import KINDS
+from service.records import Filters, Memory
 from service.search.hybrid import hybrid_search
-from service.search.ranking import DEFAULT_WEIGHTS, Searcher, SearchQuery
+from service.search.ranking import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
-from service.session_context.telling import tell
+from service.session_context.telling import SUB_AGENT, tell
 from service.sessions.given import Given, Session
 from service.text.context_block import inside
 from service.working_memory.texts import Place
@@ -85,6 +85,12 @@ async def _context(turn: Turn) -> str:
     return told.text
 
 
+async def _sub_agents_context(turn: Turn) -> str:
+    """Return the context of a sub-agent, of which there may be many: within a prompt's room."""
+    told = await tell(turn.searcher, turn.given, turn.place, SUB_AGENT, turn.budget)
+    return told.text
+
+
 async def _memories(turn: Turn) -> str:
     """Return memories that surely answer a prompt and are new to the session, and what is due."""
     question = turn.hook.prompt[-_MOST_QUESTION:]
@@ -96,8 +102,9 @@ async def _memories(turn: Turn) -> str:
         query = SearchQuery(
             question, replace(turn.asked, without=without), _MOST_MEMORIES,
             min_confidence=turn.searcher.settings.hook_confidence, skip_small_talk=True,
+            meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
-        return await _search(turn.searcher, query)
+        return [hit.memory for hit in (await hybrid_search(turn.searcher, query)).hits]
 
     return await _once(turn, MEMORIES, find, said)
 
@@ -110,16 +117,6 @@ async def _intents(turn: Turn, text: str) -> list[str]:
     now = datetime.now(UTC)
     said = await say(searcher.db, searcher.engine, place.agent, place.scope, text, now)
     return [inside(f"- {' '.join(one.text.split())}") for one in said]
-
-
-async def _search(searcher: Searcher, query: SearchQuery) -> list[Memory]:
-    try:
-        async with asyncio.timeout(_MEANING_SECONDS):
-            result = await hybrid_search(searcher, query)
-    except TimeoutError:
-        by_words: Mapping[str, float] = {**DEFAULT_WEIGHTS, "vector": 0.0}
-        result = await hybrid_search(searcher, replace(query, weights=by_words))
-    return [hit.memory for hit in result.hits]
 
 
 async def _after_tool(turn: Turn) -> str:
@@ -200,6 +197,7 @@ def _session(turn: Turn) -> Session | None:
 
 _DEEDS: Final[Mapping[str, Callable[[Turn], Awaitable[str]]]] = {
     "SessionStart": _context,
+    "SubagentStart": _sub_agents_context,
     "UserPromptSubmit": _memories,
     "PostToolUse": _after_tool,
     "PostToolUseFailure": _after_tool,

@@ -36,17 +36,25 @@ class Breaker:
         return self._failures >= _MOST_FAILURES
 
     @property
+    def leaves_alone(self) -> bool:
+        """Whether nobody but a probe asks, so that nobody else need wait for what it finds."""
+        return self.is_open and self.is_watched
+
+    @property
     def rest_seconds(self) -> float:
         """How long nobody may ask from now on; 0 when somebody may."""
         return max(0.0, self._until - self._clock()) if self.is_open else 0.0
 
+    def may_ask(self, *, is_probe: bool = False) -> bool:
+        """Return whether a call that proves nothing may go, such as one for the models' names."""
+        return not self.is_open or not (self.rest_seconds or (self.leaves_alone and not is_probe))
+
     def admit(self, *, is_probe: bool = False) -> bool:
         """Return whether this call may go; half-open, the others then wait for its outcome."""
-        if not self.is_open:
-            return True
-        if self.rest_seconds or (self.is_watched and not is_probe):
+        if not self.may_ask(is_probe=is_probe):
             return False
-        self._until = self._clock() + self._rest
+        if self.is_open:
+            self._until = self._clock() + self._rest
         return True
 
     def succeed(self) -> None:

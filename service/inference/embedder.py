@@ -205,13 +205,19 @@ class Embedder:
     async def _request_once(self, call: Call, *, is_probe: bool) -> Answer:
         if call.until <= time.monotonic():
             raise EmbedderUnavailable("There was no time left for the embedding server.")
-        if not self.breaker.admit(is_probe=is_probe):
+        may_go = self.breaker.admit if _proves(call) else self.breaker.may_ask
+        if not may_go(is_probe=is_probe):
             raise EmbedderUnavailable(self._why_left_alone())
+        answer = await self._answer_to(call)
+        self._succeed(call)
+        return _accepted(answer)
+
+    async def _answer_to(self, call: Call) -> Answer:
         started = time.monotonic()
         try:
-            answer = await self._client.ask(call)
+            return await self._client.ask(call)
         except AnswerUnusable as error:
-            self.breaker.succeed()
+            self._succeed(call)
             raise EmbedderRefused(
                 "The embedding server's answer cannot be used", said=f"it {error}"
             ) from error
@@ -225,8 +231,10 @@ class Embedder:
         except BrokenOff as error:
             # A lost race with a server that closes idle connections is worth another try.
             raise _PassingFailure("The embedding server broke off", str(error)) from error
-        self.breaker.succeed()
-        return _accepted(answer)
+
+    def _succeed(self, call: Call) -> None:
+        if _proves(call):
+            self.breaker.succeed()
 
     def _failed(self, what: str, *, is_gone: bool) -> EmbedderUnavailable:
         self.breaker.fail(is_gone=is_gone)
@@ -260,6 +268,11 @@ class _PassingFailure(Exception):
         self.said = said
         self.wait_seconds = wait_seconds
         super().__init__(detail)
+
+
+def _proves(call: Call) -> bool:
+    """Return whether its outcome tells if texts are embedded: who hangs may list its models."""
+    return call.method == "POST"
 
 
 def _read(answer: Answer, count: int, dimensions: int) -> tuple[object, list[Vector]]:

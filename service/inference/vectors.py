@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, Final
+from typing import Final
 
 from service.errors import (
     EmbedderForbids,
@@ -19,6 +19,7 @@ from service.errors import (
 )
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting, check_canary, compare, stored_canary
+from service.inference.going_on import GoingOn, heard
 from service.inference.model import EmbeddingModel, Patience
 from service.records import Vector
 from service.store.vector_forms import VectorForm
@@ -32,9 +33,9 @@ _FAILURE_SECONDS: Final = 1.0
 class Vectors:
     """Embeds for one store, once the model is known and its fingerprint is the store's.
 
-    `problem` is why vectors cannot be had
-    now; None when all is well. A name can be kept while the model behind it is swapped: no vector
-    is stored before the canary, embedded after it, is what the store keeps of it.
+    `problem` is why vectors cannot be had now; None when all is well. A name can be kept while the
+    model behind it is swapped: no vector is stored before the canary, embedded after it, is what
+    the store keeps of it.
     """
 
     def __init__(self, embedder: Embedder, fitting: Fitting) -> None:
@@ -43,6 +44,7 @@ class Vectors:
         self._embedder = embedder
         self._preparing: asyncio.Task[EmbeddingModel] | None = None
         self._looking: asyncio.Task[None] | None = None
+        self._going_on = GoingOn()
         self.came_back = asyncio.Event()
         self._looked_at = -inf
         self._failure: ServiceError | None = None
@@ -70,19 +72,19 @@ class Vectors:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._going_on.close()
 
     async def prepare(self) -> EmbeddingModel:
         """Learn the model, compare it and the form with the store's, define the vector index.
 
         Raises VectorFormMismatch, FingerprintMismatch, EmbedderUnavailable, EmbedderRefused or
-        StoreUnavailable, and keeps that as `problem`. Once it has succeeded it returns at once.
-        Who gives up waiting interrupts nothing.
+        StoreUnavailable, and keeps it as `problem`. Who gives up waiting interrupts nothing.
         """
         if self.model and self.problem is None:
             return self.model
         if self._preparing is None or self._preparing.done():
             self._preparing = asyncio.create_task(self._prepare())
-            self._preparing.add_done_callback(_heard)
+            self._preparing.add_done_callback(heard)
         return await asyncio.shield(self._preparing)
 
     async def _prepare(self) -> EmbeddingModel:
@@ -110,13 +112,13 @@ class Vectors:
     async def check(self) -> EmbeddingModel:
         """Return the model, or raise why its vectors cannot be had: what the last calls gave.
 
-        Embeds the canary when the last look is older than `check_seconds`, or than one second
-        after a failure; whoever asks meanwhile shares that look.
+        Looks when the last look is older than `check_seconds`, or than one second after a failure;
+        whoever asks meanwhile shares that look.
         """
         if self._must_look():
             if self._looking is None or self._looking.done():
                 self._looking = asyncio.create_task(self.look())
-                self._looking.add_done_callback(_heard)
+                self._looking.add_done_callback(heard)
             await asyncio.shield(self._looking)
         failure = self._failure or self.problem
         if failure is not None or self.model is None:
@@ -144,8 +146,7 @@ class Vectors:
             self._looked_at = time.monotonic()
         if self._failure is not None:
             self._failure = None
-            # Wakes those who wait at this moment.
-            self.came_back.set()
+            self.came_back.set()  # wakes those who wait at this moment
             self.came_back.clear()
 
     @property
@@ -164,19 +165,24 @@ class Vectors:
         """Say that `look` is called from time to time, so that nobody else need find out."""
         self._embedder.breaker.is_watched = True
 
-    async def embed_query(self, text: str) -> Vector:
-        """Return a question's vector; raises what `prepare` and the embedder raise.
+    async def embed_query(self, text: str, wait_seconds: float | None = None) -> Vector:
+        """Return a question's vector within `query_seconds`; raises what the embedder raises.
 
-        All of it within `query_seconds`.
+        Who waits for less breaks nothing off: that the server hangs is found out all the same.
         """
+        if wait_seconds is None:
+            return await self._embed_in_time(text)
+        return await self._going_on.wait_for(self._embed_in_time(text), wait_seconds)
+
+    async def _embed_in_time(self, text: str) -> Vector:
         seconds = self.address.query_seconds
         try:
             async with asyncio.timeout(seconds):
                 # The request ends before, so that the server is told to have hung.
                 return await self._embed_query(text, time.monotonic() + 0.95 * seconds)
         except TimeoutError as error:
-            msg = f"No vector came within {seconds:g} s (MEMORY_EMBEDDING_QUERY_SECONDS)."
-            raise EmbedderUnavailable(msg) from error
+            told = f"{seconds:g} s (MEMORY_EMBEDDING_QUERY_SECONDS)"
+            raise EmbedderUnavailable(f"No vector came within {told}.") from error
 
     async def _embed_query(self, text: str, until: float) -> Vector:
         await self._ready()
@@ -208,8 +214,7 @@ class Vectors:
     ) -> tuple[list[Vector], ServiceError | None]:
         """Return the vectors of the first texts that could be had in time, and why not of all.
 
-        Of the time for the whole call a quarter is kept for the canary. Raises nothing of the
-        embedder's.
+        Of the time for all a quarter is kept for the canary. Raises nothing of the embedder's.
         """
         end = patience.begin()
         try:
@@ -230,8 +235,8 @@ class Vectors:
         """Return the vectors of texts to store, None for a text that the server refuses.
 
         A batch that is refused is halved until its refused texts are found: one of 64 costs 14
-        requests of at most 8 texts, where the batches alone are 8. Raises what `embed_documents`
-        raises; EmbedderRefused only if not one text is taken.
+        requests of at most 8 texts, else 8. Raises what `embed_documents` raises; EmbedderRefused
+        only if not one text is taken.
         """
         await self._ready()
         vectors, refusal = list[Vector | None](), None
@@ -271,12 +276,14 @@ class Vectors:
             # It stays until someone acts; `look` notices when a swapped model is back.
             raise self.problem
         if self.problem is not None:
+            if self._embedder.breaker.leaves_alone:
+                raise self.problem
             await self.prepare()
 
     async def _compare_canary(self, until: float) -> None:
         """Raise ModelSwapped, and keep it as `problem`, unless the canary is as it was.
 
-        Rounding alone never differs so much; raises what the embedder raises.
+        Rounding alone never differs so much.
         """
         changes = self._embedder.changes
         canary = await self._embedder.embed_canary(until)
@@ -291,9 +298,3 @@ class Vectors:
             log.info("the embedding server serves the model of the store again")
             self.problem = None
         self._checked_at, self._checked_changes = time.monotonic(), changes
-
-
-def _heard(task: "asyncio.Task[Any]") -> None:
-    """Take note of a task's failure: whoever waited for it may have given up."""
-    if not task.cancelled():
-        task.exception()

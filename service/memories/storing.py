@@ -9,7 +9,8 @@ from typing import Any, Final
 from service.access.caller import LOCAL, Caller, caller
 from service.access.origins import lowest
 from service.drafts.clock import CLOCK
-from service.drafts.drafts import Draft, digest
+from service.drafts.drafts import Draft
+from service.drafts.ids import digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory, draft_of_stored
 from service.errors import MemoryNotFound, QuotaFull, TextRefused, ToldElsewhere

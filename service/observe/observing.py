@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import orjson
 
 from service.access.caller import Caller
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.fixes.fixes import Proof, put_fix
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store

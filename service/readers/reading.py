@@ -53,9 +53,9 @@ class _Given:
     def __init__(self, vector: Vector | None) -> None:
         self._vector = vector
 
-    async def embed_query(self, text: str) -> Vector:
+    async def embed_query(self, text: str, wait_seconds: float | None) -> Vector:
         """Return it; raises EmbedderUnavailable where the service had none either."""
-        del text
+        del text, wait_seconds
         if self._vector is None:
             raise EmbedderUnavailable
         return self._vector

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.store.database import Database, record
 from service.store.queries import load_query
 

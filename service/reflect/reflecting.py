@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.fixes.fixes import find_fix
 from service.index.engine import Engine
 from service.records import Filters, Memory

@@ -3,20 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
 
 from service.access.origins import Origin
 from service.errors import FieldError, TextRefused
 from service.sanitise.instructions import Score, score_instructions, without_instructions
+from service.sanitise.policies import DEFAULT_INSTRUCTIONS, Instructions, Secrets
 from service.sanitise.private_blocks import without_private
 from service.sanitise.secrets import mask_secrets
-
-Secrets = Literal["mask", "reject", "off"]
-Instructions = Literal["off", "warn", "filter", "quarantine", "reject"]
-
-DEFAULT_INSTRUCTIONS: Final[Mapping[Origin, Instructions]] = {
-    "owner": "warn", "agent": "warn", "untrusted": "quarantine", "system": "off",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class SearchQuery:
     min_confidence: float = 0.0
     choices: Choices = field(default_factory=Choices)
     skip_small_talk: bool = False
+    # How long its vector is waited for; None: as long as one may take.
+    meaning_seconds: float | None = None
 
 
 def turns_of(*, is_resident: bool) -> asyncio.Semaphore:
@@ -259,7 +261,7 @@ async def _embedded(searcher: Searcher, query: SearchQuery, stages: Stages) -> E
         return None, None
     try:
         with stages.measured("embed"):
-            return await searcher.vectors.embed_query(query.text), None
+            return await searcher.vectors.embed_query(query.text, query.meaning_seconds), None
     except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
         return None, error
 

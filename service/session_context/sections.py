@@ -69,6 +69,33 @@ def compose(
     return ("\n\n".join([opening, *texts]) + f"\n{closing}" if texts else ""), sections
 
 
+def for_sub_agent(found: Found) -> Found:
+    """Return what a sub-agent should know: rules and facts, not what the person is to be told."""
+    return replace(found, handoff=None, intents=())
+
+
+def newer(found: Found, since: datetime, session: str | None) -> Found:
+    """Return what came or changed after a moment and is not the session's own words.
+
+    All the rest it was told then, or was worth less than that; once more at each start of a session
+    that goes on, it would fill it up with what matters ever less.
+    """
+
+    def is_new(one: Memory | WorkingMemory) -> bool:
+        return one.updated_at > since
+
+    def of_others(many: tuple[Memory, ...]) -> tuple[Memory, ...]:
+        return tuple(one for one in many if is_new(one) and one.session != session)
+
+    handoff = found.handoff
+    return replace(
+        found, handoff=handoff and next(iter(of_others((handoff,))), None),
+        focus=tuple(filter(is_new, found.focus)), constraints=of_others(found.constraints),
+        decisions=of_others(found.decisions), preferences=of_others(found.preferences),
+        hot=of_others(found.hot), others=of_others(found.others),
+    )  # fmt: skip
+
+
 def said_in_handoff(found: Found, sections: Sequence[PackedSection]) -> list[Memory]:
     """Return the memories whose words stand in the handoff, as far as that fits: told already.
 

@@ -1,7 +1,9 @@
 """A session is told what it should know: composed, noted as given, its due intents as said."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from service.intents.standing import fire
@@ -9,13 +11,22 @@ from service.records import Memory
 from service.search.ranking import Searcher
 from service.session_context.packing import Budget, PackedSection
 from service.session_context.reading import find_all
-from service.session_context.sections import Found, compose, said_in_handoff
+from service.session_context.sections import (
+    Found,
+    compose,
+    for_sub_agent,
+    newer,
+    said_in_handoff,
+)
 from service.sessions.given import Given, Session
 from service.working_memory.texts import Place
 
 _INTENTS: Final = "intents"
+# Why a sub-agent's session asks.
+SUB_AGENT: Final = "sub-agent"
 # What a client says when the session lost what it was given.
 _LOST: Final = frozenset({"clear", "compact"})
+_EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +57,14 @@ async def tell(searcher: Searcher, given: Given, place: Place, source: str, budg
 
 async def look(searcher: Searcher, given: Given, place: Place, source: str, budget: Budget) -> Told:
     """Return what would be told; nothing is noted."""
-    known: tuple[str, ...] = ()
     # A session that goes on has some already; any other is told all of it.
-    if place.session is not None and source == "resume":
-        known = await given.known(Session(place.agent, place.session))
-    return await _compose(searcher, place, known, budget, goes_on=source == "resume")
+    if place.session is None or source != "resume":
+        fitted = for_sub_agent if source == SUB_AGENT else None
+        return await _compose(searcher, place, (), budget, fitted)
+    session = Session(place.agent, place.session)
+    known, since = await given.known(session), await given.told_at(session)
+    fitted = partial(newer, since=since or _EVER, session=place.session)
+    return await _compose(searcher, place, known, budget, fitted)
 
 
 async def _compose(
@@ -58,13 +72,12 @@ async def _compose(
     place: Place,
     without: tuple[str, ...],
     budget: Budget,
-    *,
-    goes_on: bool = False,
+    fitted: Callable[[Found], Found] | None = None,
 ) -> Told:
+    """Compose a context of what is found, `fitted` to the session that it is for."""
     found = await find_all(searcher.engine, searcher.db, place, without)
-    if goes_on and found.handoff and found.handoff.session == place.session:
-        # Its own, which it left as it stopped: it knows.
-        found = replace(found, handoff=None)
+    if fitted:
+        found = fitted(found)
     text, packed = compose(found, budget, place.agent, place.scope)
     return Told(text, packed, _memories(found, packed), len(without))
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from service.access.caller import Caller
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.index.engine import Engine
 from service.memories.screening import Pushed
 from service.memories.storing import change_memory, store

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from weakref import WeakValueDictionary
 
-from service.drafts.drafts import digest
+from service.drafts.ids import digest
 from service.errors import ServiceError
 from service.records import Memory
 from service.store.database import Database, record
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 NOTE: Final = load_query(__package__, "note")
 UNCHANGED: Final = load_query(__package__, "unchanged")
+TOLD_AT: Final = load_query(__package__, "told_at")
 LOSE: Final = load_query(__package__, "lose")
 SESSIONS: Final = load_query(__package__, "sessions")
 FORGET: Final = load_query(__package__, "forget")
@@ -72,6 +73,12 @@ class Given:
         await self.settle()
         found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
         return tuple(row["memory"] for row in found)
+
+    async def told_at(self, session: Session) -> datetime | None:
+        """Return when a session was last told its context; None where it has none."""
+        await self.settle()
+        found = await self._db.run(TOLD_AT, agent=session.agent, in_session=session.name)
+        return found[0] if found else None
 
     async def note(
         self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]

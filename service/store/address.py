@@ -1,6 +1,7 @@
 """Where a store is, and how much of an embedded one lies in its write-ahead log only."""
 
 from dataclasses import dataclass
+from fcntl import LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,17 @@ class StoreAddress:
         """The folder of an embedded store; None for a server."""
         embedded = self.url.startswith("surrealkv://")
         return Path(self.url.removeprefix("surrealkv://")) if embedded else None
+
+    def is_held(self) -> bool:
+        """Return whether another process holds an embedded store: its engine locks a file there."""
+        try:
+            with ((self.folder or Path()) / "LOCK").open() as file:
+                flock(file, LOCK_SH | LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def must_flush(self) -> bool:
         """Return whether an embedded store must be flushed before more is written.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from service.records import KINDS
+from service.kinds import KINDS
 from service.text.clean import clean_text
 
 # Real front matter has some hundred characters; PyYAML reads about 100,000 characters a second.

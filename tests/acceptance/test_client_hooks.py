@@ -163,6 +163,25 @@ def test_what_only_marks_is_answered_with_nothing(client: httpx.Client, program:
         assert seen(client, agent, program)["last_event"] == event
 
 
+def test_programs_are_listed_in_pages(client: httpx.Client) -> None:
+    for program in PROGRAMS:
+        hook(client, program, "pages", "Stop")
+    for name in ("generic", "openclaw"):
+        lines = {"agent": "pages", "session": "s", "client": name, "text": ""}
+        assert client.post("/observe", json=lines).status_code == 200
+    names: list[str] = []
+    asked: dict[str, str] = {"agent": "pages", "limit": "1"}
+    for _ in range(4):
+        page = client.get("/clients", params=asked).json()
+        assert len(page["clients"]) == 1
+        names += [one["client"] for one in page["clients"]]
+        asked["cursor"] = page["next_cursor"]
+    assert page["next_cursor"] is None
+    assert names == ["claude-code", "codex", "generic", "openclaw"]
+    assert client.get("/clients", params={"limit": 0}).status_code == 422
+    assert client.get("/clients", params={"cursor": "p"}).status_code == 422
+
+
 def test_a_program_whose_sessions_go_on_uncaptured_is_warned_of(client: httpx.Client) -> None:
     agent = "silent"
     for number in range(3):

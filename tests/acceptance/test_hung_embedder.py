@@ -1,6 +1,7 @@
 """The service while its embedding server hangs, drips, fails or is slow: nobody waits for long."""
 
 import asyncio
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -99,6 +100,38 @@ def test_nobody_waits_for_a_server_that_hangs(
         for _ in range(5):
             assert search(client)["receipt"]["missing_signals"] == ["vector"]
         assert len(outer.embedded_texts()) == asked
+
+
+def prompted(client: httpx.Client, number: int) -> float:
+    """Return the seconds that a prompt of a session waits for what it is told."""
+    body = {"hook_event_name": "UserPromptSubmit", "prompt": f"Where is pump {number}?"}
+    began = time.monotonic()
+    answer = client.post("/hooks/claude-code", json=body | {"session_id": "s"})
+    assert answer.status_code == 200, answer.text
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("is_hung_at_the_start", [False, True])
+def test_only_the_first_prompts_pay_for_a_server_that_hangs(
+    tmp_path: Path, *, is_hung_at_the_start: bool
+) -> None:
+    # Longer than a prompt waits (1.5 s): it is gone before the server is known to hang.
+    patient = {**BUDGETS, "embedding_query_seconds": 3.0, "embedding_write_seconds": 3.0}
+    with outer_embeddings() as outer:
+        if is_hung_at_the_start:
+            hang(outer)
+        whole = running_service(
+            wait=False, data_dir=tmp_path, embedding_url=outer.url, **patient
+        )  # fmt: skip
+        with whole as service:
+            if not is_hung_at_the_start:
+                until(lambda: service.client.get("/health/ready").status_code == 200)
+            assert push(service.client, "The pump stands in the cellar.").status_code == 201
+            hang(outer)
+            taken = [prompted(service.client, number) for number in range(12)]
+            outer.let_go.set()
+    assert max(taken) < 1.5 + NOISE_SECONDS
+    assert statistics.median(taken[-6:]) < 0.7, taken
 
 
 def test_what_waited_is_embedded_once_the_server_is_back(tmp_path: Path) -> None:

@@ -156,6 +156,21 @@ def test_a_session_is_of_the_key_that_began_it(keyed: KeyedService) -> None:
         assert _call(mine, "tools/list", {}, session).status_code == 404
 
 
+def test_a_key_that_begins_ever_more_sessions_ends_its_own_oldest(keyed: KeyedService) -> None:
+    with (
+        keyed.client(keyed.key(["read"])[1]) as mine,
+        keyed.client(keyed.key(["read"])[1]) as other,
+    ):
+        theirs = _initialize(other).headers["Mcp-Session-Id"]
+        sessions = [_initialize(mine).headers["Mcp-Session-Id"] for _ in range(200)]
+        # The first is used once more, so that the second one has been silent longest.
+        assert _call(mine, "tools/list", {}, sessions[0]).status_code == 200
+        sessions.append(_initialize(mine).headers["Mcp-Session-Id"])
+        states = [_call(mine, "ping", {}, one).status_code for one in (*sessions[:3], sessions[-1])]
+        assert states == [200, 404, 200, 200]
+        assert _call(other, "tools/list", {}, theirs).status_code == 200
+
+
 def test_a_revoked_key_ends_its_session_at_once(keyed: KeyedService) -> None:
     key_id, secret = keyed.key(["read"], ["anna"])
     with keyed.client(secret) as mine, keyed.client() as admin:

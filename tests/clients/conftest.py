@@ -1,5 +1,6 @@
 """A machine of its own for each test: homes of programs, a service, a fake model at the edge."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -10,15 +11,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 
 from tests.conftest import REPOSITORY
 from tests.servers.fake_model import FakeModel, fake_model
 from tests.servers.openclaw import OpenClaw
+from tests.servers.real_programs import program
 from tests.servers.running import RunningService, free_port, running_service
 
 Json = dict[str, Any]
 IN_MEMORY_MD: Final = "The harbour master is called Ines."
+SCRIPTS: Final = REPOSITORY / "integrations" / "claude-code" / "scripts"
+CODEX_CONFIG: Final = """# mine
+model = "fake-1"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+
+[model_providers.fake]
+name = "fake"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+"""
 
 
 @dataclass
@@ -44,11 +60,23 @@ class Machine:
             "PYTHONPATH": str(REPOSITORY), **self.more,
         }  # fmt: skip
 
+    def find(self, service: RunningService, data: Path) -> None:
+        """Say where the service and its store are."""
+        port = service.url.rpartition(":")[2]
+        self.more |= {"MEMORY_PORT": port, "MEMORY_DATA_DIR": str(data)}
+
     def put(self, command: str, path: Path) -> None:
         """Give the person a program as a command."""
         target = self.home / "bin" / command
         target.parent.mkdir(exist_ok=True)
         target.symlink_to(path)
+
+    def put_codex(self) -> None:
+        """Give the person Codex, with settings of their own that name the fake model."""
+        self.put("codex", program("codex"))
+        config = self.home / ".codex" / "config.toml"
+        config.parent.mkdir()
+        config.write_text(CODEX_CONFIG.format(url=self.model.url))
 
     def run(
         self, *words: str, given: str = "", seconds: float = 120, checked: bool = True
@@ -71,24 +99,25 @@ class Machine:
         return self.run("claude", "-p", *words, *allow, given=prompt)
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
-    """Yield a machine whose project has a name that shells and paths stumble over."""
-    home = tmp_path / "home"
+def new_machine(home: Path, model: FakeModel) -> Machine:
+    """Return a machine whose project has a name that shells and paths stumble over."""
     project = home / "work" / 'mina\'s "crane" 두루미'
     project.mkdir(parents=True)
+    return Machine(home, project, model)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """Yield a new machine, beside a fake model of its own."""
     with fake_model() as model:
-        yield Machine(home, project, model)
+        yield new_machine(tmp_path / "home", model)
 
 
 @pytest.fixture
 def memory(machine: Machine, tmp_path: Path, embedding_url: str) -> Iterator[RunningService]:
     """Yield a service, which that machine's commands find."""
     with running_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as service:
-        machine.more |= {
-            "MEMORY_PORT": service.url.rpartition(":")[2],
-            "MEMORY_DATA_DIR": str(tmp_path / "data"),
-        }
+        machine.find(service, tmp_path / "data")
         yield service
 
 
@@ -124,3 +153,64 @@ def arrived(spool: Path) -> None:
     while list(spool.glob("*.json")):
         assert time.monotonic() < end, sorted(spool.iterdir())
         time.sleep(0.1)
+
+
+@dataclass
+class Hooks:
+    """The hooks of a program with a home of its own."""
+
+    home: Path
+    project: Path
+    more: dict[str, str] = field(default_factory=dict)
+
+    def connect(self, url: str) -> None:
+        """Write down where the service is, as `connect` does."""
+        own = self.home / "graph-memory"
+        own.mkdir(parents=True, exist_ok=True)
+        (own / "client.json").write_text(json.dumps({"url": url}))
+        (own / "python").write_text(sys.executable + "\n")
+
+    def send(self, event: str, **more: Any) -> Json:
+        """Run a hook as the program does; it ends well and answers JSON, whatever happens."""
+        body = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project)} | more
+        return self.send_raw(json.dumps(body).encode())
+
+    def send_raw(self, body: bytes) -> Json:
+        """Run a hook on any bytes."""
+        done = subprocess.run(
+            ["sh", str(SCRIPTS / "run.sh"), "claude-code"], input=body, capture_output=True,
+            env={"PATH": os.environ["PATH"], "CLAUDE_CONFIG_DIR": str(self.home), **self.more},
+            timeout=30, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b"")
+        reply: Json = json.loads(done.stdout)
+        return reply
+
+    def say(self, *texts: str, session: str = "s1", end: str = "\n") -> str:
+        """Add lines of a person to a session's transcript; returns its path."""
+        self.home.mkdir(exist_ok=True)
+        path = self.home / f"{session}.jsonl"
+        with path.open("ab") as file:
+            for text in texts:
+                line = {"type": "user", "message": {"role": "user", "content": text}}
+                file.write((json.dumps(line, ensure_ascii=False) + end).encode())
+        return str(path)
+
+    @property
+    def waiting(self) -> list[Path]:
+        """What waits for the service."""
+        return sorted((self.home / "graph-memory" / "spool").glob("*.json"))
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    """Return hooks of a project whose name shells and paths stumble over."""
+    project = tmp_path / 'it\'s "민아" crane'
+    project.mkdir()
+    return Hooks(tmp_path / "home", project)
+
+
+def contents(client: httpx.Client) -> list[str]:
+    """Return the texts of all memories, the oldest first."""
+    listed = client.get("/memories", params={"limit": 100}).json()["memories"]
+    return [one["content"] for one in reversed(listed)]

@@ -90,6 +90,41 @@ def test_a_failed_command_is_answered_with_the_fix_that_mended_it(
     assert last.count("cp ../harbour/build-tides.sh") == 1
 
 
+def test_a_sub_agent_is_a_session_of_its_own_of_which_nothing_is_kept(
+    person: Machine, memory: RunningService
+) -> None:
+    own = {"root": str(person.project)}
+    rule = "Nothing imports the harbour module at its top level."
+    history = "In tides_table.py the first row is low water."
+    for path, text in (("/decisions", rule), ("/handoff", "Go on with the pier."),
+                       ("/memories", history)):  # fmt: skip
+        assert memory.client.post(path, json={"text": text, "project": own}).is_success
+    table = person.project / "tides_table.py"
+    table.write_text("ROWS = []\n")
+    helper = "Please remember that the inner gate is green, and read the table of tides."
+    agent = {"description": "Read it", "prompt": helper, "subagent_type": "general-purpose"}
+    person.model.tools = {
+        "Ask a helper": {"name": "Agent", "input": agent},
+        "the inner gate": {"name": "Read", "input": {"file_path": str(table)}},
+    }
+    person.claude("Ask a helper for the tides.", "--allowedTools", "Agent")
+    [*_, asked] = [told for told in person.model.texts() if helper in told and "Ask a" not in told]
+    assert asked.count(rule) == 1
+    assert asked.count("the first row is low water") == 1
+    assert "Go on with the pier" not in asked
+    seen = clients(memory)["claude-code"]
+    assert seen["sub_agent_hooks"] >= 3, seen
+    assert (seen["sessions"], seen["warning"]) == (1, None)
+    stored = [one["content"] for one in memory.client.get("/memories").json()["memories"]]
+    assert [text for text in stored if "inner gate" in text and "helper" not in text] == []
+    [key] = [one["id"] for one in memory.client.get("/decisions").json()["decisions"]]
+    lineage = memory.client.get(f"/memories/{key}/lineage").json()
+    sessions = sorted(one["session"] for one in lineage["sessions"])
+    assert len(sessions) == 2
+    assert sessions[0] == seen["last_session"]
+    assert sessions[1].startswith(f"{sessions[0]}/")
+
+
 def test_what_is_said_while_the_service_is_away_is_delivered_once_in_its_order(
     person: Machine, memory: RunningService
 ) -> None:

@@ -15,27 +15,12 @@ from tests.servers.running import RunningService
 pytestmark = pytest.mark.slow
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
 ASKED: Final = "What is the code phrase of the lighthouse?"
-CONFIG: Final = """# mine
-model = "fake-1"
-model_provider = "fake"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-
-[model_providers.fake]
-name = "fake"
-base_url = "{url}/v1"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-"""
 
 
 @pytest.fixture
 def person(machine: Machine, memory: RunningService) -> Machine:
     """Return somebody who has Codex, with settings of their own."""
-    machine.put("codex", program("codex"))
-    config = machine.home / ".codex" / "config.toml"
-    config.parent.mkdir()
-    config.write_text(CONFIG.format(url=machine.model.url))
+    machine.put_codex()
     assert memory.url
     return machine
 
@@ -166,7 +151,7 @@ def schemas(binary: bytes) -> dict[str, Any]:
 REPLIES: Final = {
     "SessionStart": "session-start", "UserPromptSubmit": "user-prompt-submit",
     "PostToolUse": "post-tool-use", "Stop": "stop", "PreCompact": "pre-compact",
-    "SubagentStop": "subagent-stop",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,72 +14,12 @@ import pytest
 
 from scripts.servers.silence import silent_server
 from service.commands.here import find_place
+from tests.clients.conftest import SCRIPTS, Hooks, contents
 from tests.conftest import REPOSITORY, Start
 from tests.servers.running import RunningService, free_port, service_process, wait_for
 
 Json = dict[str, Any]
-SCRIPTS: Final = REPOSITORY / "integrations" / "claude-code" / "scripts"
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
-
-
-@dataclass
-class Hooks:
-    """The hooks of a program with a home of its own."""
-
-    home: Path
-    project: Path
-
-    def connect(self, url: str) -> None:
-        """Write down where the service is, as `connect` does."""
-        own = self.home / "graph-memory"
-        own.mkdir(parents=True, exist_ok=True)
-        (own / "client.json").write_text(json.dumps({"url": url}))
-        (own / "python").write_text(sys.executable + "\n")
-
-    def send(self, event: str, **more: Any) -> Json:
-        """Run a hook as the program does; it ends well and answers JSON, whatever happens."""
-        body = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project)} | more
-        return self.send_raw(json.dumps(body).encode())
-
-    def send_raw(self, body: bytes) -> Json:
-        """Run a hook on any bytes."""
-        done = subprocess.run(
-            ["sh", str(SCRIPTS / "run.sh"), "claude-code"], input=body, capture_output=True,
-            env={"PATH": os.environ["PATH"], "CLAUDE_CONFIG_DIR": str(self.home)}, timeout=30,
-            check=False,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, b"")
-        reply: Json = json.loads(done.stdout)
-        return reply
-
-    def say(self, *texts: str, session: str = "s1", end: str = "\n") -> str:
-        """Add lines of a person to a session's transcript; returns its path."""
-        self.home.mkdir(exist_ok=True)
-        path = self.home / f"{session}.jsonl"
-        with path.open("ab") as file:
-            for text in texts:
-                line = {"type": "user", "message": {"role": "user", "content": text}}
-                file.write((json.dumps(line, ensure_ascii=False) + end).encode())
-        return str(path)
-
-    @property
-    def waiting(self) -> list[Path]:
-        """What waits for the service."""
-        return sorted((self.home / "graph-memory" / "spool").glob("*.json"))
-
-
-@pytest.fixture
-def hooks(tmp_path: Path) -> Hooks:
-    """Return hooks of a project whose name shells and paths stumble over."""
-    project = tmp_path / 'it\'s "민아" crane'
-    project.mkdir()
-    return Hooks(tmp_path / "home", project)
-
-
-def contents(client: httpx.Client) -> list[str]:
-    """Return the texts of all memories, the oldest first."""
-    listed = client.get("/memories", params={"limit": 100}).json()["memories"]
-    return [one["content"] for one in reversed(listed)]
 
 
 def test_a_service_killed_while_it_takes_a_capture_in_gets_each_once(

@@ -196,7 +196,7 @@ async def test_summaries_take_the_place_of_their_sources_there_too(tmp_path: Pat
 async def test_without_the_embedder_words_answer_there_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def unavailable(text: str) -> Any:
+    async def unavailable(text: str, _seconds: float | None) -> Any:
         raise EmbedderUnavailable(text)
 
     async with opened_world(tmp_path) as world:

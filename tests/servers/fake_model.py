@@ -18,11 +18,15 @@ Event = tuple[str, Json]
 
 @dataclass
 class FakeModel:
-    """What was asked of it, in order; `tool` is asked for once, where one is set."""
+    """What was asked of it, in order; `tool` is asked for once, where one is set.
+
+    `tools` are asked for once each, in conversations that begin with the words before them.
+    """
 
     url: str = ""
     asked: list[Json] = field(default_factory=list)
     tool: Json | None = None
+    tools: dict[str, Json] = field(default_factory=dict)
 
     def texts(self) -> list[str]:
         """Return each request of a turn as one text, without those that only name a session."""
@@ -95,6 +99,9 @@ def _answer(model: FakeModel, path: str, body: Json) -> tuple[bytes, str]:
 def _tool_for(model: FakeModel, body: Json) -> Json | None:
     if not body.get("tools"):
         return None
+    begun = json.dumps((body.get("messages") or body.get("input") or [{}])[0])
+    for words in [words for words in model.tools if words in begun]:
+        return model.tools.pop(words)
     tool, model.tool = model.tool, None
     return tool
 

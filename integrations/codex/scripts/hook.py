@@ -16,13 +16,14 @@ from typing import Any
 
 from carrying import Service
 from place import Place, find_place
-from spool import Spool
+from spool import Full, Spool
 from stale import with_marks
 
 # Seconds until an empty answer is given, whatever is still going on; each below what the program
 # waits for. Claude Code gives all hooks of a session's end 1.5 seconds together, Codex 3.
 LIMITS = {
     "SessionStart": 5.0,
+    "SubagentStart": 2.5,
     "UserPromptSubmit": 4.0,
     "PostToolUse": 2.5,
     "PostToolUseFailure": 2.5,
@@ -30,7 +31,7 @@ LIMITS = {
     "SessionEnd": 0.6,
 }
 LIMIT = 3.0
-TELLS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
+TELLS = {"SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
 # The fields that are carried. Others hold what nobody asks for, such as the last answer.
 CARRIED = (
     "hook_event_name", "session_id", "agent_id", "agent_type", "source", "reason", "trigger",
@@ -96,7 +97,10 @@ def turn(program: str, home: Path, body: dict[str, Any], until: float) -> dict[s
     spool = Spool(folder)
     is_sub_agent = bool(body.get("agent_id"))
     if event in ("Stop", "SessionEnd") and not is_sub_agent:
-        spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
+        try:
+            spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
+        except Full as full:
+            note_failure(home, full)
     if event == "SessionEnd":
         later(program, home)
     elif event == "Stop":

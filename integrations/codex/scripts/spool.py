@@ -24,6 +24,10 @@ MOST_SESSIONS = 200
 USELESS = {400, 404, 409, 413, 415, 422}
 
 
+class Full(Exception):
+    """There is no room for more that waits."""
+
+
 class Spool:
     """The captures of one client that wait."""
 
@@ -37,7 +41,7 @@ class Spool:
     ) -> None:
         """Write down what was added to a session's transcript since the last time.
 
-        Past the room that there is it stays in the transcript, for the next time.
+        Past the room that there is it stays in the transcript, for the next time; raises Full then.
         """
         session, path = body.get("session_id"), body.get("transcript_path")
         if not isinstance(session, str) or not session:
@@ -48,8 +52,7 @@ class Spool:
             start = places.get(session, 0)
             item = {"session": session, "client": program, **where}
             for text, size in stretches(path, start):
-                if not self._add(item | {"text": text, "offset": start}):
-                    return
+                self._add(item | {"text": text, "offset": start})
                 start += size
                 self._keep_places(places, session, start)
             if is_final:
@@ -75,15 +78,17 @@ class Spool:
     def _in_order(self) -> list[Path]:
         return sorted(self._waiting.glob("*.json"))
 
-    def _add(self, item: dict[str, Any]) -> bool:
-        """Write down a capture so that it outlives this machine's power; False without room."""
+    def _add(self, item: dict[str, Any]) -> None:
+        """Write down a capture so that it outlives this machine's power; raises Full."""
         waiting = self._in_order()
         if sum(path.stat().st_size for path in waiting if path.exists()) > MOST_WAITING:
-            return False
+            raise Full(
+                f"{MOST_WAITING // 1_000_000} MB wait for the service in {self._waiting}: what is "
+                "said now stays in the session's transcript until they are sent"
+            )
         number = self._next_number(waiting)
         content = json.dumps(item).encode()
         write_whole(self._waiting / f"{number:012}.json", content)
-        return True
 
     def _next_number(self, waiting: list[Path]) -> int:
         """Return a number behind all that were given, whatever a clock says."""

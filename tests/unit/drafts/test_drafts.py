@@ -14,10 +14,10 @@ from service.drafts.drafts import (
     Cutting,
     DocumentText,
     Draft,
-    digest,
     document_drafts,
     names_in,
 )
+from service.drafts.ids import digest
 from service.records import Source
 from service.text.markdown import Document, Section
 from service.text.titles import text_of

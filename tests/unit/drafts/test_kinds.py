@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
-from service.records import KINDS, TYPES
+from service.kinds import KINDS
+from service.records import TYPES
 
 _SEOUL = timezone(timedelta(hours=9))
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.records import KINDS, Memory
+from service.kinds import KINDS
+from service.records import Memory
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused
 from service.search.refine.recency import HALF_LIVES, by_recency

@@ -1,0 +1,135 @@
+"""What the doctor tells a newcomer of each thing that is wrong, against a real service."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.commands.mcp_snippets import SNIPPETS
+from tests.clients.conftest import Machine
+from tests.servers.keyed import keyed_service
+from tests.servers.outer_embeddings import outer_embeddings
+from tests.servers.real_programs import program
+from tests.servers.running import RunningService, running_service
+
+
+def findings(machine: Machine, status: int, client: str = "mcp") -> dict[str, tuple[str, str]]:
+    """Return what the doctor found, by what it looked at: its state, and what is told of it."""
+    done = machine.graph_memory("doctor", client, "--json", checked=False)
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return {one["what"]: (one["state"], one["told"]) for one in json.loads(done.stdout)}
+
+
+def test_all_is_well(machine: Machine, memory: RunningService) -> None:
+    subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
+    found = findings(machine, 0)
+    assert {state for state, _ in found.values()} == {"ok"}, found
+    assert "memory_search" in found["mcp"][1]
+    assert memory.url in found["mcp"][1]
+
+
+def test_a_service_that_is_away(machine: Machine) -> None:
+    machine.more["MEMORY_PORT"] = "9"
+    found = findings(machine, 1)
+    assert found.keys() == {"service"}
+    assert "start it with ./scripts/run" in found["service"][1]
+
+
+def test_a_wrong_key_and_one_that_may_too_little(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.find(keyed.service, tmp_path / "data")
+        machine.more["MEMORY_API_KEY"] = "gm_000000000000_" + "x" * 43
+        state, told = findings(machine, 1)["key"]
+        assert (state, "does not know the key" in told) == ("wrong", True)
+        machine.more["MEMORY_API_KEY"] = keyed.key(["read"])[1]
+        state, told = findings(machine, 1)["canary"]
+        assert (state, "could not be stored" in told) == ("wrong", True)
+
+
+def test_a_model_that_is_not_the_stores(machine: Machine, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with outer_embeddings() as outer:
+        with running_service(data_dir=data, embedding_url=outer.url) as service:
+            service.client.post("/memories", json={"text": "The pump leaks."})
+        outer.weights = "another"
+        whole = running_service(wait=False, data_dir=data, embedding_url=outer.url)
+        with whole as service:
+            machine.find(service, data)
+            state, told = findings(machine, 1)["model"]
+    assert state == "wrong"
+    assert "graph-memory reembed" in told
+
+
+def test_a_folder_that_is_no_project_and_one_that_is_switched_off(
+    machine: Machine, memory: RunningService
+) -> None:
+    assert memory.url
+    state, told = findings(machine, 0)["project"]
+    assert (state, "in no git repository" in told) == ("look", True)
+    (machine.project / ".graph-memory.toml").write_text("off = true\n")
+    assert "switched off" in findings(machine, 0)["project"][1]
+    (machine.project / ".graph-memory.toml").write_text('project = "crane"\n')
+    assert findings(machine, 0)["project"] == ("ok", "crane")
+
+
+@pytest.mark.slow
+def test_hooks_that_never_came(machine: Machine, memory: RunningService) -> None:
+    machine.put("claude", program("claude"))
+    assert memory.url
+    machine.graph_memory("connect", "claude-code")
+    assert findings(machine, 0, "claude-code")["hooks"][0] == "look"
+    # Its sessions go on, and no hook comes of them.
+    hooks = machine.home / ".claude" / "graph-memory" / "client.json"
+    told = json.loads(hooks.read_text())
+    hooks.write_text(json.dumps(told | {"url": "http://127.0.0.1:9"}))
+    machine.claude("Hello there.")
+    hooks.write_text(json.dumps(told))
+    state, said = findings(machine, 1, "claude-code")["hooks"]
+    assert (state, "none ever came" in said) == ("wrong", True)
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_each_program_is_told_what_it_reads(
+    machine: Machine, memory: RunningService, name: str
+) -> None:
+    done = machine.graph_memory("connect", "mcp", "--for", name)
+    url = f"{memory.url}/mcp"
+    assert done.stderr.strip()
+    told: Any = json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
+    if name == "vscode":
+        assert told == {"servers": {"graph-memory": {"type": "http", "url": url}}}
+    elif name == "cursor":
+        assert told == {"mcpServers": {"graph-memory": {"url": url}}}
+    elif name == "claude-desktop":
+        server = told["mcpServers"]["graph-memory"]
+        assert Path(server["command"]).is_file()
+        assert server["args"] == ["mcp", "--url", memory.url]
+    elif name == "chatgpt":
+        assert told == "MEMORY_MCP_TOOLS=search,fetch\n"
+        assert "from the internet" in done.stderr
+    else:
+        assert url in str(told)
+
+
+@pytest.mark.slow
+def test_claude_code_and_codex_reach_it_as_they_are_told(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    machine.put("claude", program("claude"))
+    machine.put_codex()
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.find(keyed.service, tmp_path / "data")
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        words = machine.graph_memory("connect", "mcp", "--for", "claude-code").stdout
+        machine.run("sh", "-c", words)
+        assert "Connected" in machine.run("claude", "mcp", "get", "graph-memory").stdout
+        section = machine.graph_memory("connect", "mcp", "--for", "codex").stdout
+        config = machine.home / ".codex" / "config.toml"
+        config.write_text(f"{config.read_text()}\n{section}")
+        listed = json.loads(machine.run("codex", "mcp", "get", "graph_memory", "--json").stdout)
+        assert listed["transport"]["url"] == f"{keyed.url}/mcp"
+        assert listed["transport"]["http_headers"]["Authorization"].startswith("Bearer gm_")
