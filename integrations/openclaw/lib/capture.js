@@ -4,7 +4,7 @@ import { after } from "./service.js";
 import { nameOf } from "./sessions.js";
 
 const CAPTURE_MILLISECONDS = 8000;
-const CLOSE_MILLISECONDS = 1200;
+const CLOSE_MILLISECONDS = 900;
 const MOST_ITEM_CHARACTERS = 1_500_000;
 const MOST_ITEM_ENTRIES = 500;
 const MOST_SAID = 200_000;
