@@ -120,6 +120,18 @@ SOAK_ONLY: Final = (
     "acceptance/test_graph_report.py::test_the_command_prints_the_report_of_the_running_service[resident",
     "integration/test_clocks.py::test_a_start_with_a_clock_behind_the_last_run_finds_what_it_writes[d",
     "integration/test_hostile_embedder.py::test_what_drips_comes_to_an_end_once_it_is_well",
+    "clients/test_openclaw.py::test_in_the_slot_its_search_answers_and_one_line_takes_it_back[2026.6",
+    "clients/test_openclaw.py::test_switched_off_by_one_line_nothing_is_told_and_nothing_kept",
+    "clients/test_openclaw.py::test_the_lines_of_the_guide_put_it_in_and_out",
+    "clients/test_openclaw.py::test_two_agents_of_a_gateway_are_kept_apart_by_a_key_with_least_rights",
+    "clients/test_openclaw.py::test_what_is_ignored_is_neither_told_nor_kept",
+    "clients/test_openclaw.py::test_what_is_told_in_one_session_is_known_once_in_the_next[2026.6",
+    "clients/test_openclaw.py::test_while_the_service_is_away_turns_go_on_and_captures_wait_their_turn",
+    "clients/test_openclaw_alone.py::test_its_own_search_has_its_vectors_from_our_embedding_server",
+    "clients/test_openclaw_connect.py::test_by_choice_it_stands_in_the_slot_and_other_plugins_stay",
+    "clients/test_openclaw_connect.py::test_connected_it_remembers_and_disconnected_nothing_is_left[2026.6",
+    "clients/test_openclaw_connect.py::test_its_key_is_good_for_its_agents_alone_and_what_waits_is_sent",
+    "clients/test_openclaw_connect.py::test_settings_with_comments_are_left_alone_and_found_once_a_person",
 )
 
 

@@ -10,6 +10,9 @@ _ALONE: Final = (
     "tests/acceptance/test_chaos.py",
     "tests/acceptance/test_command.py",
     "tests/acceptance/test_run.py",
+    "tests/clients/test_openclaw.py",
+    "tests/clients/test_openclaw_alone.py",
+    "tests/clients/test_openclaw_connect.py",
     "tests/embedding_server/test_command.py",
     "tests/embedding_server/test_fuzz.py",
     "tests/integration/test_crash.py",
@@ -33,7 +36,7 @@ _TOGETHER: Final = {
 _FIRST: Final = (
     "tests/embedding_server/encoders/", "tests/embedding_server/test_conformance.py",
     "tests/embedding_server/test_openclaw_pattern.py", "tests/acceptance/test_golden.py",
-    "tests/acceptance/test_blue_bunny.py", "tests/acceptance/test_command.py",
+    "tests/acceptance/test_blue_bunny.py", "tests/clients/", "tests/acceptance/test_command.py",
     "tests/integration/", "tests/acceptance/", "tests/embedding_server/", "tests/test_",
 )  # fmt: skip
 
