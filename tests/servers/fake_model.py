@@ -144,6 +144,8 @@ def _openai(tool: Json | None) -> list[Event]:
         item = {
             "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": tool["name"],
             "arguments": json.dumps(tool["input"]),
+            # Codex has the tools of a server of MCP below its name.
+            **({"namespace": tool["server"]} if "server" in tool else {}),
         }  # fmt: skip
     usage = {
         "input_tokens": 1, "input_tokens_details": None, "output_tokens": 1,

@@ -40,7 +40,10 @@ class Place(BaseModel):
 
 
 class Item(BaseModel):
-    """A memory; `is_cut` where its text is longer: `memory_get` has all of it."""
+    """A memory; `title` is empty where its text begins with it, `is_cut` says that it is longer.
+
+    `memory_get` has all of a text.
+    """
 
     id: str
     title: str
@@ -59,22 +62,31 @@ class Item(BaseModel):
     def of(cls, hit: Hit) -> Self:
         """Read a hit of the service."""
         text, is_cut = cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)
-        return cls(text=text, is_cut=is_cut, score=hit["score"], **told_of(hit))
+        return cls(text=text, is_cut=is_cut, score=hit["score"], **told_of(hit, text))
 
     def as_text(self) -> str:
         """Return a line that says what it is, and its words."""
         doubt = "" if self.trust_tier == "trusted" else self.trust_tier
         facts = [self.kind, self.occurred_at[:10], str(self.source), doubt, f"id {self.id}"]
         more = " …" if self.is_cut else ""
-        # The title of a memory without one is how its text begins.
-        title = "" if self.text.startswith(self.title.rstrip("…")) else f"{self.title} "
-        return f"{title}({', '.join(filter(None, facts))})\n{self.text}{more}"
+        return f"{headed(self.title, facts)}\n{self.text}{more}"
 
 
-def told_of(memory: Memory) -> dict[str, object]:
-    """Return the fields of a memory that tools tell."""
-    same = ("id", "title", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
-    return {name: memory[name] for name in same} | {"source": Place.of(memory["source"])}  # type: ignore[literal-required]
+def told_of(memory: Memory, text: str) -> dict[str, object]:
+    """Return the fields of a memory that tools tell beside its text."""
+    same = ("id", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
+    own = {"title": beside(memory["title"], text), "source": Place.of(memory["source"])}
+    return {name: memory[name] for name in same} | own  # type: ignore[literal-required]
+
+
+def beside(title: str, text: str) -> str:
+    """Return a title, or nothing where it is how the text begins: programs pay for each word."""
+    return "" if text.startswith(title.rstrip("…")) else title
+
+
+def headed(title: str, facts: Iterable[str]) -> str:
+    """Return the line above a text."""
+    return f"{title} ({', '.join(filter(None, facts))})".lstrip()
 
 
 def cut(text: str, most: int) -> tuple[str, bool]:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, with_warnings
+from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, beside, cut, with_warnings
 from service.mcp.offered.arguments import PlacedArguments, Session
 from service.mcp.offered.asking import Asking
 
@@ -41,7 +41,10 @@ class Logged(Answer):
 
 
 class Decision(BaseModel):
-    """A decision; `superseded_by` are the ids of those that took its place."""
+    """A decision; `superseded_by` are the ids of those that took its place.
+
+    `title` is empty where its text begins with it.
+    """
 
     id: str
     title: str
@@ -80,7 +83,8 @@ async def decision_list(asking: Asking, given: DecisionsArguments) -> Decisions:
     return Decisions(
         decisions=[
             Decision(
-                id=one["id"], title=one["title"], text=cut(one["text"], MOST_ITEM_CHARACTERS)[0],
+                id=one["id"], title=beside(one["title"], one["text"]),
+                text=cut(one["text"], MOST_ITEM_CHARACTERS)[0],
                 at=one["at"], tags=one["tags"], superseded_by=one["superseded_by"],
             )
             for one in page["decisions"]

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, Place, told_of
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, Place, headed, told_of
 from service.mcp.offered.arguments import Agent, Arguments
 from service.mcp.offered.asking import Asking
 
@@ -34,7 +34,7 @@ class Neighbour(Answer):
 
 
 class MemoryFacts(Answer):
-    """What is known of a memory beside its words."""
+    """What is known of a memory beside its words; `title` is empty where these begin with it."""
 
     id: str
     title: str
@@ -69,7 +69,7 @@ class Read(Answer):
         about = self.path or ""
         if self.memory:
             facts = (self.memory.kind, self.memory.occurred_at[:10], str(self.memory.source))
-            about = f"{self.memory.title} ({', '.join(filter(None, facts))})"
+            about = headed(self.memory.title, facts)
         more = (
             f"\n(more from line {self.next_from} of {self.total_lines})" if self.next_from else ""
         )
@@ -96,7 +96,7 @@ async def memory_get(asking: Asking, given: GetArguments) -> Read:
         concepts=[one["name"] for one in memory["concepts"]],
         before=[Neighbour(**one) for one in memory["before"]],
         after=[Neighbour(**one) for one in memory["after"]],
-        **told_of(memory),
+        **told_of(memory, memory["content"]),
     )
     return _piece("\n".join(chosen), given, len(every), memory=facts)
 
