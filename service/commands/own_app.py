@@ -1,5 +1,6 @@
 """The app in a command's own process: all of the service, which takes a second or two to load."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -16,6 +17,9 @@ async def open_own(settings: Settings, url: str) -> AsyncIterator[AsyncGraphMemo
 
     Nobody but this process reaches it: whoever may open the store needs no key.
     """
+    if settings.log_level == "info":
+        # What a service tells of its start is nothing to somebody who asks one thing.
+        logging.getLogger("service").setLevel(logging.WARNING)
     app = create_app(settings, only_jobs)
     app.state.is_private = True
     async with AsyncExitStack() as opened:
