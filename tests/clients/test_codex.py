@@ -92,6 +92,25 @@ def test_a_failed_command_is_answered_with_the_fix_that_mended_it(
     assert person.model.texts()[-1].count("cp ../harbour/build-tides.sh") == 1
 
 
+def test_a_sub_agent_is_known_as_one_and_told_the_projects_rules(
+    person: Machine, memory: RunningService
+) -> None:
+    person.graph_memory("connect", "codex")
+    rule, helper = "Nothing imports the harbour module.", "Please read the table of tides."
+    own = {"root": str(person.project)}
+    assert memory.client.post("/decisions", json={"text": rule, "project": own}).is_success
+    spawn = {"server": "multi_agent_v1", "name": "spawn_agent", "input": {"message": helper}}
+    # So that the program is still there when its sub-agent begins.
+    wait = {"name": "exec_command", "input": {"cmd": "sleep 5"}}
+    person.model.tools = {"Ask a helper": spawn, "for the tides": wait}
+    codex(person, "Ask a helper for the tides.")
+    [asked] = [told for told in person.model.texts() if helper in told and "Ask a" not in told]
+    assert asked.count(rule) == 1
+    seen = clients(memory)["codex"]
+    assert seen["sub_agent_hooks"] >= 1, seen
+    assert (seen["sessions"], seen["warning"]) == (1, None)
+
+
 def test_connect_tells_before_it_writes_and_disconnect_leaves_nothing(
     person: Machine, memory: RunningService
 ) -> None:

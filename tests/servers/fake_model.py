@@ -20,7 +20,7 @@ Event = tuple[str, Json]
 class FakeModel:
     """What was asked of it, in order; `tool` is asked for once, where one is set.
 
-    `tools` are asked for once each, in conversations that begin with the words before them.
+    `tools` are asked for once each, in conversations whose first prompt has the words before them.
     """
 
     url: str = ""
@@ -99,7 +99,9 @@ def _answer(model: FakeModel, path: str, body: Json) -> tuple[bytes, str]:
 def _tool_for(model: FakeModel, body: Json) -> Json | None:
     if not body.get("tools"):
         return None
-    begun = json.dumps((body.get("messages") or body.get("input") or [{}])[0])
+    # Codex says where it is before it says what was asked.
+    said = [one for one in body.get("input") or [] if one.get("role") == "user"]
+    begun = json.dumps((body.get("messages") or [said])[0])
     for words in [words for words in model.tools if words in begun]:
         return model.tools.pop(words)
     tool, model.tool = model.tool, None
