@@ -31,8 +31,7 @@ async def needs_key(connection: Connection, agents: Sequence[str | None]) -> boo
             raise
         return True
     except ClientError as error:
-        msg = f"No service answers on {connection.url}: start it first ({error.detail})"
-        raise InvalidRequest(msg) from error
+        raise InvalidRequest(error.detail) from error
     return False
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from service.client.endpoints import AsyncGraphMemory
-from service.client.errors import ClientError, Problem
+from service.client.errors import ClientError, Problem, Unavailable
 from service.client.sessions import SeenClient
 from service.commands.connect import url_of
 from service.commands.connect_client import MCP, Name, find_program
@@ -128,8 +128,8 @@ async def _of_service(
         yield _refused(problem, memory.url)
         return
     except ClientError as error:
-        told = f"none answers on {memory.url} ({error.detail}): start it with ./scripts/run."
-        yield Finding("service", _BAD, told)
+        away = f"none answers on {memory.url}: start it with ./scripts/run."
+        yield Finding("service", _BAD, away if type(error) is Unavailable else error.detail)
         return
     yield Finding("service", _GOOD, f"answers on {memory.url}, and the key is good")
     yield await _model(memory)
