@@ -147,7 +147,7 @@ def greet(url: str, environment: dict[str, str]) -> None:
     console.print(f"Embedding server  {environment['MEMORY_EMBEDDING_URL']}\n\nTry:")
     for path in ("search?q=what+is+the+code+phrase", "graph-recall?q=why+did+we+choose+Qwen3"):
         print(f"  curl '{url}/{path}'")
-    print("  ./scripts/graph-memory connect claude-code    # or codex, or mcp --for cursor")
+    print("  ./scripts/graph-memory connect claude-code    # or codex, openclaw, mcp --for cursor")
     console.print("\nCtrl-C stops both.")
 
 
