@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.servers.silence import silent_server
+from scripts.servers.states import services_by_state
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.running import embedding_server, running_service
 
@@ -38,19 +38,11 @@ def main() -> None:
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         embedder = opened.enter_context(embedding_server("hashing-256"))
-        well = running_service(data_dir=folder / "well", embedding_url=embedder)
-        hung = opened.enter_context(silent_server())
-        blind = running_service(wait=False, data_dir=folder / "blind", embedding_url=hung)
-        cases = {
-            "well": opened.enter_context(well).url,
-            "its embedder hangs": opened.enter_context(blind).url,
-            "answers after 2 s": opened.enter_context(silent_server(seconds=2)),
-            "never answers": hung,
-            "away": "http://127.0.0.1:9",
-        }
+        cases = services_by_state(opened, folder, embedder)
         for name, url in cases.items():
             told = [_figures(folder / name.replace(" ", "-"), url, one, times) for one in EVENTS]
             print(f"| {name} | {' | '.join(told)} |", flush=True)
+        hung = cases["never answers"]
         blind = running_service(wait=False, data_dir=folder / "first", embedding_url=hung)
         _prompts(folder / "p1", "hung from the start", opened.enter_context(blind).url)
         outer = opened.enter_context(outer_embeddings())

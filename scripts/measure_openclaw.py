@@ -20,7 +20,7 @@ from typing import Any, Final
 import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from scripts.servers.silence import silent_server
+from scripts.servers.states import services_by_state
 from service.text.tokens import estimate_prompt_tokens
 from tests.servers.fake_model import FakeModel, fake_model
 from tests.servers.openclaw import VERSIONS, WORD, OpenClaw
@@ -147,16 +147,7 @@ def _same(last: Sequence[str], now: Sequence[str]) -> float:
 
 
 def _waits(opened: ExitStack, folder: Path, embedder: str, times: int) -> None:
-    well = running_service(data_dir=folder / "well", embedding_url=embedder)
-    hung = opened.enter_context(silent_server())
-    blind = running_service(wait=False, data_dir=folder / "blind", embedding_url=hung)
-    cases = {
-        "well": opened.enter_context(well).url,
-        "its embedder hangs": opened.enter_context(blind).url,
-        "answers after 2 s": opened.enter_context(silent_server(seconds=2)),
-        "never answers": hung,
-        "away": "http://127.0.0.1:9",
-    }
+    cases = services_by_state(opened, folder, embedder)
     print("| service | first prompt | each prompt after it | end of a turn | end of a session |")
     print("|---|---:|---:|---:|---:|")
     for name, url in cases.items():
