@@ -46,6 +46,8 @@ def test_a_memory_from_its_first_word_to_its_last(tmp_path: Path) -> None:
         assert (code, why.splitlines()[-1]) == (3, "Nothing was found.")
         assert shell.run("recall", "code phrase")[0] == 3
     assert shell.run("show", key)[0] == 1
+    # Nor does a command that opens the store itself tell of that.
+    assert "INFO" not in _ended(shell, own, "ask", "code phrase").stderr
 
 
 def test_what_is_asked_is_quoted_with_its_source_or_not_known(
