@@ -1,6 +1,7 @@
 """The running parts that tests talk to: real servers on free ports, a real store in a folder."""
 
 import gc
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -51,6 +52,15 @@ Start = Callable[..., RunningService]
 def anyio_backend() -> str:
     """Run asynchronous tests on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """Fail a test after which the service, in this process, says less than before it."""
+    ours = logging.getLogger("service")
+    before = (ours.level, ours.disabled, ours.propagate, logging.root.manager.disable)
+    yield
+    assert (ours.level, ours.disabled, ours.propagate, logging.root.manager.disable) == before
 
 
 @pytest.fixture(scope="session")

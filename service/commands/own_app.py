@@ -17,12 +17,14 @@ async def open_own(settings: Settings, url: str) -> AsyncIterator[AsyncGraphMemo
 
     Nobody but this process reaches it: whoever may open the store needs no key.
     """
-    if settings.log_level == "info":
-        # What a service tells of its start is nothing to somebody who asks one thing.
-        logging.getLogger("service").setLevel(logging.WARNING)
     app = create_app(settings, only_jobs)
     app.state.is_private = True
     async with AsyncExitStack() as opened:
+        if settings.log_level == "info":
+            # What a service tells of its start is nothing to somebody who asks one thing.
+            ours = logging.getLogger("service")
+            opened.callback(ours.setLevel, ours.level)
+            ours.setLevel(logging.WARNING)
         await opened.enter_async_context(app.router.lifespan_context(app))
         own = httpx.ASGITransport(app, raise_app_exceptions=False)
         yield await opened.enter_async_context(AsyncGraphMemory(url, transport=own))
