@@ -39,7 +39,8 @@ from scripts.servers.own_servers import own_servers
 from service.opening import open_parts
 from service.records import Filters
 from service.search.fusion.score_fusion import fuse_by_score
-from service.search.ranking import Searcher, SearchQuery, find_candidates, first_looks
+from service.search.ranking import find_candidates, first_looks
+from service.search.searcher import Searcher, SearchQuery
 from service.search.signals.registry import SIGNALS
 from service.search.signals.signal import Candidates, Signal
 from service.settings import Settings
@@ -159,9 +160,9 @@ async def look_up(searcher: Searcher, loaded: Loaded, question: Question) -> Cas
     query = SearchQuery(question.text, filters, limit=10)
     engine = RecordedEngine(searcher.engine)
     looks = await first_looks(searcher, query, Stages())
-    candidates, missing = await find_candidates(searcher, query, looks, Stages())
-    if missing:
-        raise missing
+    if looks.missing:
+        raise looks.missing
+    candidates = await find_candidates(searcher, query, looks, Stages())
     return Case(loaded, question, query, candidates, engine)
 
 

@@ -40,6 +40,7 @@ from service.settling import settle
 console = Console(width=150)
 _DIMENSIONS = 384
 _START_SECONDS = 600
+_QUIET_SECONDS = 5
 
 
 def main() -> None:
@@ -75,6 +76,8 @@ async def ask_all(settings: Settings, order: StoreOrder, asked: argparse.Namespa
             await app.state.parts[Residency].index_of(settings.agent)
             for body in bodies[:WARM_UP_QUESTIONS]:
                 (await client.post(request.path, json=body)).raise_for_status()
+            # What a start does beside the first answers is over by then.
+            await asyncio.sleep(_QUIET_SECONDS)
             settle()
             profiler = begin_profile() if asked.profile else None
             cpu, wall = time.process_time(), time.perf_counter()

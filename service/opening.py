@@ -31,7 +31,7 @@ from service.observe.observing import Observer
 from service.readers.readers import Readers
 from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
-from service.search.ranking import Searcher, turns_of
+from service.search.searcher import Searcher, turns_of
 from service.sessions.given import Given
 from service.settings import Settings
 from service.store.address import StoreAddress

@@ -15,7 +15,7 @@ from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import find_scope
 from service.projects.switched_off import SwitchedOff
 from service.search.hybrid import Hit, SearchResult, hybrid_search
-from service.search.ranking import Searcher, SearchQuery
+from service.search.searcher import Searcher, SearchQuery
 from service.search.shapes import HitFields, hit_fields
 from service.session_end.ending import parts_of
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given

@@ -14,7 +14,7 @@ from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff
 from service.records import Memory
 from service.search.hybrid import hybrid_search
-from service.search.ranking import Searcher, SearchQuery
+from service.search.searcher import Searcher, SearchQuery
 from service.session_context.packing import Budget, cost
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.stages import Stages

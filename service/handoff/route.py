@@ -17,7 +17,7 @@ from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
 from service.records import Filters
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
 from service.web.fields import body_example

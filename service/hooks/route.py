@@ -25,7 +25,7 @@ from service.hooks.telling import Turn, tell_at
 from service.ingest.jobs import Scans
 from service.projects.registry import find_scope, register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.sessions.given import Given
 from service.web.accepted import JobAccepted, accepted
 from service.web.parts import part

@@ -15,7 +15,7 @@ from service.intents.standing import say
 from service.kinds import KINDS
 from service.records import Filters, Memory
 from service.search.hybrid import hybrid_search
-from service.search.ranking import Searcher, SearchQuery
+from service.search.searcher import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
 from service.session_context.telling import SUB_AGENT, tell

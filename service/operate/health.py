@@ -18,7 +18,7 @@ from service.index.resident.state import IndexState
 from service.inference.language_fit import LanguageFit
 from service.inference.vectors import Vectors
 from service.redaction import redacted
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.store.agents import DEFAULT_AGENT
 from service.store.database import Database
 from service.store.private_files import PrivateFiles

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from service.records import Commit, Vector
 from service.search.fusion.confidence import Certainty
-from service.search.ranking import SearchQuery
+from service.search.searcher import SearchQuery
 
 LENGTH: Final = struct.Struct("<I")
 # What a message of values that cannot be told raises.

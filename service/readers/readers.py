@@ -22,7 +22,7 @@ from service.readers.messages import UNTELLABLE, Answer, Ask, Changes, framed
 from service.records import Commit
 from service.redaction import loggable
 from service.search.fusion.rrf import Fused, LateSignals, SignalHit
-from service.search.ranking import Answered, Embedded, SearchQuery
+from service.search.searcher import Answered, Embedded, SearchQuery
 from service.settings import Settings
 from service.stages import Stages
 from service.text.words import quoted_phrases

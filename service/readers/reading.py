@@ -35,7 +35,8 @@ from service.readers.replicas import ReplicaEngine, Replicas
 from service.records import Vector
 from service.redaction import loggable
 from service.search.fusion.rrf import Fused
-from service.search.ranking import Searcher, rank_here
+from service.search.ranking import rank_here
+from service.search.searcher import Searcher
 from service.settings import Settings
 from service.settling import settle
 from service.stages import Stages

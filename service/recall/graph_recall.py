@@ -23,8 +23,9 @@ from service.records import Concept, ConceptId, Filters, Memory, Scored
 from service.search.fusion.paths import with_titles
 from service.search.fusion.rrf import Fused
 from service.search.hybrid import receipt_of
-from service.search.ranking import Ranking, Searcher, SearchQuery, caps_of, rank
+from service.search.ranking import Ranking, rank
 from service.search.receipts import Receipt
+from service.search.searcher import Searcher, SearchQuery, caps_of
 from service.stages import Stages
 from service.store.agents import refuse_unknown
 

@@ -23,9 +23,9 @@ from service.recall.graph_recall import (
 )
 from service.recall.walk import Path, Step
 from service.records import Memory
-from service.search.ranking import Searcher, SearchQuery
 from service.search.receipts import Receipt, with_reason
 from service.search.said_intents import SaidIntent, intents_for
+from service.search.searcher import Searcher, SearchQuery
 from service.search.shapes import HitFields, signal_fields
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.store.agents import readable_agents

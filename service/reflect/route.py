@@ -15,7 +15,7 @@ from service.projects.registry import find_scope
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.reflect.reflecting import HotEntry, Period, Reflection, apply, read_hot, reflect
 from service.reflect.report import hot_text, report_of
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.stages import Stages
 from service.text.tokens import estimate_prompt_tokens
 from service.web.bodies import JsonRoute

@@ -7,9 +7,10 @@ from service.search.fusion.paths import with_titles
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused
 from service.search.packing import pack
-from service.search.ranking import Ranking, Searcher, SearchQuery, rank
+from service.search.ranking import Ranking, rank
 from service.search.receipts import Receipt, skipped, without_rerank
 from service.search.refine.refining import Refined, Refiner
+from service.search.searcher import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.stages import Stages
 from service.store.agents import refuse_unknown

@@ -1,31 +1,25 @@
 """From a question to ranked memory ids: every signal is asked at once, then they are fused."""
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, TypeVar
 
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.index.engine import Engine
 from service.index.evidence import Question
-from service.inference.reranker import Reranker
-from service.inference.vectors import Vectors
-from service.records import Filters, Scored, Vector
+from service.records import Scored, Vector
 from service.search.candidates import by_concepts, by_names, by_words
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.rrf import Fused, fuse
 from service.search.fusion.score_fusion import fuse_by_score
-from service.search.refine.refining import Choices
+from service.search.searcher import Answered, Embedded, Searcher, SearchQuery, caps_of
 from service.search.signals.signal import Candidates
 from service.search.summaries import summaries_for_sources
 from service.search.times.time_filters import Moments, moments_named
-from service.settings import Settings
 from service.stages import Stages
-from service.store.agents import hub_caps
-from service.store.database import Database
 from service.threads import read_texts
 
 # Of rank fusion: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
@@ -34,72 +28,26 @@ _BY_CONCEPTS: Final = 10
 _SEEDS: Final = 5
 # The default fusion looks at more: what is no direct hit may stand beside one in time.
 _CANDIDATES: Final = 100
-_AT_THE_DATABASE: Final = 64
+# Before Python 3.12 aiohttp writes a request in a task of its own: the loop has to turn so often
+# until it is sent.
+_TURNS_TO_SEND: Final = 2
 # Of the times that one question names, so many are looked through on their own.
 _SPANS: Final = 2
-DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {"vector": 1.0, "text": 1.0, "graph": 0.5}
-DEFAULT_RRF_K: Final = 60
+
+
+T = TypeVar("T")
+# What words found, and by memory how many quoted phrases stand in it.
+ByWords = tuple[list[Scored], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class SearchQuery:
-    """One question, with everything a caller may choose."""
+class Looks:
+    """What is there before a turn: found by words, the question with its vector, its times."""
 
-    text: str
-    filters: Filters = field(default_factory=Filters)
-    limit: int = 5
-    fusion: str = "default"
-    rrf_k: int = DEFAULT_RRF_K
-    weights: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
-    max_tokens: int | None = None
-    min_confidence: float = 0.0
-    choices: Choices = field(default_factory=Choices)
-    skip_small_talk: bool = False
-    # How long its vector is waited for; None: as long as one may take.
-    meaning_seconds: float | None = None
-
-
-def turns_of(*, is_resident: bool) -> asyncio.Semaphore:
-    """Return the turns of those who have their question's vector.
-
-    Where this process ranks, more at once than there are cores take each other's caches and make
-    no answer faster; a database has cores of its own.
-    """
-    return asyncio.Semaphore(max(2, os.cpu_count() or 1) if is_resident else _AT_THE_DATABASE)
-
-
-# The question's vector, or why there is none.
-Embedded = tuple[Vector | None, ServiceError | None]
-# What was found before a turn: by words, with quoted phrases; the vector; the times that it names.
-Looks = tuple[tuple[list[Scored], Mapping[str, int]], Embedded, Moments | None]
-# The hits, how sure they are, and why the vector signal is missing.
-Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
-
-
-class Elsewhere(Protocol):
-    """Processes of their own that rank as `rank_here` does, over all that was written so far."""
-
-    @property
-    def warning(self) -> str | None:
-        """What an operator should know of them; None when all is well."""
-
-    async def rank(
-        self, query: SearchQuery, embed: Callable[[], Awaitable[Embedded]], stages: Stages
-    ) -> Answered | None:
-        """Return what one of them ranks; None where this process has to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Searcher:
-    """What a search needs of the running service; it goes on without reranker and readers."""
-
-    db: Database
-    vectors: Vectors
-    settings: Settings
-    engine: Engine
-    reranker: Reranker | None = None
-    turns: asyncio.Semaphore = field(default_factory=lambda: turns_of(is_resident=False))
-    readers: Elsewhere | None = None
+    by_words: ByWords
+    question: Question
+    missing: ServiceError | None
+    moments: Moments | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,38 +104,45 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
     """Rank by score: the default."""
     looks = await first_looks(searcher, query, stages)
     async with searcher.turns:
-        candidates, missing = await find_candidates(searcher, query, looks, stages)
+        candidates = await find_candidates(searcher, query, looks, stages)
         hits, certainty = await fuse_by_score(searcher.engine, query, candidates, stages)
-    return hits, certainty, missing
+    return hits, certainty, looks.missing
 
 
 async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) -> Looks:
-    """Ask at once what needs no vector, and for the vector."""
+    """Ask for the vector, and meanwhile for all that needs none."""
     direct = max(_CANDIDATES, query.limit)
-    text, vector, moments = await asyncio.gather(
-        _by_text(searcher, query, direct, stages),
+    (vector, missing), by_words, moments, question = await asyncio.gather(
         _embedded(searcher, query, stages),
-        moments_named(searcher.engine, query.text, query.filters),
+        _meanwhile(_by_text(searcher, query, direct, stages)),
+        _meanwhile(moments_named(searcher.engine, query.text, query.filters)),
+        _meanwhile(read_texts(len(query.text), Question.read, query.text, None)),
     )
-    return text, vector, moments
+    return Looks(by_words, replace(question, vector=vector), missing, moments)
+
+
+async def _meanwhile(look: Awaitable[T]) -> T:
+    """Look once the question is on its way to the embedder, whose time else begins only then."""
+    for _ in range(_TURNS_TO_SEND):
+        await asyncio.sleep(0)
+    return await look
 
 
 async def find_candidates(
     searcher: Searcher, query: SearchQuery, looks: Looks, stages: Stages
-) -> tuple[Candidates, ServiceError | None]:
-    """Return what the default fusion scores, and why the vector signal is missing."""
+) -> Candidates:
+    """Return what the default fusion scores."""
     engine, filters = searcher.engine, query.filters
-    (text, phrases), (vector, missing), moments = looks
+    (text, phrases), question, moments = looks.by_words, looks.question, looks.moments
     direct = max(_CANDIDATES, query.limit)
-    near = await _by_vector(searcher, query, vector, direct, stages)
+    near = await _by_vector(searcher, query, question.vector, direct, stages)
     stages.counts |= {"vector": len(near), "text": len(text)}
-    happened = await _happened(engine, query, moments, vector)
+    happened = await _happened(engine, query, moments, question.vector)
     caps = await caps_of(searcher, filters.agents)
-    question = await read_texts(len(query.text), Question.read, query.text, vector)
     others = [*happened]
     if query.weights.get("text", 0) > 0:
         others += await by_names(engine, question.names, filters.agents, _CANDIDATES, caps)
-    return Candidates(question, text, near, caps, phrases, moments, others), missing
+    return Candidates(question, text, near, caps, phrases, moments, others)
 
 
 async def _happened(
@@ -206,8 +161,8 @@ async def _happened(
 async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
     """Rank by reciprocal ranks; how sure that is, the same evidence says as by default."""
     direct = max(_DIRECT, query.limit)
-    (text, _), (vector, missing) = await asyncio.gather(
-        _by_text(searcher, query, direct, stages), _embedded(searcher, query, stages)
+    (vector, missing), (text, _) = await asyncio.gather(
+        _embedded(searcher, query, stages), _meanwhile(_by_text(searcher, query, direct, stages))
     )
     async with searcher.turns:
         near = await _by_vector(searcher, query, vector, direct, stages)
@@ -246,9 +201,7 @@ async def _fuse_by_rank(
     return fused
 
 
-async def _by_text(
-    searcher: Searcher, query: SearchQuery, limit: int, stages: Stages
-) -> tuple[list[Scored], Mapping[str, int]]:
+async def _by_text(searcher: Searcher, query: SearchQuery, limit: int, stages: Stages) -> ByWords:
     if query.weights.get("text", 0) <= 0:
         return [], {}
     with stages.measured("text"):
@@ -283,9 +236,3 @@ async def _by_concepts(searcher: Searcher, query: SearchQuery, fused: list[Fused
     best = fused[0].score or 1.0
     seeds = [Scored(hit.id, hit.score / best) for hit in fused[:_SEEDS]]
     return await by_concepts(searcher.engine, seeds, query.filters, _BY_CONCEPTS, caps)
-
-
-async def caps_of(searcher: Searcher, agents: Sequence[str]) -> dict[str, int]:
-    """Return, for each agent, above how many memories a concept links nothing."""
-    settings, sizes = searcher.settings, await searcher.engine.sizes(agents)
-    return hub_caps(sizes, settings.concept_max_memories, settings.concept_max_share)

@@ -12,10 +12,10 @@ from service.field_types import NUMBER, WHOLE, Flag, Question, Share
 from service.projects.project_fields import InBody, InQuery
 from service.projects.switched_off import SwitchedOff
 from service.search.hybrid import SearchResult, hybrid_search
-from service.search.ranking import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.receipts import Receipt, with_reason
 from service.search.refine.refining import Choices
 from service.search.said_intents import SaidIntent, intents_for
+from service.search.searcher import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.shapes import HitFields, hit_fields
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.web.bodies import JsonRoute

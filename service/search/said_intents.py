@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from service.intents.standing import say
-from service.search.ranking import Searcher
 from service.search.receipts import Receipt
+from service.search.searcher import Searcher
 from service.sessions.asking import AskingFields
 
 

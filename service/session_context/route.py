@@ -10,7 +10,7 @@ from service.field_types import WHOLE, Label, OwnAgent
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.session_context.packing import Budget, PackedSection
 from service.session_context.telling import Told, look, tell
 from service.sessions.asking import TheGiven

@@ -8,7 +8,7 @@ from typing import Final
 
 from service.intents.standing import fire
 from service.records import Memory
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.session_context.packing import Budget, PackedSection
 from service.session_context.reading import find_all
 from service.session_context.sections import (

@@ -13,7 +13,7 @@ from service.field_types import Flag, Label, OwnAgent
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.search.ranking import Searcher
+from service.search.searcher import Searcher
 from service.session_end.ending import Part, end, weigh
 from service.web.bodies import JsonRoute
 from service.web.declared import problems

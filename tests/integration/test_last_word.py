@@ -17,7 +17,7 @@ from service.memories.storing import change_memory, find, remove, store
 from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored, Vector
 from service.search.hybrid import SearchResult, hybrid_search
-from service.search.ranking import Searcher, SearchQuery
+from service.search.searcher import Searcher, SearchQuery
 from service.settings import Settings
 from tests.stores.open_store import START, OpenStore, open_store
 

@@ -23,7 +23,8 @@ from service.index.resident.engine import ResidentEngine
 from service.memories.screening import Pushed
 from service.memories.storing import store
 from service.search.fusion.rrf import Fused
-from service.search.ranking import Searcher, SearchQuery, rank
+from service.search.ranking import rank
+from service.search.searcher import Searcher, SearchQuery
 from service.settings import Settings
 from service.stages import Stages
 from tests.effort import amount

@@ -28,7 +28,8 @@ from service.readers import readers as module
 from service.readers.readers import Readers
 from service.records import Filters
 from service.search.fusion.rrf import Fused
-from service.search.ranking import Answered, Searcher, SearchQuery, rank, rank_here
+from service.search.ranking import rank, rank_here
+from service.search.searcher import Answered, Searcher, SearchQuery
 from service.settings import Settings
 from service.stages import Stages
 from tests.integration.test_engines_agree import AGENTS, CONCEPTS, Chance, do

@@ -16,6 +16,8 @@ Steps = NDArray[np.int32]
 NOBODY: Final = -1
 # More than one neighbour on a side: after a merge of sessions by hand, or of two services' writes.
 _SEVERAL: Final = -2
+# So many steps from each row are kept, as many as a search asks for.
+_KEPT_STEPS: Final = 5
 _BEFORE: Final = 0
 _AFTER: Final = 1
 # A key of two numbers and a list of two.
@@ -34,12 +36,16 @@ class Chains:
         self._one = np.zeros((2, 0), np.int32)
         # By side and row, the neighbours of those that have several.
         self._several: dict[tuple[int, int], Sequence[int]] = {}
+        # [row, side, step]: a search looks five steps around 500 rows, which took it 0.8 ms.
+        self._ways = np.zeros((0, 2, _KEPT_STEPS), np.int32)
+        self._is_known = np.zeros(0, np.bool_)
         self.count = 0
 
     @property
     def bytes(self) -> int:
         """An estimate of the memory held."""
-        return self._one.nbytes + len(self._several) * _SEVERAL_BYTES
+        own = self._one.nbytes + self._ways.nbytes + self._is_known.nbytes
+        return own + len(self._several) * _SEVERAL_BYTES
 
     def put(self, source: int, target: int, weight: int = 0) -> None:
         """Add an edge; one that is there is nothing to do. Raises CorruptRow for a weight."""
@@ -103,6 +109,57 @@ class Chains:
         Rows that the mask hides end a way, as does a way that comes back to where it was. Of
         several neighbours the one with the least of the `keys` goes on.
         """
+        if reach > _KEPT_STEPS:
+            return self._walk(rows, mask, keys, reach)
+        size = int(rows.max(initial=-1)) + 1
+        if size > len(self._is_known):
+            self._ways, self._is_known = grown(self._ways, size), grown(self._is_known, size)
+        if not self._is_known[rows].all():
+            self._learn(rows)
+        ways = self._ways[rows, :, :reach]
+        is_seen = ways >= 0
+        is_seen &= ways < len(mask)
+        if len(mask):
+            is_seen &= mask.take(ways, mode="clip")
+        ways = np.where(np.logical_and.accumulate(is_seen, axis=2), ways, NOBODY)
+        strange = np.flatnonzero(~self._is_known[rows])
+        if len(strange):
+            ways[strange] = np.stack(self._walk(rows[strange], mask, keys, reach), axis=1)
+        return ways[:, _BEFORE], ways[:, _AFTER]
+
+    def _learn(self, rows: Rows) -> None:
+        """Keep the ways from some rows as they are while nothing is hidden.
+
+        Those that meet several neighbours are not kept: which goes on, the mask says.
+        """
+        rows = rows[~self._is_known[rows]]
+        is_plain = np.ones(len(rows), np.bool_)
+        for side, one in enumerate(self._one):
+            ways = np.full((_KEPT_STEPS + 1, len(rows)), NOBODY, np.int32)
+            ways[0] = np.where(rows < len(one), rows, NOBODY)
+            for step in range(1, _KEPT_STEPS + 1):
+                here = ways[step - 1]
+                ends = np.full(len(rows), NOBODY, np.int32)
+                ends[here >= 0] = one[here[here >= 0]]
+                is_plain &= ends != _SEVERAL
+                # A way that is back where it was ends there.
+                ends[(ways[:step] == ends).any(axis=0)] = NOBODY
+                ways[step] = ends
+            self._ways[rows, side] = ways[1:].T
+        self._is_known[rows[is_plain]] = True
+
+    def _forget(self, side: int, row: int) -> None:
+        """Keep no way along which a row's neighbours on this side are met."""
+        for _ in range(_KEPT_STEPS):
+            if 0 <= row < len(self._is_known):
+                self._is_known[row] = False
+            if not 0 <= row < self._one.shape[1]:
+                break
+            row = int(self._one[1 - side, row])
+        if row == _SEVERAL:
+            self._is_known[:] = False
+
+    def _walk(self, rows: Rows, mask: Mask, keys: Sequence[str], reach: int) -> tuple[Steps, Steps]:
         count, size = len(rows), self._one.shape[1]
         # Both sides at once: a place among the neighbours is a row, and beyond `size` one of
         # the other side.
@@ -128,7 +185,10 @@ class Chains:
         return steps[:count], steps[count:]
 
     def pack(self) -> None:
-        """Nothing to do: these are arrays."""
+        """Keep the ways from every row."""
+        size = self._one.shape[1]
+        self._ways, self._is_known = grown(self._ways, size), grown(self._is_known, size)
+        self._learn(np.arange(size))
 
     def save(self) -> Saved:
         """Return all that is held."""
@@ -145,6 +205,7 @@ class Chains:
         chains._several = {(side, row): tuple(e) for side, row, e in saved.facts["several"]}
         chains._one = np.stack([saved.by_row["before"], saved.by_row["after"]])
         chains._one[:, int(saved.facts["rows"]) :] = NOBODY
+        chains.pack()
         return chains
 
     def _beside(self, side: int, row: int) -> Sequence[int]:
@@ -162,6 +223,7 @@ class Chains:
         if row >= known:
             self._one = np.ascontiguousarray(grown(self._one.T, row + 1).T)
             self._one[:, known:] = NOBODY
+        self._forget(side, row)
         self._several.pop((side, row), None)
         if len(ends) > 1:
             self._several[side, row] = tuple(ends)

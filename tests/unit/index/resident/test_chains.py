@@ -28,14 +28,26 @@ def walked(edges: set[tuple[int, int]], visible: set[int], row: int, reach: int)
 
 @settings(max_examples=examples(100))
 @given(
-    st.lists(st.tuples(st.sampled_from(["put", "remove", "forget"]), ROW, ROW), max_size=30),
+    st.lists(
+        st.tuples(st.sampled_from(["put", "put", "put", "remove", "forget", "pack"]), ROW, ROW),
+        max_size=30,
+    ),
     st.sets(ROW),
-    st.integers(1, 5),
+    st.integers(1, 6),
 )
 def test_it_holds_and_walks_what_plain_edges_do(
     deeds: list[tuple[str, int, int]], visible: set[int], reach: int
 ) -> None:
     chains, edges = Chains(), set[tuple[int, int]]()
+    mask = np.array([row in visible for row in range(ROWS)])
+    rows = np.array(sorted(visible), np.intp)
+
+    def assert_walks(found: Chains) -> None:
+        back = {(target, source) for source, target in edges}
+        before, after = found.around(rows, mask, KEYS, reach)
+        expected = [[walked(way, visible, row, reach) for row in rows] for way in (edges, back)]
+        assert [before.tolist(), after.tolist()] == expected
+
     for deed, source, target in deeds:
         if deed == "put":
             chains.put(source, target)
@@ -43,20 +55,18 @@ def test_it_holds_and_walks_what_plain_edges_do(
         elif deed == "remove":
             chains.remove(source, target)
             edges.discard((source, target))
-        else:
+        elif deed == "forget":
             chains.remove_node(source)
             edges = {edge for edge in edges if source not in edge}
+        else:
+            chains.pack()
+        # What was kept of the ways before is right after each change.
+        assert_walks(chains)
     assert (set(chains), chains.count) == (edges, len(edges))
     for row in range(ROWS):
         assert sorted(chains.ahead(row)) == sorted(end for one, end in edges if one == row)
         assert sorted(chains.behind(row)) == sorted(one for one, end in edges if end == row)
-    mask = np.array([row in visible for row in range(ROWS)])
-    rows = np.array(sorted(visible), np.intp)
-    back = {(target, source) for source, target in edges}
-    for found in (chains, Chains.restore(chains.save())):
-        before, after = found.around(rows, mask, KEYS, reach)
-        expected = [[walked(way, visible, row, reach) for row in rows] for way in (edges, back)]
-        assert [before.tolist(), after.tolist()] == expected
+    assert_walks(Chains.restore(chains.save()))
 
 
 def test_a_weight_that_is_none_is_refused() -> None:

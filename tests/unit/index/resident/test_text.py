@@ -236,6 +236,23 @@ def test_a_word_seventy_thousand_times(is_finished: bool) -> None:
         assert found(index.search(words, everything())) == expected
 
 
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_questions_of_many_words_are_counted_one_after_the_other(is_finished: bool) -> None:
+    # Words that no stem changes; the first stands more often than a byte can tell.
+    words = [f"w{number}x" for number in range(70)]
+    index = TextIndex()
+    held = {row: " ".join(words[row::3] * (1 + row)) for row in range(20)} | {20: "w0x " * 300}
+    index.put(list(held), list(held.values()))
+    if is_finished:
+        index.finish()
+    rows = np.array(list(held))
+    for first in (0, 9, 3, 40, 0):
+        asked = ["unheard", *words[first : first + 30]]
+        by_hand = [Counter(held[row].split()) for row in rows.tolist()]
+        counts = index.count(asked, rows).counts
+        assert counts.tolist() == [[one[word] for word in asked] for one in by_hand]
+
+
 def test_scores_do_not_depend_on_how_documents_lie() -> None:
     chooser = random.Random(6)
     held = [" ".join(chooser.choices(VOCABULARY[:7], k=9)) for _ in range(200)]
