@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from typing import Any, Final
@@ -173,25 +174,31 @@ def read(order: ReadOrder) -> ReadReport:
 
 
 async def _read(order: ReadOrder) -> ReadReport:
-    report, started = ReadReport(), time.perf_counter()
-    async with asyncio.TaskGroup() as tasks:
-        for client in range(order.clients):
-            tasks.create_task(_ask_on(order, client, started, report))
+    report = ReadReport()
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as tasks:
+        # All are made before the first asks: one takes 50 ms, which would bunch their moments.
+        clients = [
+            await stack.enter_async_context(httpx.AsyncClient(base_url=order.url, timeout=120))
+            for _ in range(order.clients)
+        ]
+        started = time.perf_counter()
+        for number, client in enumerate(clients):
+            tasks.create_task(_ask_on(order, number, client, started, report))
     report.seconds = time.perf_counter() - started
     return report
 
 
-async def _ask_on(order: ReadOrder, number: int, started: float, report: ReadReport) -> None:
+async def _ask_on(
+    order: ReadOrder, number: int, client: httpx.AsyncClient, started: float, report: ReadReport
+) -> None:
     """Be one client: ask from another question on than the others; paced, at its own moments."""
     step = order.clients / order.rate if order.rate else 0.0
     turn = number * len(order.questions) // order.clients
-    async with httpx.AsyncClient(base_url=order.url, timeout=120) as client:
-        await asyncio.sleep(step * number / order.clients)
-        due = time.perf_counter()
-        while time.perf_counter() - started < order.seconds:
-            await _ask(client, order.questions[turn % len(order.questions)], report)
-            turn, due = turn + 1, due + step
-            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+    due = started + step * number / order.clients
+    while max(due, time.perf_counter()) - started < order.seconds:
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        await _ask(client, order.questions[turn % len(order.questions)], report)
+        turn, due = turn + 1, due + step
 
 
 async def _ask(
