@@ -8,7 +8,6 @@ from math import inf
 from typing import Any, Final
 
 from service.errors import (
-    EmbedderForbids,
     EmbedderRefused,
     EmbedderUnavailable,
     ServiceError,
@@ -25,12 +24,9 @@ from service.inference.asking import (
 )
 from service.inference.breaker import Breaker
 from service.inference.model import CANARY, EmbedderAddress, EmbeddingModel, Patience
+from service.inference.statuses import PassingFailure, accepted
 from service.records import Vector
 
-# What openai-python retries too: time-outs, lost races, busy servers.
-_PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
-# What a server says to every text, so that asking for each by itself is of no use.
-_FORBIDDING: Final = frozenset({401, 403, 404, 405, 407})
 _ATTEMPTS: Final = 4
 _FIRST_WAIT_SECONDS: Final = 0.2
 _LONGEST_WAIT_SECONDS: Final = 5.0
@@ -111,6 +107,18 @@ class Embedder:
         if failure is not None:
             raise failure
         return vectors
+
+    async def embed_with_canary(
+        self, texts: Sequence[str], patience: Patience
+    ) -> tuple[list[Vector], Vector | None, EmbedderUnavailable | EmbedderRefused | None]:
+        """Return what `embed_some` does, and in the middle the canary as the same model embeds it.
+
+        It goes with the last texts: for a short push a request of its own would be every second
+        one. None where not all could be had.
+        """
+        vectors, failure = await self.embed_some([*texts, CANARY], patience)
+        canary = vectors.pop() if len(vectors) > len(texts) else None
+        return vectors, canary, failure
 
     async def embed_some(
         self, texts: Sequence[str], patience: Patience
@@ -194,7 +202,7 @@ class Embedder:
         for attempt in range(1, attempts + 1):
             try:
                 return await self._request_once(call, is_probe=is_probe)
-            except _PassingFailure as failure:
+            except PassingFailure as failure:
                 wanted = failure.wait_seconds or _FIRST_WAIT_SECONDS * 3 ** (attempt - 1)
                 wait_seconds = min(wanted, _LONGEST_WAIT_SECONDS)
                 if attempt == attempts or time.monotonic() + wait_seconds >= call.until:
@@ -210,7 +218,7 @@ class Embedder:
             raise EmbedderUnavailable(self._why_left_alone())
         answer = await self._answer_to(call)
         self._succeed(call)
-        return _accepted(answer)
+        return accepted(answer)
 
     async def _answer_to(self, call: Call) -> Answer:
         started = time.monotonic()
@@ -230,7 +238,7 @@ class Embedder:
             raise self._failed(f"did not answer within {waited:.1f} s", is_gone=False) from error
         except BrokenOff as error:
             # A lost race with a server that closes idle connections is worth another try.
-            raise _PassingFailure("The embedding server broke off", str(error)) from error
+            raise PassingFailure("The embedding server broke off", str(error)) from error
 
     def _succeed(self, call: Call) -> None:
         if _proves(call):
@@ -260,16 +268,6 @@ class _Asking:
     is_probe: bool = False
 
 
-class _PassingFailure(Exception):
-    """A failure that may be gone at the next try."""
-
-    def __init__(self, detail: str, said: str, wait_seconds: float | None = None) -> None:
-        self.detail = detail
-        self.said = said
-        self.wait_seconds = wait_seconds
-        super().__init__(detail)
-
-
 def _proves(call: Call) -> bool:
     """Return whether its outcome tells if texts are embedded: who hangs may list its models."""
     return call.method == "POST"
@@ -279,20 +277,3 @@ def _read(answer: Answer, count: int, dimensions: int) -> tuple[object, list[Vec
     """Return the model that an answer names, and its vectors."""
     told = read_object(answer.content)
     return told.get("model"), read_vectors(told, count, dimensions)
-
-
-def _accepted(answer: Answer) -> Answer:
-    """Return a good answer; raises what its status means."""
-    if answer.status == 200:
-        return answer
-    detail, said = f"The embedding server answered {answer.status}", answer.refusal()
-    is_final = answer.headers.get("x-should-retry") == "false"
-    if answer.status in _FORBIDDING:
-        raise EmbedderForbids(detail, said=said)
-    if is_final or answer.status not in _PASSING:
-        raise EmbedderRefused(detail, said=said)
-    raise _PassingFailure(detail, said, _seconds(answer.headers.get("retry-after")))
-
-
-def _seconds(header: str | None) -> float | None:
-    return float(header) if header and header.replace(".", "", 1).isdigit() else None

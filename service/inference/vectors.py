@@ -9,7 +9,6 @@ from math import inf
 from typing import Final
 
 from service.errors import (
-    EmbedderForbids,
     EmbedderRefused,
     EmbedderUnavailable,
     ModelSwapped,
@@ -20,6 +19,7 @@ from service.errors import (
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting, check_canary, compare, stored_canary
 from service.inference.going_on import GoingOn, heard
+from service.inference.halving import embed_halving
 from service.inference.model import EmbeddingModel, Patience
 from service.records import Vector
 from service.store.vector_forms import VectorForm
@@ -68,8 +68,7 @@ class Vectors:
 
     async def close(self) -> None:
         """Stop what is under way."""
-        tasks = [task for task in (self._preparing, self._looking) if task]
-        for task in tasks:
+        for task in (tasks := [task for task in (self._preparing, self._looking) if task]):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._going_on.close()
@@ -162,7 +161,7 @@ class Vectors:
         return self._embedder.breaker.is_open
 
     def watch(self) -> None:
-        """Say that `look` is called from time to time, so that nobody else need find out."""
+        """Say that `look` is called from time to time: nobody else need find out."""
         self._embedder.breaker.is_watched = True
 
     async def embed_query(self, text: str, wait_seconds: float | None = None) -> Vector:
@@ -221,8 +220,11 @@ class Vectors:
             async with asyncio.timeout(end - time.monotonic() if end < inf else None):
                 await self._ready()
                 first = replace(patience, whole_seconds=0.75 * (end - time.monotonic()))
-                vectors, failure = await self._embedder.embed_some(texts, first)
-                if vectors:
+                changes = self._embedder.changes
+                vectors, canary, failure = await self._embedder.embed_with_canary(texts, first)
+                if canary is not None:
+                    self._compare(canary, changes)
+                elif vectors:
                     await self._compare_canary(min(end, time.monotonic() + patience.each_seconds))
         except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit, StoreUnavailable) as error:
             return [], error
@@ -242,7 +244,7 @@ class Vectors:
         vectors, refusal = list[Vector | None](), None
         size = self.address.batch_size
         for start in range(0, len(texts), size):
-            made, refused = await self._embed_halving(texts[start : start + size])
+            made, refused = await embed_halving(self._embedder, texts[start : start + size])
             vectors += made
             refusal = refusal or refused
         if all(vector is None for vector in vectors):
@@ -251,24 +253,6 @@ class Vectors:
         else:
             await self._compare_canary(time.monotonic() + self.address.timeout_seconds)
         return vectors
-
-    async def _embed_halving(
-        self, texts: Sequence[str]
-    ) -> tuple[list[Vector | None], EmbedderRefused | None]:
-        """Return a vector or None for each text, and the first refusal if there was one."""
-        try:
-            return [*await self._embedder.embed_documents(texts)], None
-        except EmbedderForbids:
-            raise
-        except EmbedderRefused as error:
-            refusal = error
-        if len(texts) == 1:
-            log.debug("a text gets no vector: %s", refusal.detail)
-            return [None], refusal
-        half = len(texts) // 2
-        first, _ = await self._embed_halving(texts[:half])
-        last, _ = await self._embed_halving(texts[half:])
-        return first + last, refusal
 
     async def _ready(self) -> None:
         """Raise what keeps vectors from being had; an absent server is asked again."""
@@ -281,12 +265,15 @@ class Vectors:
             await self.prepare()
 
     async def _compare_canary(self, until: float) -> None:
+        """Ask for the canary and compare it; raises what the embedder raises, and ModelSwapped."""
+        changes = self._embedder.changes
+        self._compare(await self._embedder.embed_canary(until), changes)
+
+    def _compare(self, canary: Vector, changes: int) -> None:
         """Raise ModelSwapped, and keep it as `problem`, unless the canary is as it was.
 
-        Rounding alone never differs so much.
+        Rounding alone never differs so much. `changes` are the embedder's before it was asked.
         """
-        changes = self._embedder.changes
-        canary = await self._embedder.embed_canary(until)
         try:
             check_canary(canary, self._canary, self.fingerprint)
         except ModelSwapped as error:

@@ -15,6 +15,7 @@ from service.errors import (
     EmbedderUnavailable,
     FingerprintMismatch,
 )
+from service.inference.model import CANARY
 from service.settings import Settings
 from service.store import vector_pages
 from service.store.vector_forms import VectorForm
@@ -156,6 +157,23 @@ async def test_a_text_that_the_server_refuses_holds_up_no_other(tmp_path: Path) 
         with pytest.raises(EmbedderRefused, match="too long"):
             await embed_pending(opened.pipeline)
         assert await opened.complaints() == []
+
+
+@pytest.mark.parametrize(("count", "requests"), [(1, 1), (7, 1), (8, 2), (9, 2)])
+async def test_the_canary_goes_with_the_last_of_what_is_pushed(
+    tmp_path: Path, count: int, requests: int
+) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("Words.")
+        opened.embeddings.requests.clear()
+        await opened.push(*[f"Words number {n}." for n in range(count)])
+        assert [asked.path for asked in opened.embeddings.requests] == ["/v1/embeddings"] * requests
+        assert opened.embeddings.requests[-1].body["input"][-1] == CANARY
+        assert await embedded(opened) == [True] * (count + 1)
+        # Another model under the same name, over the same connection, while the text is embedded.
+        opened.embeddings.weights = "another"
+        await opened.push(*[f"Other words number {n}." for n in range(count)])
+        assert await embedded(opened) == [False] * count + [True] * (count + 1)
 
 
 async def test_refused_texts_among_64_are_found_by_halving(tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""What the status of an embedding server's answer means; no I/O here."""
+
+from typing import Final
+
+from service.errors import EmbedderForbids, EmbedderRefused
+from service.inference.asking import Answer
+
+# What openai-python retries too: time-outs, lost races, busy servers.
+_PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
+# What a server says to every text, so that asking for each by itself is of no use.
+_FORBIDDING: Final = frozenset({401, 403, 404, 405, 407})
+
+
+class PassingFailure(Exception):
+    """A failure that may be gone at the next try."""
+
+    def __init__(self, detail: str, said: str, wait_seconds: float | None = None) -> None:
+        self.detail = detail
+        self.said = said
+        self.wait_seconds = wait_seconds
+        super().__init__(detail)
+
+
+def accepted(answer: Answer) -> Answer:
+    """Return a good answer; raises EmbedderForbids, EmbedderRefused or PassingFailure."""
+    if answer.status == 200:
+        return answer
+    detail, said = f"The embedding server answered {answer.status}", answer.refusal()
+    is_final = answer.headers.get("x-should-retry") == "false"
+    if answer.status in _FORBIDDING:
+        raise EmbedderForbids(detail, said=said)
+    if is_final or answer.status not in _PASSING:
+        raise EmbedderRefused(detail, said=said)
+    raise PassingFailure(detail, said, _seconds(answer.headers.get("retry-after")))
+
+
+def _seconds(header: str | None) -> float | None:
+    return float(header) if header and header.replace(".", "", 1).isdigit() else None
