@@ -7,12 +7,23 @@ from typing import Final
 # So many objects are made before they are looked through: what about ten searches make. By default
 # 700.
 _YOUNG_OBJECTS: Final = 10_000
+# While a process starts nearly all that it makes stays.
+_YOUNG_OBJECTS_AT_START: Final = 50_000
 # mallopt(3): blocks up to the first are not mapped from the kernel each time, and so much may lie
 # free at the end of a heap before it is given back.
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 _MAPPED_BYTES: Final = 2**24
 _FREE_BYTES: Final = 2**25
+
+
+def start() -> None:
+    """Begin, before the rooms are imported.
+
+    A start makes 200,000 objects that stay. Looking for garbage among them after each 700 took 0.14
+    of 1.5 s that importing takes; with 100,000 memories it was ready after 2.44 s, without 2.29.
+    """
+    gc.set_threshold(_YOUNG_OBJECTS_AT_START, *gc.get_threshold()[1:])
 
 
 def settle() -> None:

@@ -10,6 +10,7 @@ from typing import Final
 import typer
 
 from service.commands.terminal import one_line
+from service.settling import start
 from service.store.private_files import keep_new_files_private
 
 # The function of each command, or its own commands, by where it is: a room is loaded when it is
@@ -56,6 +57,7 @@ def main() -> None:
     interpreter which ends aborts the process, though all is done (surrealdb-embedded 3.0.0b10).
     """
     keep_new_files_private()
+    start()
     try:
         with one_line():
             asked = sys.argv[1:2]
