@@ -1,11 +1,11 @@
 """From a question to ranked memory ids: every signal is asked at once, then they are fused."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.index.engine import Engine
@@ -35,6 +35,7 @@ _TURNS_TO_SEND: Final = 2
 _SPANS: Final = 2
 
 
+Given = ParamSpec("Given")
 T = TypeVar("T")
 # What words found, and by memory how many quoted phrases stand in it.
 ByWords = tuple[list[Scored], Mapping[str, int]]
@@ -114,18 +115,20 @@ async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) ->
     direct = max(_CANDIDATES, query.limit)
     (vector, missing), by_words, moments, question = await asyncio.gather(
         _embedded(searcher, query, stages),
-        _meanwhile(_by_text(searcher, query, direct, stages)),
-        _meanwhile(moments_named(searcher.engine, query.text, query.filters)),
-        _meanwhile(read_texts(len(query.text), Question.read, query.text, None)),
+        _meanwhile(_by_text, searcher, query, direct, stages),
+        _meanwhile(moments_named, searcher.engine, query.text, query.filters),
+        _meanwhile(read_texts, len(query.text), Question.read, query.text, None),
     )
     return Looks(by_words, replace(question, vector=vector), missing, moments)
 
 
-async def _meanwhile(look: Awaitable[T]) -> T:
+async def _meanwhile(
+    look: Callable[Given, Awaitable[T]], *args: Given.args, **named: Given.kwargs
+) -> T:
     """Look once the question is on its way to the embedder, whose time else begins only then."""
     for _ in range(_TURNS_TO_SEND):
         await asyncio.sleep(0)
-    return await look
+    return await look(*args, **named)
 
 
 async def find_candidates(
@@ -162,7 +165,7 @@ async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> An
     """Rank by reciprocal ranks; how sure that is, the same evidence says as by default."""
     direct = max(_DIRECT, query.limit)
     (vector, missing), (text, _) = await asyncio.gather(
-        _embedded(searcher, query, stages), _meanwhile(_by_text(searcher, query, direct, stages))
+        _embedded(searcher, query, stages), _meanwhile(_by_text, searcher, query, direct, stages)
     )
     async with searcher.turns:
         near = await _by_vector(searcher, query, vector, direct, stages)
