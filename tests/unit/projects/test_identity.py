@@ -71,7 +71,7 @@ def test_a_name_counts_where_nothing_else_is_known() -> None:
     [("git@github.com:ann/app.git", Identity(origin="github.com/ann/app")),
      ("github.com/ann/app", Identity(origin="github.com/ann/app")),
      ("/home/ann/app/", Identity(root="/home/ann/app")),
-     ("D:\\work\\app", Identity(root="d:/work/app")),
+     ("D:\\code\\app", Identity(root="d:/code/app")),
      ("My App", Identity(name="my app")), ("app", Identity(name="app"))],
 )  # fmt: skip
 def test_a_text_is_a_remote_a_folder_or_a_name(text: str, expected: Identity) -> None:
