@@ -114,11 +114,11 @@ class Embedder:
         """Return what `embed_some` does, and in the middle the canary as the same model embeds it.
 
         It goes with the last texts: for a short push a request of its own would be every second
-        one. None where not all could be had.
+        one. None where it could not be had; that alone is no failure, for it may be asked again.
         """
         vectors, failure = await self.embed_some([*texts, CANARY], patience)
         canary = vectors.pop() if len(vectors) > len(texts) else None
-        return vectors, canary, failure
+        return vectors, canary, failure if len(vectors) < len(texts) else None
 
     async def embed_some(
         self, texts: Sequence[str], patience: Patience

@@ -176,6 +176,17 @@ async def test_the_canary_goes_with_the_last_of_what_is_pushed(
         assert await embedded(opened) == [False] * count + [True] * (count + 1)
 
 
+async def test_a_canary_that_was_refused_once_is_asked_for_again(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("Words.")
+        texts = [f"Words number {n}." for n in range(8)]
+        refusal = Answer({"error": {"message": "busy"}}, status=400)
+        # Eight fill a request, the canary comes alone.
+        opened.embeddings.next_answers.extend([opened.embeddings.embeddings(texts), refusal])
+        assert len(await opened.vectors.embed_documents(texts)) == 8
+        assert not opened.embeddings.next_answers
+
+
 async def test_refused_texts_among_64_are_found_by_halving(tmp_path: Path) -> None:
     texts = [f"Words number {n}." for n in range(64)]
     texts[13] = "A poison text."
