@@ -3,26 +3,38 @@
 docs/decisions/0015 has the reasons, scripts/measure_recall.py the numbers. Pure.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.index.evidence import Evidence, Floats
+from service.search.fusion.weighing import sum_up, weigh
 from service.search.signals.features import Features
 from service.search.signals.registry import SIGNALS
 
-# A memory without neighbours has no far context: its other signals count so much more.
-_ALONE: Final = 1.8
-# "Wow, great!" answers nothing, whatever stands around it: a turn without a word counts so much
-# less than one that says enough.
-_BREVITY: Final = 0.5
-# How much each signal counts in a turn of a session, and in what has no neighbours [signal, 1].
-_IN_CONTEXT: Final = np.array([[signal.in_context] for signal in SIGNALS], np.float32)
-_ALONE_BY_SIGNAL: Final = np.array([[signal.alone] for signal in SIGNALS], np.float32)
+# How much each signal counts in a turn of a session, and in what has no neighbours [2, signal].
+_COUNTS: Final = np.array([[s.in_context for s in SIGNALS], [s.alone for s in SIGNALS]], np.float32)
+_PLACES: Final = {signal.name: place for place, signal in enumerate(SIGNALS)}
+
+
+@dataclass(frozen=True, slots=True)
+class BySignal(Mapping[str, Floats]):
+    """A number of each candidate for each signal, by name; `rows` are in the order of SIGNALS."""
+
+    rows: Floats
+
+    def __getitem__(self, name: str) -> Floats:
+        row: Floats = self.rows[_PLACES[name]]
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +42,16 @@ class SignalValues:
     """What each signal makes of the candidates, unweighted: a row for each, by signal."""
 
     features: Features
-    by_signal: Mapping[str, Floats]
+    by_signal: BySignal
 
     @classmethod
     def of(cls, evidence: Evidence) -> "SignalValues":
         """Work them out."""
         features = Features(evidence)
-        return cls(features, {signal.name: signal.value(features) for signal in SIGNALS})
+        rows = np.empty((len(SIGNALS), evidence.candidates), np.float32)
+        for place, signal in enumerate(SIGNALS):
+            rows[place] = signal.value(features)
+        return cls(features, BySignal(rows))
 
     @property
     def keys(self) -> Sequence[str]:
@@ -64,22 +79,14 @@ class Scale:
             }
         )
 
-    def shares(self, values: SignalValues, weights: Mapping[str, float]) -> dict[str, Floats]:
+    def shares(self, values: SignalValues, weights: Mapping[str, float]) -> BySignal:
         """Return what each signal adds to the score; the shares of a row sum to its score."""
-        closeness = values.features.closeness
-        factor = closeness + (1 - closeness) * np.float32(_ALONE)
-        factor *= 1 - np.float32(_BREVITY) * values.features.brevity
-        told: Floats = np.stack([self._relative(s.name, values.by_signal[s.name]) for s in SIGNALS])
-        told *= factor * (closeness * _IN_CONTEXT + (1 - closeness) * _ALONE_BY_SIGNAL)
-        told *= np.array([[weights[signal.name]] for signal in SIGNALS], np.float32)
-        return dict(zip((signal.name for signal in SIGNALS), told, strict=True))
-
-    def _relative(self, name: str, value: Floats) -> Floats:
-        most = self.greatest.get(name, 0.0)
-        if most <= 0:
-            return value
-        relative: Floats = np.minimum(value / most, 1)
-        return relative
+        greatest = np.array([self.greatest.get(name, 0.0) for name in _PLACES], np.float32)
+        counts = _COUNTS * np.array([weights[name] for name in _PLACES], np.float32)
+        features = values.features
+        return BySignal(
+            weigh(values.by_signal.rows, greatest, counts, features.closeness, features.brevity)
+        )
 
 
 class Scores:
@@ -93,18 +100,14 @@ class Scores:
         self.total: dict[str, float] = {}
         self.moments: dict[str, int] = {}
         self.bonuses: dict[str, dict[str, float]] = {}
-        self._shares: list[Mapping[str, Floats]] = []
-        self._values: list[Mapping[str, Floats]] = []
+        self._shares: list[BySignal] = []
+        self._values: list[BySignal] = []
 
-    def add(self, values: SignalValues, shares: Mapping[str, Floats]) -> None:
+    def add(self, values: SignalValues, shares: BySignal) -> None:
         """Add memories, new ones all, with the shares of their scores."""
         keys = values.keys
-        # Added up in the order of the signals, so that equal rows give equal sums to the last bit.
-        total: NDArray[np.float64] = np.zeros(len(keys))
-        for share in shares.values():
-            total += share
         moments = values.features.evidence.values["occurred_micros"]
-        self.total |= zip(keys, total.tolist(), strict=True)
+        self.total |= zip(keys, sum_up(shares.rows), strict=True)
         self.moments |= zip(keys, moments.tolist(), strict=True)
         self._shares.append(shares)
         self._values.append(values.by_signal)

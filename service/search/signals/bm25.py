@@ -4,7 +4,6 @@ As in service/index/resident/text.py a word that stands tf times counts 1 + ln(t
 never negative.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,6 +13,10 @@ from service.index.evidence import Corpus, Evidence, Floats, RowNumbers
 # As in service/index/resident/text.py.
 _K1: Final = 1.2
 _B: Final = 0.75
+# What a word counts that stands so many times; no text is longer than the last.
+LONGEST_TEXT: Final = 2**16 - 1
+DAMPED: Final = np.zeros(LONGEST_TEXT + 1)
+DAMPED[1:] = 1 + np.log(np.arange(1, LONGEST_TEXT + 1))
 
 
 def idf_of(corpus: Corpus) -> Floats:
@@ -24,33 +27,52 @@ def idf_of(corpus: Corpus) -> Floats:
     return idf
 
 
-def bm25(evidence: Evidence, idf: Floats, contexts: Sequence[Sequence[RowNumbers]]) -> Floats:
-    """Return the score of each candidate, a row for each context: [context, candidate].
-
-    A context is the neighbours that are read with a candidate; () is none.
-    """
-    every_count, every_length = evidence.values["counts"], evidence.values["lengths"]
-    candidates = slice(evidence.candidates)
-    counts = np.repeat(every_count[candidates][None], len(contexts), axis=0)
-    lengths = np.repeat(every_length[candidates][None], len(contexts), axis=0)
-    texts = np.ones(lengths.shape, np.float32)
-    for row, ways in enumerate(contexts):
-        if ways:
-            near = np.concatenate(ways, axis=1)
-            known = (near >= 0).astype(np.float32)
-            # Nobody's -1 takes the last row, which then counts nothing.
-            counts[row] += np.vecmat(known, every_count[near])
-            lengths[row] += np.vecdot(known, every_length[near])
-            read = 1 + known.sum(axis=1)
-            # A text at a chain's end is short for one with neighbours; one alone is not.
-            is_several = read > 1
-            several = int(np.count_nonzero(is_several))
-            if several:
-                texts[row, is_several] = (read * is_several).sum() / np.float32(several)
+def bm25(evidence: Evidence, idf: Floats, reach: int) -> Floats:
+    """Return the score of each candidate, read together with its neighbours within some steps."""
     average = max(1.0, evidence.corpus.words / max(1, evidence.corpus.documents))
-    norms = _K1 * (1 - _B + _B * lengths / (average * texts))
-    damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
-    shares = (damped * (_K1 + 1) / (damped + norms[:, :, None])).astype(np.float32)
-    # Row by row: a matrix product gives equal rows sums that differ in the last bit.
-    scores: Floats = np.vecdot(shares, idf)
+    scores = np.empty(evidence.candidates, np.float32)
+    score_texts(evidence, idf, min(reach, evidence.before.shape[1]), average, scores)
     return scores
+
+
+def score_texts(
+    evidence: Evidence, idf: Floats, reach: int, average: float, scores: Floats
+) -> None:
+    """Write the scores; `average` is the length of a memory."""
+    counts, lengths = evidence.values["counts"], evidence.values["lengths"]
+    before, after = evidence.before, evidence.after
+    damped, words = DAMPED, len(idf)
+    usual, held = _usual_texts(before, after, reach), np.empty(words)
+    for row in range(len(scores)):
+        length, texts = float(lengths[row]), 1
+        for word in range(words):
+            held[word] = counts[row, word]
+        for step in range(2 * reach):
+            end = after[row, step - reach] if step >= reach else before[row, step]
+            if end >= 0:
+                texts += 1
+                length += float(lengths[end])
+                for word in range(words):
+                    held[word] += counts[end, word]
+        # A text at a chain's end is short for one with neighbours; one alone is not.
+        norm = _K1 * (1 - _B + _B * length / (average * (usual if texts > 1 else 1.0)))
+        score = 0.0
+        for word in range(words):
+            times = int(held[word])
+            count = damped[min(times, LONGEST_TEXT)]
+            score += idf[word] * (count * (_K1 + 1) / (count + norm))
+        scores[row] = score
+
+
+def _usual_texts(before: RowNumbers, after: RowNumbers, reach: int) -> float:
+    """Return of how many memories a text is made in the mean, of those of several."""
+    several, texts = 0, 0
+    for row in range(len(before)):
+        near = 0
+        for step in range(2 * reach):
+            end = after[row, step - reach] if step >= reach else before[row, step]
+            near += 1 if end >= 0 else 0
+        if near:
+            several += 1
+            texts += 1 + near
+    return float(texts) / several if several else 1.0
