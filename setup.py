@@ -1,4 +1,4 @@
-"""Compiles what a .pxd stands beside, where there is a C compiler; else it runs as it is."""
+"""Compiles what a .pxd stands beside, and .pyx, where there is a C compiler."""
 
 from pathlib import Path
 
@@ -6,15 +6,14 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 ROOT = Path(__file__).parent
-TYPED = sorted(path.relative_to(ROOT) for path in (ROOT / "service").rglob("*.pxd"))
+TYPED = [path.with_suffix(".py") for path in (ROOT / "service").rglob("*.pxd")]
+SOURCES = sorted(path.relative_to(ROOT) for path in [*TYPED, *(ROOT / "service").rglob("*.pyx")])
 
 setup(
     ext_modules=cythonize(
         [
-            Extension(
-                ".".join(path.with_suffix("").parts), [str(path.with_suffix(".py"))], optional=True
-            )
-            for path in TYPED
+            Extension(".".join(path.with_suffix("").parts), [str(path)], optional=True)
+            for path in SOURCES
         ],
         build_dir="build",
         compiler_directives={

@@ -29,6 +29,8 @@ async def by_words(
     await read_texts(len(text), query_words, text)
     lookups = [engine.by_phrase(phrase, filters, limit) for phrase in quoted]
     ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *lookups)
+    if not lookups:
+        return ranking, {}
     scores = {hit.id: hit.score for hit in ranking}
     phrases = Counter(hit.id for holders in held for hit in holders)
     for hit in (hit for holders in held for hit in holders):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from service.index.resident.vectors import (
     VectorIndex,
     has_direction,
 )
-from service.records import Filters
+from service.records import Filters, Scored
 
 # A key of 64 characters, its places in a dict and in a list.
 _KEY_BYTES: Final = 230
@@ -38,22 +38,6 @@ _KEY_BYTES: Final = 230
 _EMPTY_BYTES: Final = 12_000
 CORRUPT: Final = "a corrupt row"
 BEYOND_BUDGET: Final = "does not fit in MEMORY_INDEX_MEMORY_MB"
-
-
-class Ranked(NamedTuple):
-    """A memory that one signal found; these sort the best first, of equals the newest, then by id.
-
-    The moment is in microseconds of Unix time.
-    """
-
-    minus_score: float
-    minus_occurred_micros: int
-    id: str
-
-    @property
-    def score(self) -> float:
-        """What the signal gave it."""
-        return -self.minus_score
 
 
 class AgentIndex:
@@ -234,12 +218,12 @@ class AgentIndex:
 
     # Methods that read.
 
-    def by_text(self, words: str, filters: Filters, limit: int) -> list[Ranked]:
+    def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold any of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search(words, self.mask(filters)), limit)
 
-    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Ranked]:
+    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold all of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search_all(words, self.mask(filters)), limit)
@@ -256,7 +240,7 @@ class AgentIndex:
                 held.update(hit.id for hit in self._best(*found, limit))
         return held
 
-    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Ranked], int]:
+    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
         """Return the memories nearest by cosine, and how many were filtered out."""
         with self.lock:
             vectors = self.vectors
@@ -288,11 +272,25 @@ class AgentIndex:
         mask[[self.rows[key] for key in filters.without if self.holds(key)]] = False
         return mask
 
-    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Ranked]:
+    def occurred(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return when each memory happened, in microseconds of Unix time, by key."""
+        with self.lock:
+            held = self.held(keys)
+            return dict(
+                zip(held, self.columns.occurred_at[list(held.values())].tolist(), strict=True)
+            )
+
+    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
         """Return the `limit` best, best first, of equal ones the newest, then by id."""
         if len(rows) > limit:
             kept = scores >= kth_greatest(scores, limit)
             rows, scores = rows[kept], scores[kept]
-        moments = (-self.columns.occurred_at[rows]).tolist()
+        moments = self.columns.occurred_at[rows]
+        order = np.lexsort((-moments, -scores))
+        rows, scores, moments = rows[order], scores[order], moments[order]
         keys = [self.keys[row] for row in rows.tolist()]
-        return sorted(map(Ranked, (-scores).tolist(), moments, keys))[:limit]
+        best = list(map(Scored, keys, scores.tolist()))
+        if ((scores[1:] == scores[:-1]) & (moments[1:] == moments[:-1])).any():
+            newest = dict(zip(keys, moments.tolist(), strict=True))
+            best.sort(key=lambda hit: (-hit.score, -newest[hit.id], hit.id))
+        return best[:limit]

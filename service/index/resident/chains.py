@@ -4,16 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.facts import CorruptRow
 from service.index.resident.saved import Saved
+from service.index.resident.ways import NOBODY, Rows, Steps, see_ways
 
-Rows = NDArray[np.intp]
-Steps = NDArray[np.int32]
-
-NOBODY: Final = -1
 # More than one neighbour on a side: after a merge of sessions by hand, or of two services' writes.
 _SEVERAL: Final = -2
 # So many steps from each row are kept, as many as a search asks for: REACH of search/signals.
@@ -114,16 +110,11 @@ class Chains:
         size = int(rows.max(initial=-1)) + 1
         if size > len(self._is_known):
             self._ways, self._is_known = grown(self._ways, size), grown(self._is_known, size)
-        if not self._is_known[rows].all():
+        is_known = self._is_known[rows].all()
+        if not is_known:
             self._learn(rows)
-        ways = self._ways[rows, :, :reach]
-        is_seen = ways >= 0
-        is_seen &= ways < len(mask)
-        if len(mask):
-            is_seen &= mask.take(ways, mode="clip")
-        ways = np.where(np.logical_and.accumulate(is_seen, axis=2), ways, NOBODY)
-        strange = np.flatnonzero(~self._is_known[rows])
-        if len(strange):
+        ways = see_ways(rows, self._ways, mask.view(np.uint8), reach)
+        if not is_known and len(strange := np.flatnonzero(~self._is_known[rows])):
             ways[strange] = np.stack(self._walk(rows[strange], mask, keys, reach), axis=1)
         return ways[:, _BEFORE], ways[:, _AFTER]
 

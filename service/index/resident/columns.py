@@ -79,6 +79,9 @@ class Columns:
         self._size = 0
         # Masks of the filters asked last, until something is put or a memory's time is over.
         self._masks: dict[Filters, tuple[int, Mask]] = {}
+        # The filters that were asked for last, as they are: to compare all they say takes longer
+        # than many an answer.
+        self._latest: tuple[Filters | None, int, Mask] = (None, 0, _NOTHING)
 
     @property
     def present(self) -> Mask:
@@ -151,7 +154,7 @@ class Columns:
         """Write what is known of memories into their rows."""
         if not rows:
             return
-        self._masks.clear()
+        self._forget_masks()
         self._size = max(self._size, max(rows) + 1)
         self.reserve(self._size)
         new_rows = np.array(rows)
@@ -177,7 +180,7 @@ class Columns:
 
     def remove(self, row: int) -> None:
         """Take the memory of a row away."""
-        self._masks.clear()
+        self._forget_masks()
         self._is_present[row] = False
         self.subjects[row] = 0
         self.summaries.pop(row, None)
@@ -187,13 +190,21 @@ class Columns:
 
         The wall between agents is not checked here: these rows are one agent's.
         """
+        known, until, mask = self._latest
+        if known is filters and until > now:
+            return mask
         until, mask = self._masks.get(filters, (now, _NOTHING))
         if until <= now:
             until, mask = self._until(filters, now), self._make_mask(filters, now)
             if len(self._masks) >= _MOST_MASKS:
                 del self._masks[next(iter(self._masks))]
             self._masks[filters] = until, mask
+        self._latest = filters, until, mask
         return mask
+
+    def _forget_masks(self) -> None:
+        self._masks.clear()
+        self._latest = (None, 0, _NOTHING)
 
     def _until(self, filters: Filters, now: int) -> int:
         """Return when the next memory's time is over, in microseconds."""

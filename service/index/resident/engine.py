@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from service.index.evidence import Evidence, Names, Question, join
 from service.index.links import Links
 from service.index.links import join as join_links
-from service.index.resident.agent_index import AgentIndex, Ranked
+from service.index.resident.agent_index import AgentIndex
 from service.index.resident.evidence import collect_evidence, latest, newest
 from service.index.resident.fetching import read_packed, unread
 from service.index.resident.neighbours import (
@@ -61,7 +61,7 @@ class ResidentEngine:
             lambda i: i.by_text(words, filters, limit),
             lambda i: i.memories * (1 + words.count(" ")) * _POSTING,
         )
-        return _best(rankings, limit)
+        return await self._best(filters.agents, rankings, limit)
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
         """Return memories that hold a phrase: all its words by the index, their order by the store.
@@ -70,7 +70,7 @@ class ResidentEngine:
         """
         most = max(_MOST_PHRASE_TEXTS, limit)
         rankings = await self._ask(filters.agents, lambda i: i.by_all_words(phrase, filters, most))
-        ranking = _best(rankings, most)
+        ranking = await self._best(filters.agents, rankings, most)
         kept: list[Scored] = []
         for start in range(0, len(ranking), _SLICE):
             part = ranking[start : start + _SLICE]
@@ -89,7 +89,8 @@ class ResidentEngine:
             lambda i: i.by_vector(vector, filters, limit),
             lambda i: i.memories * len(vector) * _NUMBER,
         )
-        return _best([near for near, _ in answers], limit), sum(filtered for _, filtered in answers)
+        best = await self._best(filters.agents, [near for near, _ in answers], limit)
+        return best, sum(filtered for _, filtered in answers)
 
     async def collect_evidence(
         self, question: Question, filters: Filters, keys: Iterable[str], reach: int
@@ -226,6 +227,19 @@ class ResidentEngine:
             *[loop.run_in_executor(self._threads, question, index) for index in indexes]
         )
 
+    async def _best(
+        self, agents: Sequence[str], rankings: Sequence[list[Scored]], limit: int
+    ) -> list[Scored]:
+        """Return the best of all agents in one order, as each of them has it."""
+        if len(rankings) == 1:
+            return rankings[0][:limit]
+        every = list(chain.from_iterable(rankings))
+        keys = [hit.id for hit in every]
+        known = await self._look_up(agents, lambda i: i.occurred(keys))
+        moments = dict(chain.from_iterable(part.items() for part in known))
+        # One that is gone by now comes last of its equals.
+        return sorted(every, key=lambda hit: (-hit.score, -moments.get(hit.id, 0), hit.id))[:limit]
+
     async def _look_up(
         self,
         agents: Sequence[str],
@@ -248,11 +262,6 @@ class ResidentEngine:
             else:
                 answers += await self._ask([agent], question)
         return answers
-
-
-def _best(rankings: Sequence[Sequence[Ranked]], limit: int) -> list[Scored]:
-    """Return the best of all agents in one order, as each of them has it."""
-    return [Scored(hit.id, hit.score) for hit in islice(merge(*rankings), limit)]
 
 
 def _slugs(concepts: Iterable[ConceptId]) -> defaultdict[str, list[str]]:

@@ -10,8 +10,6 @@ from service.index.evidence import (
     Evidence,
     KeysOfRows,
     Question,
-    RowNumbers,
-    Within,
     mentions_of,
     told_within,
 )
@@ -19,6 +17,7 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
 from service.index.resident.facts import moment_of
 from service.index.resident.values import VALUES, Rows, Told
+from service.index.resident.ways import number_rows
 from service.records import Filters
 
 
@@ -29,8 +28,9 @@ def collect_evidence(
     with index.lock:
         mask = index.mask(filters)
         candidates = _visible(index, keys, mask)
-        ways = index.graph.follows.around(candidates, mask, index.keys, reach)
-        rows, within, (before, after) = _numbered(candidates, ways, len(index.keys))
+        before, after = index.graph.follows.around(candidates, mask, index.keys, reach)
+        rows, near = number_rows(candidates, before, after, len(index.keys))
+        within = len(candidates), near, len(rows)
         counted = index.text.count(question.words, rows)
         told = Told.of(index, question)
         values = {
@@ -85,26 +85,3 @@ def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:
     rows = np.array(known, np.intp)
     rows = rows[rows < len(mask)]
     return rows[mask[rows]]
-
-
-def _numbered(
-    candidates: Rows, ways: tuple[RowNumbers, RowNumbers], size: int
-) -> tuple[Rows, Within, tuple[RowNumbers, RowNumbers]]:
-    """Return the index's rows as in an evidence, how many lie how near, and the ways by position.
-
-    A row of the index, which has `size` of them, stands where it is met first.
-    """
-    beside = np.concatenate([way[:, :1] for way in ways], axis=None)
-    every = np.concatenate((candidates, beside, *(way[:, 1:] for way in ways)), axis=None)
-    is_row = every >= 0
-    met = every[is_row]
-    # Where each row is met first: of what is written at one place the last stays.
-    first = np.empty(size, np.int32)
-    first[met[::-1]] = np.arange(len(met) - 1, -1, -1, dtype=np.int32)
-    is_new = first[met] == np.arange(len(met))
-    rows = met[is_new]
-    first[rows] = np.arange(len(rows), dtype=np.int32)
-    positions = [np.where(way >= 0, first.take(way, mode="clip"), -1) for way in ways]
-    first_far = int(np.count_nonzero(is_row[: len(candidates) + len(beside)]))
-    near = int(np.count_nonzero(is_new[:first_far]))
-    return rows, (len(candidates), near, len(rows)), (positions[0], positions[1])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from service.index.bm25 import K1, B
 from service.index.resident.batches import Batch, Counts, Floats, Positions, Terms, join
 from service.index.resident.saved import Saved
 
@@ -18,9 +19,7 @@ _MOST_KEPT: Final = 500_000
 _KEPT_BYTES: Final = 9
 # Of so many terms the counts are laid out for every document of a part: what a few questions ask.
 # To look one up in the postings takes 9 microseconds for 600 documents, this 1.
-_MOST_COUNTED: Final = 24
-K1: Final = 1.2
-_B: Final = 0.75
+MOST_COUNTED: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +87,25 @@ class IndexPart(ABC):
         """Return what the length of each document adds to a count, kept until it changes."""
         known, norms = self._norms
         if known != average or len(norms) != len(self.lengths):
-            norms = self.lengths * np.float32(K1 * _B / average)
-            norms += np.float32(K1 * (1 - _B))
+            norms = self.lengths * np.float32(K1 * B / average)
+            norms += np.float32(K1 * (1 - B))
             self._norms = (average, norms)
         return norms
 
-    def count(self, term: int, postings: TermPostings, documents: Positions) -> Counts:
-        """Return how often a term, whose postings these are, stands in each of the documents."""
+    def column(self, term: int, postings: TermPostings | None) -> Counts | None:
+        """Return how often a term, whose postings these are, stands in every document."""
+        if postings is None:
+            return None
         if postings.documents is None:
-            return postings.counts.take(documents)
+            return postings.counts
         column = self._counted.get(term)
         if column is None:
-            if len(self._counted) >= _MOST_COUNTED:
+            if len(self._counted) >= MOST_COUNTED:
                 self._counted.pop(next(iter(self._counted)))
             column = np.zeros(len(self.rows), postings.counts.dtype)
             column[postings.documents] = postings.counts
             self._counted[term] = column
-        return column.take(documents)
+        return column
 
     def find(self, wanted: Sequence[int]) -> list[TermPostings | None]:
         """Return where each of the terms stands, None for nowhere."""

@@ -3,11 +3,19 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any, Final
 
 import numkong
 import numpy as np
 from numpy.typing import NDArray
+
+# None where no C compiler was at hand when this was installed.
+row_dots: ModuleType | None
+try:
+    from service.index.resident import row_dots
+except ImportError:
+    row_dots = None
 
 # A scan of so many rows takes tens of milliseconds: then every core takes a part of it.
 _SHARED_ROWS: Final = 250_000
@@ -17,28 +25,42 @@ _BIAS: Final = np.float32(2.0 ** (127 - 15))
 # Numbers of which the greatest is looked at first.
 _STRETCH: Final = 64
 _CORES: Final = os.cpu_count() or 1
+# Its types know only some of the kinds that it takes.
+_DOT: Final = numkong.pointer_to_dot("int8")  # type: ignore[arg-type]
 _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
 Array = NDArray[Any]
 
 
-def dots(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the dot product of one vector, of shape (1, n), with every row.
+def scaled_dots(
+    query: NDArray[np.int8], rows: NDArray[np.int8], scales: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the dot product of one vector with every row, times the row's scale.
 
     The GIL is released meanwhile.
     """
-    return _shared(rows, lambda part: np.asarray(numkong.cdist(query, part, "dot"), np.float32))
+
+    def scan(part: slice) -> Array:
+        if not row_dots:
+            near = np.asarray(numkong.cdist(query[None], rows[part], "dot"), np.float32).reshape(-1)
+            near *= scales[part]
+            return near
+        near = np.empty(part.stop - part.start, np.float32)
+        row_dots.scale_dots(_DOT, query, rows[part], scales[part], near)
+        return near
+
+    return _shared(len(rows), scan)
 
 
 def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint16]:
     """Return in how many bits one row of bytes, of shape (1, n), differs from every row."""
 
-    def count(part: NDArray[np.uint8]) -> Array:
-        differing = numkong.cdist(query, part, "hamming", dtype="uint1")
-        return np.asarray(differing).astype(np.uint16)
+    def count(part: slice) -> Array:
+        differing = numkong.cdist(query, rows[part], "hamming", dtype="uint1")
+        return np.asarray(differing).astype(np.uint16).reshape(-1)
 
-    return _shared(rows, count)
+    return _shared(len(rows), count)
 
 
 def widened(halves: NDArray[np.float16]) -> NDArray[np.float32]:
@@ -68,9 +90,9 @@ def kth_greatest(values: NDArray[np.float32], k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def _shared(rows: Array, scan: Callable[[Array], Array]) -> Array:
-    """Return what a scan makes of rows; of many every core takes a part."""
-    if len(rows) < _SHARED_ROWS:
-        return scan(rows).reshape(-1)
-    parts = _SCANNERS.map(scan, np.array_split(rows, _CORES))
-    return np.concatenate([part.reshape(-1) for part in parts])
+def _shared(size: int, scan: Callable[[slice], Array]) -> Array:
+    """Return what a scan makes of so many rows; of many every core takes a part."""
+    if size < _SHARED_ROWS:
+        return scan(slice(0, size))
+    borders = np.linspace(0, size, _CORES + 1, dtype=int).tolist()
+    return np.concatenate(list(_SCANNERS.map(scan, map(slice, borders, borders[1:]))))

@@ -9,9 +9,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.resident.batches import MOST_DOCUMENTS, Floats, read_texts
-from service.index.resident.part_scores import hold_all, score_documents
-from service.index.resident.postings import K1, IndexPart, Segment, Tail, TermPostings, merge
+from service.index.bm25 import K1
+from service.index.resident.batches import MOST_DOCUMENTS, Counts, Floats, read_texts
+from service.index.resident.counting import count_terms
+from service.index.resident.part_scores import hold_all, keep_reached, score_documents
+from service.index.resident.postings import (
+    MOST_COUNTED,
+    IndexPart,
+    Segment,
+    Tail,
+    TermPostings,
+    merge,
+)
 from service.index.resident.saved import Saved
 from service.text.digests import digest
 from service.text.terms import TERMS
@@ -25,6 +34,10 @@ _PAGE_TEXTS: Final = 4096
 _TAIL_POSTINGS: Final = 2**16
 # So many segments of about one size become one: at most three of each of three sizes stay.
 _FAN: Final = 4
+
+
+# A part by its slot, and how often each of some words stands in its documents.
+_Told = tuple[int, IndexPart, Sequence[Counts | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,8 @@ class TextIndex:
         self._tail = Tail()
         self._tail_slot = 0
         self._segments: dict[int, Segment] = {}
+        # What was found of the words that were asked for last: one search asks four times.
+        self._asked: tuple[Sequence[str], Sequence[_Told], Floats] | None = None
 
     @property
     def bytes(self) -> int:
@@ -105,24 +120,30 @@ class TextIndex:
 
         A row without a text has no words. No two of the words may have one stem.
         """
-        terms = [TERMS[word] for word in words]
+        told, frequencies = self._where(words)
         counts = np.zeros((len(rows), len(words)), np.float32)
         lengths = np.zeros(len(rows), np.float32)
-        frequencies = np.zeros(len(words), np.float32)
         places = np.full(len(rows), -1, np.int32)
         known = rows < len(self._places)
         places[known] = self._places[rows[known]]
-        slots, documents = places >> 16, places & 0xFFFF
-        for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
-            here = np.flatnonzero(slots == slot)
-            held = documents[here]
-            lengths[here] = part.lengths[held]
-            for column, postings in enumerate(part.find(terms)):
-                if postings is not None:
-                    frequencies[column] += postings.living
-                    if len(here):
-                        counts[here, column] = part.count(terms[column], postings, held)
+        for slot, part, columns in told:
+            count_terms(columns, part.lengths, places, slot, counts, lengths)
         return Counted(counts, lengths, frequencies)
+
+    def _where(self, words: Sequence[str]) -> tuple[Sequence[_Told], Floats]:
+        """Return how often each word stands in the documents of each part, and in how many."""
+        asked = self._asked
+        if asked and asked[0] is words:
+            return asked[1:]
+        terms = [TERMS[word] for word in words]
+        told, frequencies = [], np.zeros(len(terms), np.float32)
+        for slot, part in [*self._segments.items(), (self._tail_slot, self._tail)]:
+            found = part.find(terms)
+            frequencies += [postings.living if postings else 0 for postings in found]
+            told.append((slot, part, list(map(part.column, terms, found))))
+        # Of more words the parts do not keep all columns either.
+        self._asked = (words, told, frequencies) if len(terms) <= MOST_COUNTED else None
+        return told, frequencies
 
     def save(self) -> Saved:
         """Return all that is held; `purge` comes first."""
@@ -174,6 +195,7 @@ class TextIndex:
         batch = read_texts(rows, texts)
         if not len(batch.rows):
             return
+        self._asked = None
         self._digests[list(rows)] = [digest(text) for text in texts]
         self._kill(batch.rows.astype(np.intp))
         first = len(self._tail.rows)
@@ -202,6 +224,7 @@ class TextIndex:
         places = places[places >= 0]
         if not len(places):
             return
+        self._asked = None
         self._places[rows] = -1
         self.documents -= len(places)
         slots = places >> 16
@@ -213,6 +236,7 @@ class TextIndex:
 
     def seal(self) -> None:
         """Turn the tail into a segment, and segments of one size into larger ones."""
+        self._asked = None
         if self._tail.living:
             self._keep(merge([self._tail]))
         self._tail, self._tail_slot = Tail(), self._free_slot()
@@ -239,6 +263,7 @@ class TextIndex:
         return group
 
     def _merge(self, slots: Sequence[int]) -> None:
+        self._asked = None
         parts = [self._segments.pop(slot) for slot in slots]
         if any(part.living for part in parts):
             self._keep(merge(parts))
@@ -266,17 +291,11 @@ class TextIndex:
             score = score_documents(
                 part, part.norms(self._words / self.documents), postings, weights
             )
-            reached = score > 0
             if needs_all:
-                reached &= hold_all(part, postings)
-            at = np.flatnonzero(reached)
-            kept = part.rows.take(at)
-            passes = mask.take(kept)
-            if not passes.all():
-                through = np.flatnonzero(passes)
-                at, kept = at.take(through), kept.take(through)
-            rows.append(kept)
-            scores.append(score.take(at))
+                score[~hold_all(part, postings)] = 0
+            reached = keep_reached(score, part.rows, mask)
+            rows.append(reached[0])
+            scores.append(reached[1])
         return np.concatenate(rows), np.concatenate(scores)
 
     def _term_weight(self, in_parts: Sequence[TermPostings | None]) -> float:

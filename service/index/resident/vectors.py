@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.saved import Saved
-from service.index.resident.scanning import dots, kth_greatest, widened
+from service.index.resident.scanning import kth_greatest, scaled_dots, widened
 from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs, signs_of
 
 Floats = NDArray[np.float32]
@@ -186,10 +186,10 @@ class VectorIndex:
         query, scale, cut = _quantise(unit[None, : self.scanned])
         rows = self._rows_to_scan(unit[: self.scanned], wanted, count, limit)
         if rows is not None:
-            near = dots(query, self._coarse[rows]) * (self._scales[rows] * scale[0])
+            near = scaled_dots(query[0], self._coarse[rows], self._scales[rows] * scale[0])
         else:
-            near = dots(query, self._coarse[: len(wanted)])
-            near *= self._scales[: len(wanted)] * scale[0]
+            scales = self._scales[: len(wanted)] * scale[0]
+            near = scaled_dots(query[0], self._coarse[: len(wanted)], scales)
             if count < len(wanted):
                 near[~wanted] = -np.inf
         if self.scanned < self.dimensions:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.index.links import Links, Places
 from service.records import Concept, ConceptId
+from service.search.fusion.steps import Beams, steps_further
 
 SEEDS: Final = 5
 _WIDTH: Final = 4
@@ -69,8 +69,7 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
         new = _reached(links) - asked
         asked |= new
         scores |= await score(sorted(new)) if new else {}
-        ways = _Ways.of(links, scores)
-        beams = [_further(beam, ways) for beam in beams]
+        beams = _further(beams, links, scores)
         for trail in (trail for beam in beams for trail in beam):
             known = best.get(trail.memories[-1])
             if known is None or trail.order < known.order:
@@ -78,92 +77,32 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
     return best
 
 
-@dataclass(frozen=True, slots=True)
-class _Ways:
-    """Where one step leads from each memory: an end with a score, along the rarest concept.
-
-    `ends` are places in the keys of the links and `along` numbers of links; those of one start
-    stand together, in `stretches`.
-    """
-
-    links: Links
-    stretches: Mapping[str, slice]
-    ends: Places
-    along: Places
-    totals: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, links: Links, scores: Mapping[str, float]) -> "_Ways":
-        """Of several concepts that lead from a start to an end, the rarest is kept."""
-        concepts, starts = links.concepts, links.starts
-        by_rarity = sorted(
-            range(len(concepts)), key=lambda link: (concepts[link].memories, concepts[link].id)
-        )
-        ranks = np.empty(len(concepts), np.intp)
-        ranks[by_rarity] = np.arange(len(concepts))
-        every = np.array([scores.get(key, math.nan) for key in links.keys])
-        of_ends = links.of_ends
-        is_scored = ~np.isnan(every[links.ends])
-        ends, of_ends = links.ends[is_scored], of_ends[is_scored]
-        rarest_first = np.argsort(ranks[of_ends], kind="stable")
-        ends, of_ends = ends[rarest_first], of_ends[rarest_first]
-        pairs, first = np.unique(starts[of_ends] * len(links.keys) + ends, return_index=True)
-        begun = np.unique(starts)
-        borders = np.searchsorted(pairs, (begun[:, None] + (0, 1)) * len(links.keys)).tolist()
-        stretches = {
-            links.keys[start]: slice(*border)
-            for start, border in zip(begun.tolist(), borders, strict=True)
-        }
-        return cls(links, stretches, ends[first], of_ends[first], every[ends[first]])
+def _further(
+    beams: Sequence[Sequence[Trail]], links: Links, scores: Mapping[str, float]
+) -> list[list[Trail]]:
+    """Return for each beam the best trails that go one step on from its own, one for each end."""
+    numbers = {key: place for place, key in enumerate(links.keys)}
+    trails = [trail for beam in beams for trail in beam]
+    scored = np.array([scores.get(key, math.nan) for key in links.keys])
+    places = np.array([[numbers.get(key, -1) for key in trail.memories] for trail in trails])
+    borders = np.cumsum([0, *map(len, beams)])
+    found: list[dict[str, Trail]] = [{} for _ in beams]
+    so_far = Beams(places, np.array([trail.total for trail in trails]), borders)
+    for step in steps_further(links, _ranks(links.concepts), scored, so_far, _WIDTH):
+        beam, trail, end, link, total = step
+        longer = trails[trail].to(links.keys[end], links.concepts[link], total)
+        known = found[beam].get(longer.memories[-1])
+        if known is None or longer.order < known.order:
+            found[beam][longer.memories[-1]] = longer
+    return [sorted(one.values(), key=lambda trail: trail.order)[:_WIDTH] for one in found]
 
 
-def _further(beam: Sequence[Trail], ways: _Ways) -> list[Trail]:
-    """Return the best trails that go one step on from these, one for each end.
-
-    Trails of one beam are equally long: their totals order them. Only those that may be among the
-    best are made, which of hundreds is a dozen.
-    """
-    found: dict[str, Trail] = {}
-    ends: set[str] = set()
-    least = -math.inf
-    for total, place, way in _greatest(beam, ways):
-        if total < least:
-            break
-        trail, key = beam[place], ways.links.keys[int(ways.ends[way])]
-        if key in trail.memories:
-            continue
-        ends.add(key)
-        if len(ends) == _WIDTH:
-            # The total of the last end that the beam has room for.
-            least = total
-        longer = trail.to(key, ways.links.concepts[int(ways.along[way])], total)
-        if key not in found or longer.order < found[key].order:
-            found[key] = longer
-    return sorted(found.values(), key=lambda trail: trail.order)[:_WIDTH]
-
-
-def _greatest(beam: Sequence[Trail], ways: _Ways) -> list[tuple[float, int, int]]:
-    """Return the greatest totals one step on, with the trail's place and the way, in their order.
-
-    So many that there is an end for each place in the beam: of one end there may be a way from
-    every trail, and ways back to the memories that lie on a trail lead nowhere.
-    """
-    steps = [
-        (place, np.arange(stretch.start, stretch.stop))
-        for place, trail in enumerate(beam)
-        if (stretch := ways.stretches.get(trail.memories[-1]))
-    ]
-    if not steps:
-        return []
-    along = np.concatenate([step for _, step in steps])
-    places = np.repeat([place for place, _ in steps], [len(step) for _, step in steps])
-    totals = np.array([trail.total for trail in beam])[places] + ways.totals[along]
-    most = len(beam) * (_WIDTH + _DEPTH)
-    if len(totals) > most:
-        kept = totals >= np.partition(totals, len(totals) - most)[len(totals) - most]
-        along, places, totals = along[kept], places[kept], totals[kept]
-    greatest = zip(totals.tolist(), places.tolist(), along.tolist(), strict=True)
-    return sorted(greatest, reverse=True)
+def _ranks(concepts: Sequence[Concept]) -> Places:
+    """Return the place of each concept among all, the rarest first, then by id."""
+    rarest = sorted(range(len(concepts)), key=lambda n: (concepts[n].memories, concepts[n].id))
+    ranks = np.empty(len(concepts), np.intp)
+    ranks[rarest] = np.arange(len(concepts))
+    return ranks
 
 
 def _reached(links: Links) -> set[str]:

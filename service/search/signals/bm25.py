@@ -4,19 +4,10 @@ As in service/index/resident/text.py a word that stands tf times counts 1 + ln(t
 never negative.
 """
 
-from typing import Final
-
 import numpy as np
 
+from service.index.bm25 import DAMPED, K1, LONGEST_TEXT, B
 from service.index.evidence import Corpus, Evidence, Floats, RowNumbers
-
-# As in service/index/resident/text.py.
-_K1: Final = 1.2
-_B: Final = 0.75
-# What a word counts that stands so many times; no text is longer than the last.
-LONGEST_TEXT: Final = 2**16 - 1
-DAMPED: Final = np.zeros(LONGEST_TEXT + 1)
-DAMPED[1:] = 1 + np.log(np.arange(1, LONGEST_TEXT + 1))
 
 
 def idf_of(corpus: Corpus) -> Floats:
@@ -41,7 +32,8 @@ def score_texts(
     """Write the scores; `average` is the length of a memory."""
     counts, lengths = evidence.values["counts"], evidence.values["lengths"]
     before, after = evidence.before, evidence.after
-    damped, words = DAMPED, len(idf)
+    damped, longest, k1, b = DAMPED, LONGEST_TEXT, K1, B
+    words = len(idf)
     usual, held = _usual_texts(before, after, reach), np.empty(words)
     for row in range(len(scores)):
         length, texts = float(lengths[row]), 1
@@ -55,12 +47,12 @@ def score_texts(
                 for word in range(words):
                     held[word] += counts[end, word]
         # A text at a chain's end is short for one with neighbours; one alone is not.
-        norm = _K1 * (1 - _B + _B * length / (average * (usual if texts > 1 else 1.0)))
+        norm = k1 * (1 - b + b * length / (average * (usual if texts > 1 else 1.0)))
         score = 0.0
         for word in range(words):
             times = int(held[word])
-            count = damped[min(times, LONGEST_TEXT)]
-            score += idf[word] * (count * (_K1 + 1) / (count + norm))
+            count = damped[min(times, longest)]
+            score += idf[word] * (count * (k1 + 1) / (count + norm))
         scores[row] = score
 
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from service.index.bm25 import DAMPED
 from service.index.evidence import Evidence, Floats
-from service.search.signals.bm25 import DAMPED
 
 # What a neighbour's cosine counts beside a memory's own.
 _NEIGHBOUR: Final = 0.4

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.index.resident.chains import NOBODY, Chains
+from service.index.resident.chains import Chains
 from service.index.resident.facts import CorruptRow
+from service.index.resident.ways import NOBODY
 from tests.effort import examples
 
 ROWS = 9
