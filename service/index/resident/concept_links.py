@@ -59,7 +59,7 @@ def _about(
 
     `of_starts` and `of_ends` are subjects, `links` the link of each end.
     """
-    digests = [graph.digests(concept) for concept in concepts.tolist()]
+    digests = graph.digests(concepts.tolist())
     own = np.array([one[0] for one in digests], np.int64)
     is_open, is_own = of_starts == own, of_ends == own[links]
     for link, names in enumerate(digests):

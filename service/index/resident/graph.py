@@ -210,14 +210,15 @@ class AgentGraph:
         number = self.concepts.find(slug)
         return NOTHING if number is None else self.references.behind(number)
 
-    def digests(self, number: int) -> tuple[int, ...]:
-        """Return the digests of a concept's slug and of all others that it goes by."""
-        known = self._digests.get(number)
-        if known is None:
-            slug = self.concepts.slug(number)
-            slugs = (slug, *self._others.get(slug, ()))
-            known = self._digests[number] = tuple(map(digest_of_name, slugs))
-        return known
+    def digests(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the digests of each concept's slug and of all others that it goes by."""
+        known = self._digests
+        for number in numbers:
+            if number not in known:
+                slug = self.concepts.slug(number)
+                slugs = (slug, *self._others.get(slug, ()))
+                known[number] = tuple(map(digest_of_name, slugs))
+        return [known[number] for number in numbers]
 
     def related(self, slug: str, allowed: set[str]) -> list[Related]:
         """Return the concepts beside one along `related_to` and `is_a`, tightest first."""

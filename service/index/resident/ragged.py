@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from service.index.resident.gathering import gather
 from service.index.resident.saved import Saved
 
 Own: TypeAlias = "array[int] | bytes"
@@ -49,18 +50,13 @@ class Ragged:
 
     def gather(self, numbers: NDArray[Any]) -> Gathered:
         """Return the lists of some numbers, of int32."""
-        is_packed = numbers < self._packed
-        packed = np.where(is_packed, numbers, 0) if self._packed else numbers[:0]
-        if not self._changed.keys().isdisjoint(asked := numbers.tolist()) or not self._packed:
+        if self._changed and not self._changed.keys().isdisjoint(asked := numbers.tolist()):
             lists = [np.asarray(self[number], np.int32) for number in asked]
             sizes = np.array([len(one) for one in lists], np.intp)
-            return sizes, np.concatenate(lists) if lists else np.zeros(0, np.int32)
-        offsets = np.asarray(self._offsets)
-        starts = offsets[packed]
-        sizes = np.where(is_packed, offsets[packed + 1] - starts, 0)
-        ends = np.cumsum(sizes)
-        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-        return sizes, np.asarray(self._flat)[np.repeat(starts, sizes) + within]
+            return sizes, np.concatenate(lists)
+        return gather(
+            np.asarray(self._offsets), np.asarray(self._flat), numbers.astype(np.intp, copy=False)
+        )
 
     def __len__(self) -> int:
         """Return how many numbers there are up to the last one that may have a list."""

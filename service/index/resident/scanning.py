@@ -22,6 +22,8 @@ _SHARED_ROWS: Final = 250_000
 # The sign stands four times after the shift, of which the first is kept.
 _SIGN_AND_NUMBER: Final = np.uint32(0x8FFF_E000).view(np.int32)
 _BIAS: Final = np.float32(2.0 ** (127 - 15))
+# What is left of a number of 32 bits beside one of 16 would be too small for another without this.
+_REST: Final = np.float32(2.0**11)
 # Numbers of which the greatest is looked at first.
 _STRETCH: Final = 64
 _CORES: Final = os.cpu_count() or 1
@@ -61,6 +63,22 @@ def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray
         return np.asarray(differing).astype(np.uint16).reshape(-1)
 
     return _shared(len(rows), count)
+
+
+def halved(vector: NDArray[np.float32]) -> numkong.PackedMatrix:
+    """Return a vector for `half_dots`: as two of 16 bits, of which the second is what is left."""
+    coarse = vector.astype(np.float16)
+    rest = ((vector - coarse) * _REST).astype(np.float16)
+    return numkong.dots_pack(np.stack((coarse, rest)), dtype="float16")
+
+
+def half_dots(rows: NDArray[np.float16], query: numkong.PackedMatrix) -> NDArray[np.float32]:
+    """Return the dot product of every row with a vector, to 1e-7; of equal rows the same.
+
+    A quarter of what it takes to widen the rows and multiply them.
+    """
+    parts: NDArray[np.float32] = np.asarray(numkong.dots_packed(rows, query), np.float32)
+    return parts[:, 0] + parts[:, 1] / _REST
 
 
 def widened(halves: NDArray[np.float16]) -> NDArray[np.float32]:

@@ -10,12 +10,19 @@ is compared again, so that the answer is exact up to float16 (about 1e-5 of a co
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
 from service.index.resident.columns import Mask, grown
 from service.index.resident.saved import Saved
-from service.index.resident.scanning import kth_greatest, scaled_dots, widened
+from service.index.resident.scanning import (
+    half_dots,
+    halved,
+    kth_greatest,
+    scaled_dots,
+    widened,
+)
 from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs, signs_of
 
 Floats = NDArray[np.float32]
@@ -65,8 +72,8 @@ class VectorIndex:
         self._is_present = np.zeros(0, np.bool_)
         # The longest of what rounding to int8 cut away from a row.
         self._most_cut = 0.0
-        # The last question's vector, and what it is at length 1.
-        self._asked: tuple[Floats, Floats] | None = None
+        # The last question's vector, what it is at length 1, and that in halves.
+        self._asked: tuple[Floats, Floats, numkong.PackedMatrix] | None = None
 
     @property
     def count(self) -> int:
@@ -154,13 +161,12 @@ class VectorIndex:
         count = int(np.count_nonzero(wanted))
         if count <= max(limit, _CANDIDATES):
             return np.flatnonzero(wanted)
-        return self._scan(self._unit_of(vector), wanted, count, limit)
+        return self._scan(self._asked_for(vector)[0], wanted, count, limit)
 
     def compare(self, rows: Rows, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
         """Return those of the rows that `search` would return."""
         rows = rows[mask[rows] & self._is_present[rows]]
-        # Row by row: a matrix product gives equal rows sums that differ in the last bit.
-        cosines = np.vecdot(widened(self._fine.take(rows, axis=0)), self._unit_of(vector))
+        cosines = half_dots(self._fine.take(rows, axis=0), self._asked_for(vector)[1])
         if len(rows) > limit:
             kept = cosines >= kth_greatest(cosines, limit)
             rows, cosines = rows[kept], cosines[kept]
@@ -171,16 +177,17 @@ class VectorIndex:
         cosines = np.full(len(rows), np.nan, np.float32)
         known = np.flatnonzero(rows < len(self._is_present))
         known = known[self._is_present[rows[known]]]
-        stored = widened(self._fine.take(rows[known], axis=0))
-        cosines[known] = np.vecdot(stored, self._unit_of(vector))
+        stored = self._fine.take(rows[known], axis=0)
+        cosines[known] = half_dots(stored, self._asked_for(vector)[1])
         return cosines
 
-    def _unit_of(self, vector: Floats) -> Floats:
-        """Return a question's vector at length 1: one search asks five times for the same."""
+    def _asked_for(self, vector: Floats) -> tuple[Floats, numkong.PackedMatrix]:
+        """Return a question's vector at length 1, and in halves: one search asks five times."""
         asked = self._asked
         if asked is None or asked[0] is not vector:
-            asked = self._asked = (vector, _unit(vector[None])[0])
-        return asked[1]
+            unit = _unit(vector[None])[0]
+            asked = self._asked = (vector, unit, halved(unit))
+        return asked[1:]
 
     def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
         query, scale, cut = _quantise(unit[None, : self.scanned])

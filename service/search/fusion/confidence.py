@@ -74,8 +74,8 @@ def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
     evidence = values.features.evidence
     cosines = evidence.values["cosines"][: evidence.candidates]
     has_vectors = not np.isnan(cosines).all()
-    rows = {key: row for row, key in enumerate(values.keys)}
-    first = [rows[hit.id] for hit in fused[:_FIRST] if hit.id in rows]
+    keys = values.keys
+    first = [keys.index(hit.id) for hit in fused[:_FIRST] if hit.id in keys]
     coverage, speaker = _coverage_of(values.features, first)
     return Certainty(
         float(np.nanmax(cosines)) if has_vectors else None,
@@ -104,7 +104,8 @@ def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float
     if not speaks.any() or not beside.any():
         return _greatest(_shares(features.held, features.idf)[first]), None
     shares = _shares(features.held, beside)
-    is_first = np.isin(np.arange(len(shares)), first)
+    is_first = np.zeros(len(shares), np.bool_)
+    is_first[list(first)] = True
     coverage = _greatest(shares[is_first & speaks])
     return coverage, coverage - _greatest(shares[turns & ~speaks])
 

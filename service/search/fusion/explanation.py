@@ -1,16 +1,16 @@
 """Why a memory has its score: what each signal says of it, its rank among all, and its share."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.index.evidence import Floats
 from service.search.fusion.graph_paths import Trail
+from service.search.fusion.places import places_of
 from service.search.fusion.rrf import SignalHit
-from service.search.fusion.scoring import Scores
+from service.search.fusion.scoring import PLACES, Scores
 from service.search.signals.signal import Candidates
 
 
@@ -49,9 +49,9 @@ class Explanation:
         What an index found has its rank and score there; behind it comes what else has a share.
         """
         row, ranks = self._rows[key], self._ranks
-        told = (ranks.shares[:, row], ranks.values[:, row], ranks.places[:, row])
-        columns = (column.tolist() for column in told)
-        for name, share, value, place in zip(ranks.names, *columns, strict=True):
+        shares, values = ranks.shares[:, row].tolist(), ranks.values[:, row].tolist()
+        places = places_of(ranks.ranked, row, ranks.keys)
+        for name, share, value, place in zip(ranks.names, shares, values, places, strict=True):
             found = ranks.found.get(name, {})
             if key in found:
                 rank, score = found[key]
@@ -65,27 +65,18 @@ class Explanation:
 
     @cached_property
     def _ranks(self) -> "_Ranks":
-        names = (*self._searched, *sorted({*self._scores.signals} - self._searched.keys()))
+        names = (*self._searched, *sorted(PLACES.keys() - self._searched.keys()))
         found = {
             name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
             for name, hits in self._searched.items()
         }
-        shares = np.stack([self._scores.shares(name) for name in names])
-        is_ranked, values = shares > 0, shares.copy()
+        shares = self._scores.shares[[PLACES[name] for name in names]]
+        values, is_ranked = shares.copy(), shares > 0
         for number, name in enumerate(self._searched):
-            values[number] = self._scores.values(name)
+            values[number] = self._scores.values[PLACES[name]]
             is_ranked[number, [self._rows[key] for key in found[name] if key in self._rows]] = False
-        places = self._places(np.where(is_ranked, values, -np.inf))
-        return _Ranks(names, found, shares, values, places)
-
-    def _places(self, values: Floats) -> NDArray[np.intp]:
-        """Return the place of each value in its row, from 0: the greatest first, ties by id."""
-        keys = list(self._rows)
-        by_id = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.intp)
-        order = by_id[np.argsort(-values[:, by_id], axis=1, kind="stable")]
-        places = np.empty_like(order)
-        np.put_along_axis(places, order, np.arange(order.shape[1])[None], axis=1)
-        return places
+        ranked = np.where(is_ranked, values, np.float32(0))
+        return _Ranks(names, found, shares, values, ranked, list(self._rows))
 
     @cached_property
     def _bonus_ranks(self) -> Mapping[str, Mapping[str, int]]:
@@ -102,16 +93,17 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class _Ranks:
-    """Of each signal [signal, memory]: shares, values, and places among what no index found.
+    """Of each signal [signal, memory]: shares, values, and those of what no index found.
 
-    `found` has, by name and id, the rank and score that the index gave.
+    `found` has, by name and id, the rank and score that the index gave; `keys` are the ids.
     """
 
     names: tuple[str, ...]
     found: Mapping[str, Mapping[str, tuple[int, float]]]
     shares: Floats
     values: Floats
-    places: NDArray[np.intp]
+    ranked: Floats
+    keys: Sequence[str]
 
 
 def _ranked(values: Mapping[str, float]) -> dict[str, int]:

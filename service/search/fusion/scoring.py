@@ -17,7 +17,7 @@ from service.search.signals.registry import SIGNALS
 
 # How much each signal counts in a turn of a session, and in what has no neighbours [2, signal].
 _COUNTS: Final = np.array([[s.in_context for s in SIGNALS], [s.alone for s in SIGNALS]], np.float32)
-_PLACES: Final = {signal.name: place for place, signal in enumerate(SIGNALS)}
+PLACES: Final = {signal.name: place for place, signal in enumerate(SIGNALS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class BySignal(Mapping[str, Floats]):
     rows: Floats
 
     def __getitem__(self, name: str) -> Floats:
-        row: Floats = self.rows[_PLACES[name]]
+        row: Floats = self.rows[PLACES[name]]
         return row
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_PLACES)
+        return iter(PLACES)
 
     def __len__(self) -> int:
-        return len(_PLACES)
+        return len(PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Scale:
 
     def shares(self, values: SignalValues, weights: Mapping[str, float]) -> BySignal:
         """Return what each signal adds to the score; the shares of a row sum to its score."""
-        greatest = np.array([self.greatest.get(name, 0.0) for name in _PLACES], np.float32)
-        counts = _COUNTS * np.array([weights[name] for name in _PLACES], np.float32)
+        greatest = np.array([self.greatest.get(name, 0.0) for name in PLACES], np.float32)
+        counts = _COUNTS * np.array([weights[name] for name in PLACES], np.float32)
         features = values.features
         return BySignal(
             weigh(values.by_signal.rows, greatest, counts, features.closeness, features.brevity)
@@ -118,18 +118,15 @@ class Scores:
         of_name = self.bonuses.setdefault(name, {})
         of_name[key] = of_name.get(key, 0.0) + share
 
-    def shares(self, name: str) -> Floats:
-        """Return what a signal adds to each memory's score, in the order of `total`."""
-        return np.concatenate([shares[name] for shares in self._shares])
-
-    def values(self, name: str) -> Floats:
-        """Return what a signal makes of each memory, unweighted, in the order of `total`."""
-        return np.concatenate([values[name] for values in self._values])
+    @property
+    def shares(self) -> Floats:
+        """What each signal adds to each score [signal, memory], in the order of `total`."""
+        return np.concatenate([shares.rows for shares in self._shares], axis=1)
 
     @property
-    def signals(self) -> Sequence[str]:
-        """The names of the signals."""
-        return list(self._shares[0]) if self._shares else []
+    def values(self) -> Floats:
+        """What each signal makes of each memory, unweighted [signal, memory], as in `shares`."""
+        return np.concatenate([values.rows for values in self._values], axis=1)
 
     def best(self, scores: Mapping[str, float], limit: int) -> list[str]:
         """Return the ids of the greatest scores, of equal ones the newest first, then by id."""
