@@ -1,6 +1,7 @@
 """The fields that memories are filtered by, as arrays by row: a filter is a mask over them."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -195,7 +196,7 @@ class Columns:
             return mask
         until, mask = self._masks.get(filters, (now, _NOTHING))
         if until <= now:
-            until, mask = self._until(filters, now), self._make_mask(filters, now)
+            until, mask = self._made(filters, now)
             if len(self._masks) >= _MOST_MASKS:
                 del self._masks[next(iter(self._masks))]
             self._masks[filters] = until, mask
@@ -205,6 +206,22 @@ class Columns:
     def _forget_masks(self) -> None:
         self._masks.clear()
         self._latest = (None, 0, _NOTHING)
+
+    def _made(self, filters: Filters, now: int) -> tuple[int, Mask]:
+        """Return until when the mask of some filters holds, and the mask.
+
+        Questions name times: of a span's mask all but the span is that of the same filters without.
+        """
+        if filters.since is None and filters.until is None:
+            return self._until(filters, now), self._make_mask(filters, now)
+        whole = replace(filters, since=None, until=None)
+        mask = self.mask(whole, now).copy()
+        occurred = self._times["occurred_at"][: self._size]
+        if filters.since is not None:
+            mask &= occurred >= microseconds(filters.since)
+        if filters.until is not None:
+            mask &= occurred <= microseconds(filters.until)
+        return self._masks[whole][0], mask
 
     def _until(self, filters: Filters, now: int) -> int:
         """Return when the next memory's time is over, in microseconds."""
@@ -216,10 +233,6 @@ class Columns:
         mask = self._is_present[:size].copy()
         self._keep_labels(mask, filters)
         times = {name: column[:size] for name, column in self._times.items()}
-        if filters.since is not None:
-            mask &= times["occurred_at"] >= microseconds(filters.since)
-        if filters.until is not None:
-            mask &= times["occurred_at"] <= microseconds(filters.until)
         moment = now if filters.as_of is None else microseconds(filters.as_of)
         mask &= times["valid_until"] > moment
         if filters.as_of is not None:

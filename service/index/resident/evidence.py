@@ -81,7 +81,7 @@ def latest(index: AgentIndex, filters: Filters, limit: int) -> list[tuple[int, s
 
 def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:
     """Return the rows of those memories that pass, in the order of their keys."""
-    known = [row for key in keys if (row := index.rows.get(key)) is not None]
-    rows = np.array(known, np.intp)
+    known = map(index.rows.get, keys)
+    rows = np.array([row for row in known if row is not None], np.intp)
     rows = rows[rows < len(mask)]
     return rows[mask[rows]]

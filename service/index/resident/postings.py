@@ -31,6 +31,15 @@ class TermPostings:
     living: int
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often words stand in rows [row, word], the rows' lengths, how many texts hold a word."""
+
+    counts: Floats
+    lengths: Floats
+    document_frequencies: Floats
+
+
 class IndexPart(ABC):
     """Documents numbered from 0; a dead one has infinite length, which makes its scores 0."""
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
@@ -15,6 +14,7 @@ from service.index.resident.counting import count_terms
 from service.index.resident.part_scores import hold_all, keep_reached, score_documents
 from service.index.resident.postings import (
     MOST_COUNTED,
+    Counted,
     IndexPart,
     Segment,
     Tail,
@@ -38,15 +38,6 @@ _FAN: Final = 4
 
 # A part by its slot, and how often each of some words stands in its documents.
 _Told = tuple[int, IndexPart, Sequence[Counts | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """How often words stand in rows [row, word], the rows' lengths, how many texts hold a word."""
-
-    counts: Floats
-    lengths: Floats
-    document_frequencies: Floats
 
 
 class TextIndex:

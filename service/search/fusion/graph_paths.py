@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ Look = Callable[[Iterable[str]], Awaitable[Links]]
 Score = Callable[[Iterable[str]], Awaitable[Mapping[str, float]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(NamedTuple):
     """A way from a seed: the memories on it, the concepts between them, and its worth."""
 
     memories: tuple[str, ...]
