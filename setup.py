@@ -4,6 +4,7 @@ Where there is none, or where it fails, the .py files run as they are: slower, w
 """
 
 import os
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Final
 
@@ -30,9 +31,8 @@ class BuildAnew(build_ext):
     def copy_extensions_to_source(self) -> None:
         """Take away what is there first, where compiling failed too; who has it mapped keeps it."""
         for place in (*SOURCES, Path(*SHARED.split("."))):
-            for old in (ROOT / place).parent.glob(f"{place.stem}.*"):
-                if old.suffix in {".so", ".pyd"}:
-                    old.unlink()
+            # Of this Python: another one that shares the checkout looks after its own.
+            (ROOT / place.with_suffix(EXTENSION_SUFFIXES[0])).unlink(missing_ok=True)
         super().copy_extensions_to_source()
 
     def build_extensions(self) -> None:

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.access.addresses import UNIX
 from service.app import create_app
 from service.commands.terminal import begin
+from service.compiled import INTERPRETED, is_compiled
 from service.errors import CannotStart, ServiceError
 from service.settings import Settings
 from service.settling import settle
@@ -64,6 +65,8 @@ class _Starting:
             if message["type"] == "lifespan.startup.complete":
                 settle()
                 log.info("listening on %s", self.url)
+                if not is_compiled():
+                    log.warning(INTERPRETED)
             else:
                 self.ended()
             await send({"type": message["type"]})

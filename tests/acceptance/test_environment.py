@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
-COPIED = ("pyproject.toml", "constraints.txt", "scripts/environment", "scripts/run")
+COPIED = ("pyproject.toml", "constraints.txt", "setup.py", "scripts/environment", "scripts/run")
 
 # Notes each call. STOP names a call in the midst of which somebody kills the script, FAIL one that
 # ends with an error, WAIT one that takes until the file of that name is gone.
@@ -78,6 +78,9 @@ def checkout(tmp_path: Path) -> Checkout:
     for name in COPIED:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / name, root / name)
+    (root / "service").mkdir()
+    for name in ("sums.py", "sums.pxd"):
+        (root / "service" / name).write_text("")
     for name, text in (("python3", PYTHON), ("nvidia-smi", DRIVER)):
         program = root / "bin" / name
         program.parent.mkdir(exist_ok=True)
@@ -215,4 +218,28 @@ def test_two_starts_at_once_install_once(checkout: Checkout) -> None:
             held.unlink()
             assert second.communicate(timeout=30) == ("served\n", "")
         assert first.communicate(timeout=30)[0] == "served\n"
+    assert installs(checkout.take_calls()) == LIGHT
+
+
+@pytest.mark.parametrize("name", ["sums.py", "sums.pxd", "more.pyx"])
+def test_what_is_compiled_is_installed_anew_when_it_changes(checkout: Checkout, name: str) -> None:
+    checkout.run()
+    checkout.take_calls()
+    checkout.run()
+    assert installs(checkout.take_calls()) == []
+    (checkout.root / "service" / name).write_text("1\n")
+    checkout.run()
+    assert installs(checkout.take_calls()) == LIGHT
+
+
+def test_what_was_compiled_and_is_gone_is_compiled_again(checkout: Checkout) -> None:
+    made = checkout.root / "service" / "sums.cpython-311-here.so"
+    (checkout.venv / "lib" / "python3.11").mkdir(parents=True)
+    made.touch()
+    checkout.run()
+    checkout.take_calls()
+    checkout.run()
+    assert installs(checkout.take_calls()) == []
+    made.unlink()
+    checkout.run()
     assert installs(checkout.take_calls()) == LIGHT

@@ -29,14 +29,14 @@ def weigh(
     shares = found
     for row in range(values.shape[1]):
         close = float(closeness[row])
-        factor = (close + (1 - close) * _ALONE) * (1 - _BREVITY * brevity[row])
+        factor = (close + (1 - close) * _ALONE) * (1 - _BREVITY * float(brevity[row]))
         for signal in range(values.shape[0]):
             value = float(values[signal, row])
             if greatest[signal] > 0:
-                value /= greatest[signal]
+                value /= float(greatest[signal])
                 if value > 1:
                     value = 1.0
-            in_context = close * counts[0, signal] + (1 - close) * counts[1, signal]
+            in_context = close * float(counts[0, signal]) + (1 - close) * float(counts[1, signal])
             shares[signal, row] = value * factor * in_context
     return found
 
@@ -47,6 +47,6 @@ def sum_up(shares: Floats) -> list[float]:
     for row in range(shares.shape[1]):
         total = 0.0
         for signal in range(shares.shape[0]):
-            total += shares[signal, row]
+            total += float(shares[signal, row])
         totals.append(total)
     return totals

@@ -52,7 +52,7 @@ def score_texts(
         for word in range(words):
             times = int(held[word])
             count = damped[min(times, longest)]
-            score += idf[word] * (count * (k1 + 1) / (count + norm))
+            score += float(idf[word]) * (count * (k1 + 1) / (count + norm))
         scores[row] = score
 
 

@@ -28,13 +28,13 @@ def read_meaning(evidence: Evidence) -> Floats:
     before, after = evidence.before, evidence.after
     sides = 2 if before.shape[1] else 0
     for row in range(read.shape[1]):
-        own = told[row] if told[row] > 0 else 0.0
+        own = float(told[row]) if told[row] > 0 else 0.0
         total, weight = own, 1.0
         for side in range(sides):
             end = after[row, 0] if side else before[row, 0]
             if end >= 0:
                 weight += _NEIGHBOUR
-                total += _NEIGHBOUR * (told[end] if told[end] > 0 else 0.0)
+                total += _NEIGHBOUR * (float(told[end]) if told[end] > 0 else 0.0)
         read[0, row] = 0.0 if weight == 1.0 else (1.0 if is_turn[row] else _SECTION)
         read[1, row] = own
         read[2, row] = total / weight
@@ -58,19 +58,19 @@ def read_words(evidence: Evidence, telling: Floats) -> Floats:
     named = values["named_words"].view(np.uint8)
     damped, words, whole = DAMPED, len(telling), 0.0
     for word in range(words):
-        whole += telling[word]
+        whole += float(telling[word])
     scale = 1 / whole if whole > 0 else 0.0
     for row in range(read.shape[1]):
         told, name, lacks = 0.0, 0.0, False
         for word in range(words):
             if counts[row, word] > 0 or mentioned[row, word]:
-                told += telling[word]
+                told += float(telling[word])
             elif telling[word] != 0:
                 lacks = True
             if named[row, word]:
-                name += telling[word]
+                name += float(telling[word])
         length = int(lengths[row])
-        said = damped[1 + min(length, _ENOUGH_WORDS)] - 1
+        said = float(damped[1 + min(length, _ENOUGH_WORDS)]) - 1
         full = told * scale
         read[1, row] = full
         full = full * full * full * full

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.index.resident.scanning import kth_greatest, widened
+from service.index.resident import scanning
+from service.index.resident.scanning import (
+    half_dots,
+    halved,
+    kth_greatest,
+    scaled_dots,
+    widened,
+)
 
 
 def test_every_finite_half_is_the_same_number_in_32_bits() -> None:
@@ -29,3 +36,37 @@ def test_what_is_hidden_is_never_among_the_greatest(k: int) -> None:
     values = np.full(20_000, -np.inf, np.float32)
     values[::100] = np.arange(200)
     assert kth_greatest(values, k) == 200 - k
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("size", [7, 1001])
+def test_rows_of_int8_are_multiplied_exactly(
+    monkeypatch: pytest.MonkeyPatch, size: int, *, is_compiled: bool, is_shared: bool
+) -> None:
+    if not is_compiled:
+        monkeypatch.setattr(scanning, "row_dots", None)
+    elif scanning.row_dots is None:
+        pytest.skip("NOT TRIED: no C compiler when this was installed")
+    monkeypatch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
+    chance = np.random.default_rng(size)
+    query, rows = (
+        chance.integers(-127, 128, shape).astype(np.int8) for shape in (385, (size, 385))
+    )
+    scales = chance.random(size).astype(np.float32)
+    dots = rows.astype(np.int64) @ query.astype(np.int64)
+    assert np.array_equal(scaled_dots(query, rows, scales), dots.astype(np.float32) * scales)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 16, 100, 384, 1025]))
+def test_halves_are_multiplied_to_1e_7_and_equal_rows_alike(seed: int, dimensions: int) -> None:
+    chance = np.random.default_rng(seed)
+    rows = chance.standard_normal((67, dimensions)).astype(np.float32)
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16)
+    rows[[9, 40, 66]] = rows[0]
+    vector = chance.standard_normal(dimensions).astype(np.float32)
+    vector /= np.linalg.norm(vector)
+    dots = half_dots(rows, halved(vector))
+    assert dots == pytest.approx(rows.astype(np.float64) @ vector.astype(np.float64), abs=3e-7)
+    assert len({*dots[[0, 9, 40, 66]].tolist()}) == 1
+    assert half_dots(rows[:3], halved(vector)).tolist() == dots[:3].tolist()
