@@ -56,7 +56,7 @@ def keep_reached(scores: Floats, rows: Rows, mask: Mask) -> tuple[Rows, Floats]:
     seen, kept, reached = mask.view(np.uint8), found, kept_scores
     count = 0
     for document in range(len(scores)):
-        if scores[document] > 0 and seen[rows[document]]:
+        if scores[document] > 0 and rows[document] < len(seen) and seen[rows[document]]:
             kept[count] = rows[document]
             reached[count] = scores[document]
             count += 1
