@@ -8,3 +8,11 @@ def scale_dots(
     scales: NDArray[np.float32],
     near: NDArray[np.float32],
 ) -> None: ...
+def scale_dots_at(
+    dot: int,
+    query: NDArray[np.int8],
+    rows: NDArray[np.int8],
+    places: NDArray[np.intp],
+    scales: NDArray[np.float32],
+    near: NDArray[np.float32],
+) -> None: ...

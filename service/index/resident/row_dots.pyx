@@ -22,3 +22,17 @@ def scale_dots(
         for row in range(rows.shape[0]):
             function(&query[0], &rows[row, 0], rows.shape[1], &sum)
             near[row] = sum * scales[row]
+
+
+def scale_dots_at(
+    size_t dot, const signed char[::1] query, const signed char[:, ::1] rows, const Py_ssize_t[::1] places,
+    const float[::1] scales, float[::1] near,
+):
+    """Do the same with the rows at some places, of which each has a scale, where they lie."""
+    cdef Dot function = <Dot> <void*> dot
+    cdef Py_ssize_t place
+    cdef int sum = 0
+    with nogil:
+        for place in range(places.shape[0]):
+            function(&query[0], &rows[places[place], 0], rows.shape[1], &sum)
+            near[place] = sum * scales[place]

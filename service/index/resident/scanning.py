@@ -36,23 +36,29 @@ Array = NDArray[Any]
 
 
 def scaled_dots(
-    query: NDArray[np.int8], rows: NDArray[np.int8], scales: NDArray[np.float32]
+    query: NDArray[np.int8],
+    rows: NDArray[np.int8],
+    scales: NDArray[np.float32],
+    places: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float32]:
     """Return the dot product of one vector with every row, times the row's scale.
 
-    The GIL is released meanwhile.
+    With `places` only of the rows there, which have a scale each. The GIL is released meanwhile.
     """
 
     def scan(part: slice) -> Array:
-        if not row_dots:
-            near = np.asarray(numkong.cdist(query[None], rows[part], "dot"), np.float32).reshape(-1)
-            near *= scales[part]
-            return near
         near = np.empty(part.stop - part.start, np.float32)
-        row_dots.scale_dots(_DOT, query, rows[part], scales[part], near)
+        if not row_dots:
+            some = rows[part] if places is None else rows[places[part]]
+            dots = np.asarray(numkong.cdist(query[None], some, "dot"), np.float32)
+            return np.multiply(dots.reshape(-1), scales[part], out=near)
+        if places is None:
+            row_dots.scale_dots(_DOT, query, rows[part], scales[part], near)
+        else:
+            row_dots.scale_dots_at(_DOT, query, rows, places[part], scales[part], near)
         return near
 
-    return _shared(len(rows), scan)
+    return _shared(len(scales), scan)
 
 
 def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint16]:

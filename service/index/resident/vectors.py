@@ -193,7 +193,7 @@ class VectorIndex:
         query, scale, cut = _quantise(unit[None, : self.scanned])
         rows = self._rows_to_scan(unit[: self.scanned], wanted, count, limit)
         if rows is not None:
-            near = scaled_dots(query[0], self._coarse[rows], self._scales[rows] * scale[0])
+            near = scaled_dots(query[0], self._coarse, self._scales[rows] * scale[0], rows)
         else:
             scales = self._scales[: len(wanted)] * scale[0]
             near = scaled_dots(query[0], self._coarse[: len(wanted)], scales)
