@@ -7,7 +7,9 @@ import os
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
+import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -20,6 +22,9 @@ SOURCES: Final = sorted(
 )
 # What all of them need of Cython; in each of them it would take three quarters of the time.
 SHARED: Final = "service.compiled_arrays"
+# C that was made by another Cython, or in another way, is no use.
+MADE_BY: Final = crc32(Path(__file__).read_bytes() + Cython.__version__.encode())
+BUILD: Final = f"build/cython-{MADE_BY:08x}"
 # No sum is put together in another way than it is written: a question is answered the same
 # everywhere. Without -g0 compiling takes twice as long.
 FLAGS: Final = ["-O3", "-g0", "-ffp-contract=off"]
@@ -30,9 +35,9 @@ class BuildAnew(build_ext):
 
     def copy_extensions_to_source(self) -> None:
         """Take away what is there first, where compiling failed too; who has it mapped keeps it."""
-        for place in (*SOURCES, Path(*SHARED.split("."))):
-            # Of this Python: another one that shares the checkout looks after its own.
-            (ROOT / place.with_suffix(EXTENSION_SUFFIXES[0])).unlink(missing_ok=True)
+        # Of this Python: another one that shares the checkout looks after its own.
+        for old in (ROOT / "service").rglob(f"*{EXTENSION_SUFFIXES[0]}"):
+            old.unlink()
         super().copy_extensions_to_source()
 
     def build_extensions(self) -> None:
@@ -40,8 +45,10 @@ class BuildAnew(build_ext):
         self.parallel = os.cpu_count() or 1
         for extension in self.extensions:
             extension.extra_compile_args = FLAGS if self.compiler.compiler_type == "unix" else []
-        super().build_extensions()
         built = [Path(self.get_ext_fullpath(extension.name)) for extension in self.extensions]
+        for path in built:
+            path.unlink(missing_ok=True)
+        super().build_extensions()
         if not all(path.exists() for path in built):
             self.extensions = []
             for path in built:
@@ -61,7 +68,7 @@ setup(
         [Extension(".".join(source.with_suffix("").parts), [str(source)]) for source in SOURCES]
         + [Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"])],
         shared_utility_qualified_name=SHARED,
-        build_dir="build",
+        build_dir=BUILD,
         quiet=True,
         compiler_directives={
             "language_level": 3,

@@ -24,8 +24,8 @@ from pathlib import Path
 
 MEGABYTE = 1_000_000
 SHOWN = 10
-# What pip itself needs to read pyproject.toml; it goes into an environment that is thrown away.
-BUILD = "setuptools"
+# What pip itself needs to read pyproject.toml and to build; it goes into an environment that is thrown away.
+BUILD = ("setuptools", "Cython")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,9 @@ def download_again(venv: Path, folder: Path, environment: dict[str, str]) -> dic
         env=environment, check=True, capture_output=True, text=True,
     ).stdout.split()  # fmt: skip
     # The interpreter brings a setuptools of its own; the build takes the newest.
-    names = [line for line in listed if not line.startswith(f"{BUILD}==")]
+    names = [line for line in listed if line.partition("==")[0] not in BUILD]
     subprocess.run(
-        [*pip, "download", "-qq", "--no-deps", f"--dest={folder}", *names, BUILD],
+        [*pip, "download", "-qq", "--no-deps", f"--dest={folder}", *names, *BUILD],
         env=environment, check=True,
     )  # fmt: skip
     return {file.name: file.stat().st_size for file in folder.iterdir()}
