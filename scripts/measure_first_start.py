@@ -24,7 +24,7 @@ from pathlib import Path
 
 MEGABYTE = 1_000_000
 SHOWN = 10
-# What pip itself needs to read pyproject.toml and to build; it goes into an environment that is thrown away.
+# What pip itself needs to read pyproject.toml and to build: in an environment that is thrown away.
 BUILD = ("setuptools", "Cython")
 
 
