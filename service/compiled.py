@@ -11,4 +11,5 @@ INTERPRETED: Final = (
 
 def is_compiled() -> bool:
     """Return whether they are."""
-    return find_spec("service.compiled_arrays") is not None
+    found = find_spec("service.index.resident.counting")
+    return found is not None and not str(found.origin).endswith(".py")
