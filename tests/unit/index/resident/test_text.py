@@ -291,3 +291,24 @@ def test_a_row_that_has_the_text_is_left_alone() -> None:
     index.put([0], ["running memory"])
     [found], _ = index.search("run", np.ones(2, np.bool_))
     assert (found, index.documents) == (0, 2)
+
+
+@pytest.mark.parametrize("tail", [1, 1024])
+def test_words_that_are_asked_again_are_counted_as_they_stand_now(tail: int) -> None:
+    index, words, rows = TextIndex(tail), ("bunny", "carrot"), np.arange(3)
+
+    def counted() -> list[list[float]]:
+        return index.count(words, rows).counts.tolist()
+
+    index.put([0], ["bunny"])
+    assert counted() == [[1, 0], [0, 0], [0, 0]]
+    index.put([0, 1], ["bunny bunny", "carrot"])
+    assert counted() == [[2, 0], [0, 1], [0, 0]]
+    index.remove(0)
+    assert counted() == [[0, 0], [0, 1], [0, 0]]
+    index.put([2], ["bunny carrot"])
+    index.seal()
+    assert counted() == [[0, 0], [0, 1], [1, 1]]
+    index.finish()
+    assert counted() == [[0, 0], [0, 1], [1, 1]]
+    assert index.count(words, rows).document_frequencies.tolist() == [1, 2]
