@@ -232,7 +232,10 @@ def test_what_is_compiled_is_installed_anew_when_it_changes(checkout: Checkout, 
     assert installs(checkout.take_calls()) == LIGHT
 
 
-def test_what_was_compiled_and_is_gone_is_compiled_again(checkout: Checkout) -> None:
+@pytest.mark.parametrize("becomes", ["gone", "older than its text"])
+def test_what_was_compiled_of_something_else_is_compiled_again(
+    checkout: Checkout, becomes: str
+) -> None:
     made = checkout.root / "service" / "sums.cpython-311-here.so"
     (checkout.venv / "lib" / "python3.11").mkdir(parents=True)
     made.touch()
@@ -240,20 +243,10 @@ def test_what_was_compiled_and_is_gone_is_compiled_again(checkout: Checkout) -> 
     checkout.take_calls()
     checkout.run()
     assert installs(checkout.take_calls()) == []
-    made.unlink()
-    checkout.run()
-    assert installs(checkout.take_calls()) == LIGHT
-
-
-def test_what_was_compiled_of_a_text_that_is_newer_is_compiled_again(checkout: Checkout) -> None:
-    made = checkout.root / "service" / "sums.cpython-311-here.so"
-    (checkout.venv / "lib" / "python3.11").mkdir(parents=True)
-    made.touch()
-    checkout.run()
-    checkout.take_calls()
-    checkout.run()
-    assert installs(checkout.take_calls()) == []
-    # As a text that was changed, compiled by another environment, and changed back.
-    os.utime(made, (0, 0))
+    if becomes == "gone":
+        made.unlink()
+    else:
+        # As a text that was changed, compiled by another environment, and changed back.
+        os.utime(made, (0, 0))
     checkout.run()
     assert installs(checkout.take_calls()) == LIGHT
