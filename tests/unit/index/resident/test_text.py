@@ -298,7 +298,8 @@ def test_words_that_are_asked_again_are_counted_as_they_stand_now(tail: int) -> 
     index, words, rows = TextIndex(tail), ("bunny", "carrot"), np.arange(3)
 
     def counted() -> list[list[float]]:
-        return index.count(words, rows).counts.tolist()
+        counts: list[list[float]] = index.count(words, rows).counts.tolist()
+        return counts
 
     index.put([0], ["bunny"])
     assert counted() == [[1, 0], [0, 0], [0, 0]]
