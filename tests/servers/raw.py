@@ -20,18 +20,29 @@ class RawClient:
         """Send bytes, or text as ASCII."""
         self._connection.sendall(words.encode("ascii") if isinstance(words, str) else words)
 
-    def receive(self) -> bytes:
+    def _receive(self) -> bytes:
         """Return the next bytes; empty once the server has closed."""
         try:
             return self._connection.recv(65_536)
         except ConnectionResetError:
             return b""
 
+    def receive_until(self, end: bytes) -> bytes:
+        """Return all that comes until it holds these bytes: TCP may deliver an answer in parts.
+
+        Less, if the server closes before.
+        """
+        said = part = self._receive()
+        while part and end not in said:
+            part = self._receive()
+            said += part
+        return said
+
     def until_closed(self) -> tuple[bytes, float]:
         """Return all that comes until the server closes, and after how many seconds it does."""
-        begun, parts = time.monotonic(), [self.receive()]
+        begun, parts = time.monotonic(), [self._receive()]
         while parts[-1]:
-            parts.append(self.receive())
+            parts.append(self._receive())
         return b"".join(parts), time.monotonic() - begun
 
 

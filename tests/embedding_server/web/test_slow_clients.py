@@ -52,7 +52,7 @@ def test_bodies_hold_so_much_memory_together_and_no_more(is_announced: bool) -> 
                 client.send(HEADERS + length + "\r\n\r\n")
                 client.send(sent)
                 wait_until(lambda: read_metrics(url)["body_bytes"] == held)
-            said = client.receive()
+            said = client.receive_until(b"EMBEDDING_BODIES_MEMORY_MB")
             assert said.startswith(b"HTTP/1.1 429 ")
             assert b"EMBEDDING_BODIES_MEMORY_MB" in said
             answer = httpx.post(f"{url}/v1/embeddings", json={"model": NAME, "input": "a text"})
