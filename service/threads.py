@@ -22,3 +22,12 @@ async def read_texts(
     if characters <= _MOST_CHARACTERS:
         return read(*args, **named)
     return await asyncio.to_thread(read, *args, **named)
+
+
+async def give_way() -> None:
+    """Let all go first that is ready to run: what comes next holds the event loop for milliseconds.
+
+    A search that is answered in RAM never waits by itself. A write, whose steps are short and many,
+    would wait at each of them for whole searches.
+    """
+    await asyncio.sleep(0)

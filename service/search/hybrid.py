@@ -15,7 +15,7 @@ from service.search.small_talk import is_small_talk
 from service.stages import Stages
 from service.store.agents import refuse_unknown
 from service.text.snippets import snippet_of
-from service.threads import read_texts
+from service.threads import give_way, read_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
         idle = Ranking.begin(searcher.engine, query.filters.agents)
         return SearchResult((), 0.0, True, skipped(receipt_of(searcher, query, stages, idle)))
     ranking = await rank(searcher, query, stages)
+    await give_way()
     refined = await _refiner(searcher, query, stages).refine(ranking.hits)
     certainty = ranking.certainty if refined.hits else None
     confidence = certainty.confidence if certainty else 0.0

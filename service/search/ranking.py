@@ -20,7 +20,7 @@ from service.search.signals.signal import Candidates
 from service.search.summaries import summaries_for_sources
 from service.search.times.time_filters import Moments, moments_named
 from service.stages import Stages
-from service.threads import read_texts
+from service.threads import give_way, read_texts
 
 # Of rank fusion: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
 _DIRECT: Final = 20
@@ -43,9 +43,10 @@ ByWords = tuple[list[Scored], Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What is there before a turn: found by words, the question with its vector, its times."""
+    """What is there before a turn: found by words and by meaning, the question with its vector."""
 
     by_words: ByWords
+    near: Sequence[Scored]
     question: Question
     missing: ServiceError | None
     moments: Moments | None
@@ -105,13 +106,14 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
     """Rank by score: the default."""
     looks = await first_looks(searcher, query, stages)
     async with searcher.turns:
+        await give_way()
         candidates = await find_candidates(searcher, query, looks, stages)
         hits, certainty = await fuse_by_score(searcher.engine, query, candidates, stages)
     return hits, certainty, looks.missing
 
 
 async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) -> Looks:
-    """Ask for the vector, and meanwhile for all that needs none."""
+    """Ask for the vector, meanwhile for all that needs none, then for what is near to it."""
     direct = max(_CANDIDATES, query.limit)
     (vector, missing), by_words, moments, question = await asyncio.gather(
         _embedded(searcher, query, stages),
@@ -119,7 +121,8 @@ async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) ->
         _meanwhile(moments_named, searcher.engine, query.text, query.filters),
         _meanwhile(read_texts, len(query.text), Question.read, query.text, None),
     )
-    return Looks(by_words, replace(question, vector=vector), missing, moments)
+    near = await _by_vector(searcher, query, vector, direct, stages)
+    return Looks(by_words, near, replace(question, vector=vector), missing, moments)
 
 
 async def _meanwhile(
@@ -135,10 +138,8 @@ async def find_candidates(
     searcher: Searcher, query: SearchQuery, looks: Looks, stages: Stages
 ) -> Candidates:
     """Return what the default fusion scores."""
-    engine, filters = searcher.engine, query.filters
+    engine, filters, near = searcher.engine, query.filters, looks.near
     (text, phrases), question, moments = looks.by_words, looks.question, looks.moments
-    direct = max(_CANDIDATES, query.limit)
-    near = await _by_vector(searcher, query, question.vector, direct, stages)
     stages.counts |= {"vector": len(near), "text": len(text)}
     happened = await _happened(engine, query, moments, question.vector)
     caps = await caps_of(searcher, filters.agents)
@@ -167,8 +168,9 @@ async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> An
     (vector, missing), (text, _) = await asyncio.gather(
         _embedded(searcher, query, stages), _meanwhile(_by_text, searcher, query, direct, stages)
     )
+    near = await _by_vector(searcher, query, vector, direct, stages)
     async with searcher.turns:
-        near = await _by_vector(searcher, query, vector, direct, stages)
+        await give_way()
         stages.counts |= {"vector": len(near), "text": len(text)}
         hits = await _fuse_by_rank(searcher, query, {"vector": near, "text": text}, stages)
         return hits, await _certainty(searcher, query, vector, hits, stages), missing

@@ -1,7 +1,6 @@
 """What is asked of a search, and what of the running service answers it."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -48,12 +47,13 @@ class SearchQuery:
 
 
 def turns_of(*, is_resident: bool) -> asyncio.Semaphore:
-    """Return the turns of those who have their question's vector.
+    """Return the turns of those who were found something by words and by meaning.
 
-    Where this process ranks, more at once than there are cores take each other's caches and make
-    no answer faster; a database has cores of its own.
+    Where this process ranks, one after the other: the index keeps what it found of the question
+    that it was asked last, and two that rank by turns make no answer faster. A database has cores
+    of its own.
     """
-    return asyncio.Semaphore(max(2, os.cpu_count() or 1) if is_resident else _AT_THE_DATABASE)
+    return asyncio.Semaphore(1 if is_resident else _AT_THE_DATABASE)
 
 
 class Elsewhere(Protocol):

@@ -37,12 +37,12 @@ Answer = TypeVar("Answer")
 _SLICE: Final = 100
 _MOST_PHRASE_TEXTS: Final = 1000
 # What the event loop answers itself. Measured: a memory's share in the search for one word, and
-# what it takes to count one word in one memory. To compare one number of two vectors takes a tenth
-# of what is told here, and no thread waits for it: from 25,000 vectors on it is worth a core.
+# what it takes to count one word in one memory, and to compare one number of two vectors: the way
+# to a thread and back costs more than another core wins up to some 130,000 vectors of 384.
 _MOST_SECONDS: Final = 0.003
 _POSTING: Final = 1e-9
 _COUNT: Final = 2e-8
-_NUMBER: Final = 3e-10
+_NUMBER: Final = 6e-11
 
 
 class ResidentEngine:

@@ -1,18 +1,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def scale_dots(
+def nearest_rows(
     dot: int,
     query: NDArray[np.int8],
     rows: NDArray[np.int8],
     scales: NDArray[np.float32],
+    wanted: NDArray[np.uint8] | None,
+    places: NDArray[np.intp] | None,
+    first: int,
+    size: int,
+    most: int,
+    slack: float,
+    found: NDArray[np.intp],
     near: NDArray[np.float32],
-) -> None: ...
-def scale_dots_at(
-    dot: int,
-    query: NDArray[np.int8],
-    rows: NDArray[np.int8],
-    places: NDArray[np.intp],
-    scales: NDArray[np.float32],
-    near: NDArray[np.float32],
-) -> None: ...
+) -> int: ...

@@ -1,38 +1,84 @@
-"""Dot products of one int8 vector with many rows, each by numkong's own function.
+"""Dot products of one int8 vector with many rows, of which the nearest are kept as they come.
 
-numkong.cdist converts each of its results by way of a complex number, which takes as long again as
-the sums (numkong 7.8). What calls the same function row by row does not. This file is C at heart:
-where it is not compiled, scanning.py asks numkong.cdist.
+Each sum is numkong's own function: numkong.cdist converts each of its results by way of a complex
+number, which takes as long again (numkong 7.8), and what it returns is read twice more to find the
+greatest. This file is C at heart: where it is not compiled, scanning.py asks numkong.cdist.
 """
+
+from libc.math cimport INFINITY
+from libc.stdlib cimport free, malloc
 
 ctypedef void (*Dot)(const signed char* a, const signed char* b, size_t length, int* sum) noexcept nogil
 
 
-def scale_dots(
-    size_t dot, const signed char[::1] query, const signed char[:, ::1] rows, const float[::1] scales, float[::1] near
-):
-    """Write the dot product with each row times the row's scale; other threads go on meanwhile.
+cdef struct Greatest:
+    # The greatest so far, the least of them first, each no less than those above it in a binary tree.
+    float* heap
+    Py_ssize_t held
+    Py_ssize_t most
 
-    `dot` is the address of a function, as numkong.pointer_to_dot("int8") gives it.
+
+cdef inline void offer(Greatest* greatest, float value) noexcept nogil:
+    """Keep a value, if it is among the greatest."""
+    cdef float* heap = greatest.heap
+    cdef Py_ssize_t place, child
+    if greatest.held < greatest.most:
+        place = greatest.held
+        greatest.held += 1
+        while place > 0 and heap[(place - 1) // 2] > value:
+            heap[place] = heap[(place - 1) // 2]
+            place = (place - 1) // 2
+        heap[place] = value
+    elif value > heap[0]:
+        place = 0
+        while True:
+            child = 2 * place + 1
+            if child >= greatest.most:
+                break
+            if child + 1 < greatest.most and heap[child + 1] < heap[child]:
+                child += 1
+            if heap[child] >= value:
+                break
+            heap[place] = heap[child]
+            place = child
+        heap[place] = value
+
+
+def nearest_rows(
+    size_t dot, const signed char[::1] query, const signed char[:, ::1] rows, const float[::1] scales,
+    const unsigned char[::1] wanted, const Py_ssize_t[::1] places, Py_ssize_t first, Py_ssize_t size,
+    Py_ssize_t most, float slack, Py_ssize_t[::1] found, float[::1] near,
+):
+    """Write rows and their dot products times their scales, return of how many.
+
+    Told are at least those of which the product is no less than the `most`-th greatest less the
+    slack, in the order they are looked at: from `first` on so many rows, those that are wanted, or
+    so many of `places`, where these are given. Other threads go on meanwhile. `dot` is the address of a
+    function, as numkong.pointer_to_dot("int8") gives it.
     """
     cdef Dot function = <Dot> <void*> dot
-    cdef Py_ssize_t row
+    cdef Py_ssize_t at, row, told = 0
     cdef int sum = 0
+    cdef float value, least
+    cdef bint is_listed = places is not None
+    cdef Greatest greatest
+    greatest.heap, greatest.held, greatest.most = <float*> malloc(most * sizeof(float)), 0, most
+    if greatest.heap is NULL:
+        raise MemoryError
     with nogil:
-        for row in range(rows.shape[0]):
+        least = -INFINITY
+        for at in range(first, first + size):
+            row = places[at] if is_listed else at
+            if not is_listed and not wanted[row]:
+                continue
             function(&query[0], &rows[row, 0], rows.shape[1], &sum)
-            near[row] = sum * scales[row]
-
-
-def scale_dots_at(
-    size_t dot, const signed char[::1] query, const signed char[:, ::1] rows, const Py_ssize_t[::1] places,
-    const float[::1] scales, float[::1] near,
-):
-    """Do the same with the rows at some places, of which each has a scale, where they lie."""
-    cdef Dot function = <Dot> <void*> dot
-    cdef Py_ssize_t place
-    cdef int sum = 0
-    with nogil:
-        for place in range(places.shape[0]):
-            function(&query[0], &rows[places[place], 0], rows.shape[1], &sum)
-            near[place] = sum * scales[place]
+            value = sum * scales[row]
+            if value >= least:
+                found[told] = row
+                near[told] = value
+                told += 1
+                offer(&greatest, value)
+                if greatest.held == most:
+                    least = greatest.heap[0] - slack
+        free(greatest.heap)
+    return told

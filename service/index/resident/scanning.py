@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numkong
 import numpy as np
@@ -33,32 +34,54 @@ _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 
-def scaled_dots(
+def nearest_rows(
     query: NDArray[np.int8],
     rows: NDArray[np.int8],
     scales: NDArray[np.float32],
-    places: NDArray[np.intp] | None = None,
-) -> NDArray[np.float32]:
-    """Return the dot product of one vector with every row, times the row's scale.
+    among: NDArray[np.bool_] | NDArray[np.intp],
+    most: int,
+    slack: float,
+) -> NDArray[np.intp]:
+    """Return the rows whose dot product times their scale is among the `most` greatest, ascending.
 
-    With `places` only of the rows there, which have a scale each. The GIL is released meanwhile.
+    And those whose product is no less than the last of these less the slack. Looked at are the rows
+    of a mask, or those of ascending numbers. The GIL is released meanwhile.
     """
+    is_mask = among.dtype == np.bool_
+    wanted, places = (among.view(np.uint8), None) if is_mask else (None, among)
 
-    def scan(part: slice) -> Array:
-        near = np.empty(part.stop - part.start, np.float32)
-        if not row_dots:
-            some = rows[part] if places is None else rows[places[part]]
-            dots = np.asarray(numkong.cdist(query[None], some, "dot"), np.float32)
-            return np.multiply(dots.reshape(-1), scales[part], out=near)
-        if places is None:
-            row_dots.scale_dots(_DOT, query, rows[part], scales[part], near)
-        else:
-            row_dots.scale_dots_at(_DOT, query, rows, places[part], scales[part], near)
-        return near
+    def scan(part: slice) -> tuple[Array, Array]:
+        size = part.stop - part.start
+        if row_dots:
+            found, near = np.empty(size, np.intp), np.empty(size, np.float32)
+            told = row_dots.nearest_rows(
+                _DOT,
+                query,
+                rows,
+                scales,
+                wanted,
+                places,
+                part.start,
+                size,
+                most,
+                slack,
+                found,
+                near,
+            )
+            return found[:told], near[:told]
+        found = part.start + np.flatnonzero(among[part]) if is_mask else among[part]
+        if not len(found):  # of which numkong makes an error
+            return found, np.empty(0, np.float32)
+        dots = np.asarray(numkong.cdist(query[None], rows[found], "dot"), np.float32)
+        return found, dots.reshape(-1) * scales[found]
 
-    return _shared(len(scales), scan)
+    found, near = map(np.concatenate, zip(*_shared(len(among), scan), strict=True))
+    if len(found) > most:
+        found = found[near >= kth_greatest(near, most) - slack]
+    return found
 
 
 def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint16]:
@@ -68,7 +91,7 @@ def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray
         differing = numkong.cdist(query, rows[part], "hamming", dtype="uint1")
         return np.asarray(differing).astype(np.uint16).reshape(-1)
 
-    return _shared(len(rows), count)
+    return np.concatenate(_shared(len(rows), count))
 
 
 def halved(vector: NDArray[np.float32]) -> numkong.PackedMatrix:
@@ -114,9 +137,10 @@ def kth_greatest(values: NDArray[np.float32], k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def _shared(size: int, scan: Callable[[slice], Array]) -> Array:
-    """Return what a scan makes of so many rows; of many every core takes a part."""
+def _shared(size: int, scan: Callable[[slice], T]) -> list[T]:
+    """Return what a scan makes of so many rows, in parts: of many every core takes one."""
     if size < _SHARED_ROWS:
-        return scan(slice(0, size))
+        return [scan(slice(0, size))]
     borders = np.linspace(0, size, _CORES + 1, dtype=int).tolist()
-    return np.concatenate(list(_SCANNERS.map(scan, map(slice, borders, borders[1:]))))
+    others = [_SCANNERS.submit(scan, slice(*ends)) for ends in pairwise(borders[1:])]
+    return [scan(slice(*borders[:2])), *(other.result() for other in others)]

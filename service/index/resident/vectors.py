@@ -20,7 +20,7 @@ from service.index.resident.scanning import (
     half_dots,
     halved,
     kth_greatest,
-    scaled_dots,
+    nearest_rows,
     widened,
 )
 from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs, signs_of
@@ -28,8 +28,6 @@ from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-# Below this share of rows the ones that pass are gathered first; above it the whole is scanned.
-_GATHER_SHARE: Final = 1 / 8
 # When only the first dimensions are scanned no bound holds: so many candidates are compared again.
 _CANDIDATES: Final = 1000
 _CANDIDATES_PER_HIT: Final = 20
@@ -191,29 +189,20 @@ class VectorIndex:
 
     def _scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows:
         query, scale, cut = _quantise(unit[None, : self.scanned])
-        rows = self._rows_to_scan(unit[: self.scanned], wanted, count, limit)
-        if rows is not None:
-            near = scaled_dots(query[0], self._coarse, self._scales[rows] * scale[0], rows)
-        else:
-            scales = self._scales[: len(wanted)] * scale[0]
-            near = scaled_dots(query[0], self._coarse[: len(wanted)], scales)
-            if count < len(wanted):
-                near[~wanted] = -np.inf
+        most, slack = limit, 2 * (self._most_cut + float(cut[0]) * (1 + self._most_cut))
         if self.scanned < self.dimensions:
-            most = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit))
-            slack = 0.0
-        else:
-            most = limit
-            slack = 2 * (self._most_cut + float(cut[0]) * (1 + self._most_cut))
-        found = np.flatnonzero(near >= kth_greatest(near, most) - slack)
-        return found if rows is None else rows[found]
+            most, slack = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit)), 0.0
+        # All are longer by what the question was divided by.
+        slack /= float(scale[0])
+        among = self._first_look(unit[: self.scanned], wanted, count, limit)
+        return nearest_rows(query[0], self._coarse, self._scales, among, most, slack)
 
-    def _rows_to_scan(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Rows | None:
-        """Return the rows that are compared; None for all."""
-        if count >= self.fewest_for_signs and self._share:
-            signs, share = self._signs[: len(wanted)], max(self._share, _LOOKED_AT * limit / count)
-            return nearest_by_signs(signs_of(unit), signs, wanted, share)
-        return np.flatnonzero(wanted) if count < len(wanted) * _GATHER_SHARE else None
+    def _first_look(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Mask | Rows:
+        """Return which rows are compared: all that are wanted, or those whose signs agree best."""
+        if count < self.fewest_for_signs or not self._share:
+            return wanted
+        share = max(self._share, _LOOKED_AT * limit / count)
+        return nearest_by_signs(signs_of(unit), self._signs[: len(wanted)], wanted, share)
 
     def finish(self) -> None:
         """Find out how many must be looked at twice, if there are many more than last time."""

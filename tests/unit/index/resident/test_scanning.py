@@ -1,4 +1,4 @@
-"""What a scan of vectors is made of: every number of 16 bits, and the k-th greatest."""
+"""What a scan of vectors is made of: every number of 16 bits, the greatest, the nearest."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from service.index.resident.scanning import (
     half_dots,
     halved,
     kth_greatest,
-    scaled_dots,
+    nearest_rows,
     widened,
 )
 
@@ -40,25 +40,39 @@ def test_what_is_hidden_is_never_among_the_greatest(k: int) -> None:
 
 @pytest.mark.parametrize("is_shared", [False, True])
 @pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("size", [40, 1001])
-def test_rows_of_int8_are_multiplied_exactly(
-    monkeypatch: pytest.MonkeyPatch, size: int, *, is_compiled: bool, is_shared: bool
+@given(
+    seed=st.integers(0, 2**32),
+    size=st.sampled_from([1, 40, 1001]),
+    most=st.sampled_from([1, 2, 7, 40]),
+    slack=st.sampled_from([0.0, 50.0, 1e9]),
+    share=st.sampled_from([0.1, 0.9, 1.0]),
+)
+def test_the_nearest_rows_of_int8_are_those_of_exact_sums(
+    *,
+    is_compiled: bool,
+    is_shared: bool,
+    seed: int,
+    size: int,
+    most: int,
+    slack: float,
+    share: float,
 ) -> None:
-    if not is_compiled:
-        monkeypatch.setattr(scanning, "row_dots", None)
-    elif scanning.row_dots is None:
+    if is_compiled and scanning.row_dots is None:
         pytest.skip("NOT TRIED: no C compiler when this was installed")
-    monkeypatch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
-    chance = np.random.default_rng(size)
-    query, rows = (
-        chance.integers(-127, 128, shape).astype(np.int8) for shape in (385, (size, 385))
-    )
-    scales = chance.random(size).astype(np.float32)
-    dots = rows.astype(np.int64) @ query.astype(np.int64)
-    assert np.array_equal(scaled_dots(query, rows, scales), dots.astype(np.float32) * scales)
-    places = np.flatnonzero(chance.random(size) < 0.5)
-    some = scaled_dots(query, rows, scales[places], places)
-    assert np.array_equal(some, dots[places].astype(np.float32) * scales[places])
+    chance = np.random.default_rng(seed)
+    query, rows = (chance.integers(-9, 10, shape).astype(np.int8) for shape in (385, (size, 385)))
+    scales = chance.choice(np.array([0.25, 0.5, 1], np.float32), size)
+    wanted = chance.random(size) < share
+    looked_at = np.flatnonzero(wanted)
+    near = (rows.astype(np.int64) @ query.astype(np.int64)) * scales
+    least = np.sort(near[looked_at])[-most] - slack if len(looked_at) > most else -np.inf
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
+        if not is_compiled:
+            patch.setattr(scanning, "row_dots", None)
+        among = looked_at if seed % 2 else wanted
+        found = nearest_rows(query, rows, scales, among, most, slack)
+    assert found.tolist() == looked_at[near[looked_at] >= least].tolist()
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 16, 100, 384, 1025]))
