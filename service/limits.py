@@ -31,18 +31,18 @@ class Limits(BaseSettings):
         description="RAM for all request bodies together, in MB (10^6 bytes), the first 64 kB of "
         "each not counted; past it: 503.",
     )
-    readers: int = Field(
-        0,
+    readers: int | None = Field(
+        None,
         ge=0,
         le=64,
-        description="Processes that rank beside the service, over copies of its indexes: for where "
-        "several ask at once. 0: it ranks alone.",
+        description="Processes that rank beside the service, over copies of its indexes. Without a "
+        "number there is one a core, four at most, while several ask at once. 0: it ranks alone.",
     )
     reads_at_once: int = Field(
         16,
         ge=1,
-        description="Searches and reads that are worked on at once; two cores answer 31 searches "
-        "a second, and more at once make none faster.",
+        description="Searches and reads that are worked on at once; more than these make none "
+        "faster.",
     )
     reads_waiting: int = Field(
         128,

@@ -125,7 +125,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         work = {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
         jobs = JobRunner(db, keyring, work, settings.max_jobs)
         turns = turns_of(is_resident=residency is not None)
-        readers = Readers(residency, settings) if residency and settings.readers else None
+        readers = Readers(residency, settings) if residency and settings.readers != 0 else None
         searcher = Searcher(db, vectors, settings, engine, reranker, turns, readers)
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),

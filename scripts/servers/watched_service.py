@@ -63,17 +63,23 @@ class WatchedService:
     ready_seconds: float
 
     def resident(self) -> Resident:
-        """Return the memory of the service's process."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        facts = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+        """Return the memory of the service's process, and what its readers have beside it.
+
+        They map the same files, which count once; of theirs the most ever held is not known.
+        """
         names = ("VmRSS", "VmHWM", "RssAnon")
-        return Resident(*(int(facts[name].split()[0]) * 1024 for name in names))
+        own = [_kilobytes(self.process.pid, name) for name in names]
+        others = sum(_kilobytes(reader, "RssAnon") for reader in self._readers())
+        return Resident(*((one + others) * 1024 for one in own))
 
     def cpu_seconds(self) -> float:
         """Return the processor time that it and its readers have used, of all cores."""
+        return sum(map(_cpu_seconds, [self.process.pid, *self._readers()]))
+
+    def _readers(self) -> list[int]:
         pid = self.process.pid
-        readers = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-        return sum(map(_cpu_seconds, [pid, *map(int, readers)]))
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+        return list(map(int, children.split()))
 
     def kill(self) -> None:
         """End it as a power cut would."""
@@ -85,6 +91,12 @@ class WatchedService:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(timeout=120)
+
+
+def _kilobytes(pid: int, name: str) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    facts = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    return int(facts[name].split()[0])
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -5,9 +5,11 @@ Nothing depends on them: where none can answer, whoever asks ranks by himself.
 
 import asyncio
 import logging
+import os
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
@@ -17,12 +19,13 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import write_arrays
 from service.index.resident.index_file import save_index
 from service.index.resident.residency import Residency
+from service.readers.demand import Demand
 from service.readers.line import ReaderLine
 from service.readers.messages import UNTELLABLE, Answer, Ask, Changes, framed
 from service.records import Commit
 from service.redaction import loggable
 from service.search.fusion.rrf import Fused, LateSignals, SignalHit
-from service.search.searcher import Answered, Embedded, SearchQuery
+from service.search.searcher import Alone, Answered, Embedded, SearchQuery
 from service.settings import Settings
 from service.stages import Stages
 from service.text.words import quoted_phrases
@@ -34,6 +37,8 @@ FEWEST_MEMORIES: Final = 1000
 # Who would wait behind more is answered by the service itself.
 _MOST_WAITING: Final = 3
 _LOOK_SECONDS: Final = 0.5
+# Where no number is set: one a core, as long as they take less RAM than most indexes.
+_BY_DEFAULT: Final = min(os.cpu_count() or 1, 4)
 # After an index could not be shared: copying it again and again would hold up writers.
 _REST_SECONDS: Final = 30.0
 
@@ -42,11 +47,14 @@ class Readers:
     """Processes that rank over copies of the resident indexes; `ranked` counts who did how often.
 
     The service's own index stays the one that is kept true; a copy is made of it, and what is
-    applied to it is told to the copies in the same order.
+    applied to it is told to the copies in the same order. Where the settings name no number they
+    run for as long as several ask at once.
     """
 
     def __init__(self, residency: Residency, settings: Settings) -> None:
-        self.lines: Final = [ReaderLine(number) for number in range(1, settings.readers + 1)]
+        number = _BY_DEFAULT if settings.readers is None else settings.readers
+        self.lines: Final = [ReaderLine(one) for one in range(1, number + 1)]
+        self._demand = None if settings.readers else Demand()
         self.ranked = {"reader": 0, "service": 0}
         self._residency = residency
         self._settings = settings
@@ -61,20 +69,24 @@ class Readers:
 
     @property
     def warning(self) -> str | None:
-        """What is to be told of them; None when all run."""
-        missing = len(self.lines) - self.alive
-        if not missing:
+        """What is to be told of them; None when all run, or need not."""
+        # One that was never tried yet will be in a moment.
+        missing = sum(
+            not line.is_alive and bool(line.starts or not line.is_due) for line in self.lines
+        )
+        if not missing or not self._are_wanted():
             return None
         return f"{missing} of {len(self.lines)} readers do not run; the service ranks meanwhile."
 
     async def run(self) -> None:
-        """Start readers that do not run, and let them hold what the service holds."""
+        """Start readers that do not run, and let them hold what the service holds.
+
+        For as long as they are wanted.
+        """
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
         while True:
             try:
-                for line in self.lines:
-                    if line.is_due:
-                        await line.start()
+                await self._start_or_end()
                 self._detach_gone()
                 if time.monotonic() >= self._shares_at:
                     await self._share_all()
@@ -82,6 +94,28 @@ class Readers:
                 log.warning("readers lack something: %s", loggable(error))
                 self._shares_at = time.monotonic() + _REST_SECONDS
             await asyncio.sleep(_LOOK_SECONDS)
+
+    def _are_wanted(self) -> bool:
+        if self._demand is None:
+            return True
+        return self._demand.is_there(time.monotonic()) and bool(self._shared_agents())
+
+    async def _start_or_end(self) -> None:
+        are_wanted = self._are_wanted()
+        for line in self.lines:
+            if are_wanted and line.is_due:
+                await line.start()
+            elif line.is_alive and not are_wanted:
+                await line.close()
+
+    def _shared_agents(self) -> dict[str, AgentIndex]:
+        """Return the indexes whose copies are worth their RAM."""
+        held = {one: self._residency.follower.held(one) for one in self._residency.residents()}
+        return {
+            agent: index
+            for agent, index in held.items()
+            if index is not None and index.memories >= FEWEST_MEMORIES
+        }
 
     def applied(self, commits: Sequence[Commit], fingerprint: str | None) -> None:
         """Tell the readers what the service's own indexes hold now, before anyone is answered."""
@@ -98,26 +132,38 @@ class Readers:
             line.tell_changes(frame)
 
     async def rank(
-        self, query: SearchQuery, embed: Callable[[], Awaitable[Embedded]], stages: Stages
+        self,
+        query: SearchQuery,
+        embed: Callable[[], Awaitable[Embedded]],
+        stages: Stages,
+        alone: Alone,
+    ) -> Answered:
+        """Return what the least busy reader ranks; what the service does alone, where none can."""
+        with self._demand.answering(time.monotonic()) if self._demand else nullcontext():
+            line = self._chosen(query)
+            found = await self._ranked_by(line, query, embed, stages) if line else None
+            self.ranked["reader" if found else "service"] += 1
+            return found or await alone()
+
+    async def _ranked_by(
+        self,
+        line: ReaderLine,
+        query: SearchQuery,
+        embed: Callable[[], Awaitable[Embedded]],
+        stages: Stages,
     ) -> Answered | None:
-        """Return what the least busy reader ranks; None where the service must rank itself."""
-        line = self._chosen(query)
-        answer, missing = None, None
-        if line:
-            line.load += 1  # its place, while the question is embedded
-            begun = line.starts
-            try:
-                vector, missing = await embed()
-            finally:
-                line.load -= line.starts == begun and line.is_alive
-            most, share = self._settings.concept_max_memories, self._settings.concept_max_share
-            answer = await line.ask(Ask(line.next_number(), query, vector, most, share))
-        if answer and answer.failure:
-            log.warning("a reader could not answer: %s", answer.failure)
+        line.load += 1  # its place, while the question is embedded
+        begun = line.starts
+        try:
+            vector, missing = await embed()
+        finally:
+            line.load -= line.starts == begun and line.is_alive
+        most, share = self._settings.concept_max_memories, self._settings.concept_max_share
+        answer = await line.ask(Ask(line.next_number(), query, vector, most, share))
         if answer is None or answer.failure:
-            self.ranked["service"] += 1
+            if answer:
+                log.warning("a reader could not answer: %s", answer.failure)
             return None
-        self.ranked["reader"] += 1
         for name, spent in answer.milliseconds.items():
             stages.milliseconds[name] += spent
         stages.counts |= answer.counts
@@ -150,10 +196,7 @@ class Readers:
                     line.detach(agent)
 
     async def _share_all(self) -> None:
-        for agent in self._residency.residents():
-            index = self._residency.follower.held(agent)
-            if index is None or index.memories < FEWEST_MEMORIES:
-                continue
+        for agent, index in self._shared_agents().items():
             lacking = [line for line in self.lines if line.is_alive and agent not in line.told]
             if lacking:
                 await self._share(agent, index, lacking)

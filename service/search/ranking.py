@@ -80,11 +80,12 @@ async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Rankin
     begun = Ranking.begin(searcher.engine, query.filters.agents)
     # An index that is loaded only now is waited for without a turn, so that others go on.
     await searcher.engine.sizes(query.filters.agents)
-    found = None
+    alone = partial(rank_here, searcher, query, stages)
     if searcher.readers:
         embed = partial(_embedded, searcher, query, stages)
-        found = await searcher.readers.rank(query, embed, stages)
-    hits, certainty, missing = found or await rank_here(searcher, query, stages)
+        hits, certainty, missing = await searcher.readers.rank(query, embed, stages, alone)
+    else:
+        hits, certainty, missing = await alone()
     return replace(begun, hits=hits, certainty=certainty, missing=missing)
 
 

@@ -26,6 +26,8 @@ DEFAULT_RRF_K: Final = 60
 Embedded = tuple[Vector | None, ServiceError | None]
 # The hits, how sure they are, and why the vector signal is missing.
 Answered = tuple[list[Fused], Certainty | None, ServiceError | None]
+# Ranks in this process.
+Alone = Callable[[], Awaitable[Answered]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,13 @@ class Elsewhere(Protocol):
         """What an operator should know of them; None when all is well."""
 
     async def rank(
-        self, query: SearchQuery, embed: Callable[[], Awaitable[Embedded]], stages: Stages
-    ) -> Answered | None:
-        """Return what one of them ranks; None where this process has to."""
+        self,
+        query: SearchQuery,
+        embed: Callable[[], Awaitable[Embedded]],
+        stages: Stages,
+        alone: Alone,
+    ) -> Answered:
+        """Return what one of them ranks; what `alone` does, where none can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from service.memories.screening import Pushed
 from service.memories.storing import remove, store
 from service.readers import line as line_module
 from service.readers import readers as module
+from service.readers.demand import Demand
 from service.readers.readers import Readers
 from service.records import Filters
 from service.search.fusion.rrf import Fused
@@ -92,7 +93,9 @@ class World:
 
 
 @asynccontextmanager
-async def opened_world(folder: Path, count: int = 1, *, runs: bool = True) -> AsyncIterator[World]:
+async def opened_world(
+    folder: Path, count: int | None = 1, *, runs: bool = True
+) -> AsyncIterator[World]:
     async with open_store(folder, form="bytes") as opened:
         settings = Settings(
             data_dir=folder, embedding_url=opened.embeddings.url, readers=count, _env_file=None
@@ -391,3 +394,43 @@ def _is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2][1] != "Z"
     except FileNotFoundError:
         return False
+
+
+async def test_without_a_number_they_run_while_several_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BY_DEFAULT", 2)
+    query = SearchQuery("The kettle is blue.", Filters(agents=("main",)))
+    async with opened_world(tmp_path, None) as world:
+        await world.opened.push("The kettle is blue.", agent="main")
+        [kettle] = await world.asked(query)
+        for _ in range(40):
+            assert await world.asked(query) == [kettle]  # one after the other is no crowd
+        await asyncio.sleep(0.2)
+        assert world.readers.alive == 0
+        assert world.readers.warning is None
+        asked = await asyncio.gather(*[world.asked(query) for _ in range(40)])
+        assert asked == [[kettle]] * 40
+        await world.all_hold("main")
+        assert world.readers.alive == 2
+        await world.asked(query)
+        assert world.readers.ranked["reader"] >= 1
+        monkeypatch.setattr(Demand, "is_there", lambda *_: False)  # as ten minutes later
+        await world.until(lambda: world.readers.alive == 0)
+        assert await world.asked(query) == [kettle]
+        assert world.readers.warning is None
+
+
+async def test_a_crowd_that_asks_about_little_needs_no_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FEWEST_MEMORIES", 2)
+    query = SearchQuery("The kettle is blue.", Filters(agents=("main",)))
+    async with opened_world(tmp_path, None) as world:
+        await world.opened.push("The kettle is blue.", agent="main")
+        await asyncio.gather(*[world.asked(query) for _ in range(40)])
+        await asyncio.sleep(0.2)
+        assert world.readers.alive == 0
+        assert world.readers.warning is None
+        await world.opened.push("The kettle is red.", agent="main")
+        await world.all_hold("main")

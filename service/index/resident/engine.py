@@ -30,6 +30,7 @@ from service.index.resident.residency import Residency
 from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
 from service.store.fetching import fetch_visible
 from service.text.words import query_words
+from service.threads import give_way
 
 Answer = TypeVar("Answer")
 
@@ -122,7 +123,8 @@ class ResidentEngine:
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
     ) -> Links:
-        """Follow concepts from memories to others."""
+        """Follow concepts from memories to others: a search's longest part, step by step."""
+        await give_way()
         wanted = list(keys)
         answers = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
         return join_links(answers)

@@ -19,7 +19,6 @@ from service.search.signals.features import REACH
 from service.search.signals.registry import BONUSES, SIGNALS, weights_of
 from service.search.signals.signal import Candidates, Signal
 from service.stages import Stages
-from service.threads import give_way
 
 # Neighbours in time of the best hits by words and by meaning are candidates themselves.
 _WITH_NEIGHBOURS: Final = 30
@@ -74,7 +73,6 @@ async def fuse_by_score(
     first = await fusion.add_bonuses(stages)
     trails: dict[str, Trail] = {}
     if query.weights.get("graph", 0) > 0:
-        await give_way()
         with stages.measured("graph"):
             trails = await fusion.find_trails(first)
     stages.counts["graph"] = len(trails)
