@@ -15,3 +15,10 @@ def nearest_rows(
     found: NDArray[np.intp],
     near: NDArray[np.float32],
 ) -> int: ...
+def differing_bits(
+    dot: int,
+    query: NDArray[np.uint8],
+    opposite: NDArray[np.uint8],
+    rows: NDArray[np.uint8],
+    differing: NDArray[np.uint16],
+) -> None: ...

@@ -1,4 +1,4 @@
-"""Dot products of one int8 vector with many rows, of which the nearest are kept as they come.
+"""Dot products of one vector with many rows: of int8 the nearest rows, of signs how many differ.
 
 Each sum is numkong's own function: numkong.cdist converts each of its results by way of a complex
 number, which takes as long again (numkong 7.8), and what it returns is read twice more to find the
@@ -9,6 +9,11 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
 ctypedef void (*Dot)(const signed char* a, const signed char* b, size_t length, int* sum) noexcept nogil
+
+
+ctypedef void (*SignDot)(
+    const unsigned char* a, const unsigned char* b, size_t length, unsigned int* sum
+) noexcept nogil
 
 
 cdef struct Greatest:
@@ -82,3 +87,23 @@ def nearest_rows(
                     least = greatest.heap[0] - slack
         free(greatest.heap)
     return told
+
+
+def differing_bits(
+    size_t dot, const unsigned char[::1] query, const unsigned char[::1] opposite, const unsigned char[:, ::1] rows,
+    unsigned short[::1] differing,
+):
+    """Write in how many bits each row differs from the query; other threads go on meanwhile.
+
+    `opposite` has every bit that the query has not. `dot` is numkong.pointer_to_dot("uint1"), which
+    counts the bits that both have.
+    """
+    cdef SignDot function = <SignDot> <void*> dot
+    cdef Py_ssize_t row, bits = 8 * rows.shape[1]
+    cdef unsigned int own = 0, common = 0, strange = 0
+    with nogil:
+        function(&query[0], &query[0], bits, &own)
+        for row in range(rows.shape[0]):
+            function(&query[0], &rows[row, 0], bits, &common)
+            function(&opposite[0], &rows[row, 0], bits, &strange)
+            differing[row] = own - common + strange

@@ -30,6 +30,7 @@ _STRETCH: Final = 64
 _CORES: Final = os.cpu_count() or 1
 # Its types know only some of the kinds that it takes.
 _DOT: Final = numkong.pointer_to_dot("int8")  # type: ignore[arg-type]
+_SIGN_DOT: Final = numkong.pointer_to_dot("uint1")  # type: ignore[arg-type]
 _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
@@ -85,11 +86,15 @@ def nearest_rows(
 
 
 def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return in how many bits one row of bytes, of shape (1, n), differs from every row."""
+    """Return in how many bits a vector of signs differs from every row; the GIL is released."""
 
     def count(part: slice) -> Array:
-        differing = numkong.cdist(query, rows[part], "hamming", dtype="uint1")
-        return np.asarray(differing).astype(np.uint16).reshape(-1)
+        if not row_dots:
+            differing = numkong.cdist(query[None], rows[part], "hamming", dtype="uint1")
+            return np.asarray(differing).astype(np.uint16).reshape(-1)
+        found = np.empty(part.stop - part.start, np.uint16)
+        row_dots.differing_bits(_SIGN_DOT, query, ~query, rows[part], found)
+        return found
 
     return np.concatenate(_shared(len(rows), count))
 

@@ -38,7 +38,7 @@ def signs_of(vectors: NDArray[np.float32]) -> Signs:
 
 def nearest_by_signs(question: Signs, signs: Signs, wanted: Mask, share: float) -> Rows:
     """Return about this share of the wanted rows, those with the most signs in common."""
-    differing = differing_bits(question[None], signs)
+    differing = differing_bits(question, signs)
     differing[~wanted] = _HIDDEN
     sample = differing[::_STRIDE]
     counts = np.bincount(sample[sample != _HIDDEN]).cumsum()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from service.index.resident import scanning
 from service.index.resident.scanning import (
+    differing_bits,
     half_dots,
     halved,
     kth_greatest,
@@ -73,6 +74,25 @@ def test_the_nearest_rows_of_int8_are_those_of_exact_sums(
         among = looked_at if seed % 2 else wanted
         found = nearest_rows(query, rows, scales, among, most, slack)
     assert found.tolist() == looked_at[near[looked_at] >= least].tolist()
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("is_compiled", [False, True])
+@given(seed=st.integers(0, 2**32), size=st.sampled_from([130, 1001]), width=st.integers(1, 130))
+def test_bits_that_differ_are_counted(
+    *, is_compiled: bool, is_shared: bool, seed: int, size: int, width: int
+) -> None:
+    if is_compiled and scanning.row_dots is None:
+        pytest.skip("NOT TRIED: no C compiler when this was installed")
+    chance = np.random.default_rng(seed)
+    rows = chance.integers(0, 256, (size, width), dtype=np.uint8)
+    query = chance.integers(0, 256, width, dtype=np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
+        if not is_compiled:
+            patch.setattr(scanning, "row_dots", None)
+        found = differing_bits(query, rows)
+    assert found.tolist() == np.unpackbits(rows ^ query, axis=1).sum(axis=1).tolist()
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 16, 100, 384, 1025]))
