@@ -1,7 +1,6 @@
 """The graph's path to a hit: from the seed's id, which is ranked, to its title, which is read."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from service.records import Memory
 from service.search.fusion.rrf import Fused, LateSignals, SignalHit
@@ -10,7 +9,8 @@ from service.text.titles import title_of
 
 def with_titles(hit: Fused, memories: Mapping[str, Memory]) -> Fused:
     """Return the hit with its paths beginning at a title; without those of absent memories."""
-    return replace(hit, signals={name: _with_title(s, memories) for name, s in hit.signals.items()})
+    told = {name: _with_title(said, memories) for name, said in hit.signals.items()}
+    return hit._replace(signals=told)
 
 
 def of_summary(hit: Fused, key: str, summaries: Mapping[str, str]) -> Fused:
@@ -31,7 +31,7 @@ def _from_summary(signal: SignalHit, key: str, summaries: Mapping[str, str]) -> 
         return signal
     seed, *concepts = signal.path
     seed = summaries.get(seed, seed)
-    return replace(signal, path=None if seed == key else (seed, *concepts))
+    return signal._replace(path=None if seed == key else (seed, *concepts))
 
 
 def _with_title(signal: SignalHit, memories: Mapping[str, Memory]) -> SignalHit:
@@ -39,5 +39,5 @@ def _with_title(signal: SignalHit, memories: Mapping[str, Memory]) -> SignalHit:
         return signal
     seed, *concepts = signal.path
     if seed not in memories:
-        return replace(signal, path=None)
-    return replace(signal, path=(title_of(memories[seed].title, memories[seed].content), *concepts))
+        return signal._replace(path=None)
+    return signal._replace(path=(title_of(memories[seed].title, memories[seed].content), *concepts))

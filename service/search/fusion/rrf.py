@@ -2,15 +2,15 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
 
 from service.records import Scored
 
 
-@dataclass(frozen=True, slots=True)
-class SignalHit:
+class SignalHit(NamedTuple):
     """Where one signal ranked a memory (from 1) and the score it gave it.
 
     `share` is what it adds to the fused score, where that is a sum.
@@ -41,9 +41,12 @@ class LateSignals(Mapping[str, SignalHit]):
     def __len__(self) -> int:
         return len(self._told)
 
+    def items(self) -> ItemsView[str, SignalHit]:
+        """Return all at once: Mapping would look each of them up."""
+        return self._told.items()
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+
+class Fused(NamedTuple):
     """A memory with its fused score and what each signal said; a silent signal is absent.
 
     `seed` is the id of the memory that the graph's path to it begins at.
@@ -51,7 +54,7 @@ class Fused:
 
     id: str
     score: float
-    signals: Mapping[str, SignalHit] = field(default_factory=dict)
+    signals: Mapping[str, SignalHit] = MappingProxyType({})
     seed: str | None = None
 
 

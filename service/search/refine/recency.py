@@ -33,7 +33,7 @@ def by_recency(hits: Sequence[Ranked], recency: float, now: datetime) -> list[Ra
     kind, and loses 20 % at most. What lies ahead of `now` counts as new. Ties keep their order.
     """
     weighed = [
-        replace(hit, fused=replace(hit.fused, score=hit.fused.score * _factor(hit, recency, now)))
+        replace(hit, fused=hit.fused._replace(score=hit.fused.score * _factor(hit, recency, now)))
         for hit in hits
     ]
     return sorted(weighed, key=lambda hit: -hit.fused.score)

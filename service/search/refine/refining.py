@@ -75,10 +75,10 @@ class Refiner:
         self, ranking: Sequence[Fused]
     ) -> tuple[list[Ranked], Mapping[str, Memory]]:
         """Fetch until there are enough hits that say different things, or no more."""
-        wanted = [Wanted(hit.id, beside=hit.seed) for hit in ranking]
         fused = {hit.id: hit for hit in ranking}
         depth, told = self._depth(), await self._told()
         while True:
+            wanted = (Wanted(hit.id, beside=hit.seed) for hit in ranking)
             with self.stages.measured("fetch"):
                 keys, memories = await fetch_first(self.engine, wanted, self.filters, depth)
             with self.stages.measured("refine"):

@@ -74,7 +74,7 @@ def _with_signal(hits: Sequence[Ranked], scores: Sequence[float]) -> list[Ranked
     return [
         replace(
             hit,
-            fused=replace(hit.fused, signals={**hit.fused.signals, "rerank": signals[position]}),
+            fused=hit.fused._replace(signals={**hit.fused.signals, "rerank": signals[position]}),
         )
         for position, hit in enumerate(hits)
     ]
