@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 import sys
 import time
@@ -36,6 +37,10 @@ _READING_TAKES_LONGER: Final = 6
 _FIRST_REST_SECONDS: Final = 0.5
 _LONGEST_REST_SECONDS: Final = 60.0
 _LARGEST_READ: Final = 2**22
+# Who writes goes first where cores are few: beside readers as important as the service 16 clients
+# that asked back to back left 14 writes a second, beside these 20.
+_NICENESS: Final = 10
+_NICEST: Final = 19
 
 
 class ReaderLine:
@@ -89,6 +94,9 @@ class ReaderLine:
                 sys.executable, "-m", "service.readers.reading", str(theirs.fileno()),
                 stdin=asyncio.subprocess.DEVNULL, pass_fds=[theirs.fileno()],
             )  # fmt: skip
+            # From the first moment: what it imports takes two seconds of a core.
+            nicer = min(os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS, _NICEST)
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, nicer)
             failing.pop_all()
         reader, self._writer = await asyncio.open_connection(sock=mine, limit=_LARGEST_READ)
         self.starts += 1

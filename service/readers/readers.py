@@ -37,8 +37,9 @@ FEWEST_MEMORIES: Final = 1000
 # Who would wait behind more is answered by the service itself.
 _MOST_WAITING: Final = 3
 _LOOK_SECONDS: Final = 0.5
-# Where no number is set: one a core, as long as they take less RAM than most indexes.
-_BY_DEFAULT: Final = min(os.cpu_count() or 1, 4)
+# Where no number is set: one a core, as long as they take less RAM than most indexes. Elsewhere no
+# process inherits a socket.
+_BY_DEFAULT: Final = min(os.cpu_count() or 1, 4) if os.name == "posix" else 0
 # After an index could not be shared: copying it again and again would hold up writers.
 _REST_SECONDS: Final = 30.0
 

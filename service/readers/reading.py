@@ -6,7 +6,6 @@ asked. Started as `python -m service.readers.reading DESCRIPTOR` with the socket
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import sys
@@ -45,9 +44,6 @@ from service.store.database import Database
 
 log = logging.getLogger(__name__)
 
-# Who writes goes first where cores are few: beside readers as important as the service 16 clients
-# that asked back to back left 14 writes a second, beside these 20.
-_NICENESS: Final = 10
 # What a question may raise that a reader cannot answer; the service then ranks by itself.
 _UNANSWERED: Final = (ServiceError, LookupError, ValueError, TypeError, AttributeError)
 
@@ -147,7 +143,6 @@ def main() -> None:
     """Be a reader. Who ends the service by a signal to its group ends this by closing the line."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    os.nice(_NICENESS)
     line = socket.socket(fileno=int(sys.argv[1]))
     try:
         asyncio.run(read(line))

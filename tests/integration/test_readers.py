@@ -114,6 +114,10 @@ async def opened_world(
             engine.close()
 
 
+def _own_niceness() -> int:
+    return min(os.getpriority(os.PRIO_PROCESS, 0), 18)
+
+
 def flat(hits: list[Fused]) -> list[tuple[Any, ...]]:
     """Return all that is said of hits, with what each signal says of them."""
     return [
@@ -413,6 +417,8 @@ async def test_without_a_number_they_run_while_several_ask(
         assert asked == [[kettle]] * 40
         await world.all_hold("main")
         assert world.readers.alive == 2
+        for line in world.readers.lines:
+            assert os.getpriority(os.PRIO_PROCESS, line.pid or 0) > _own_niceness()
         await world.asked(query)
         assert world.readers.ranked["reader"] >= 1
         monkeypatch.setattr(Demand, "is_there", lambda *_: False)  # as ten minutes later
