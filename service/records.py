@@ -158,8 +158,7 @@ ConceptId = tuple[str, str]
 FEW_MEMORIES: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(NamedTuple):
     """A concept (agent and slug) and in how many memories it stands."""
 
     id: ConceptId
@@ -167,8 +166,7 @@ class Concept:
     memories: int
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """A neighbouring concept; `share` is how tightly it is tied, 0..1."""
 
     concept: Concept

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from service.names.shares import LEAST_SHARE
 from service.records import Concept, ConceptId, Related
@@ -15,8 +15,7 @@ MOST_MEMORIES: Final = 40
 MOST_CONCEPTS: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One part of a path: a memory, or the edge that was walked and the concept it leads to."""
 
     memory: str | None = None
@@ -28,8 +27,7 @@ class Step:
 Path = tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(NamedTuple):
     """A memory or concept that the walk has come to: how strongly, how far, by which path.
 
     Where several ways add up to `score`, `path` is the strongest of them.
@@ -96,10 +94,12 @@ def concepts_from(
     for key in sorted(frontier):
         here = frontier[key]
         for concept in concepts.get(key, ()):
-            step = Step(edge="references", concept=concept)
-            way = Reached(here.score * rarity(concept), here.distance, (*here.path, step))
-            if concept.id not in found or way.score > found[concept.id][1].score:
-                found[concept.id] = (concept, way)
+            score = here.score * rarity(concept)
+            known = found.get(concept.id)
+            # Most ways are weaker ones: a path is made of those alone that are kept.
+            if known is None or score > known[1].score:
+                path = (*here.path, Step(edge="references", concept=concept))
+                found[concept.id] = (concept, Reached(score, here.distance, path))
     return strongest(found)
 
 
@@ -112,14 +112,13 @@ def concepts_beside(
     for key in sorted(concepts):
         _, here = concepts[key]
         for near in related.get(key, ()):
-            step = Step(edge=near.edge, concept=near.concept)
-            score = here.score * DECAY * near.share
-            way = Reached(score, here.distance + 1, (*here.path, step))
             target = near.concept.id
             if target in concepts or near.share < LEAST_SHARE:
                 continue
-            if target not in found or way.score > found[target][1].score:
-                found[target] = (near.concept, way)
+            score, known = here.score * DECAY * near.share, found.get(target)
+            if known is None or score > known[1].score:
+                path = (*here.path, Step(edge=near.edge, concept=near.concept))
+                found[target] = (near.concept, Reached(score, here.distance + 1, path))
     return strongest(found)
 
 

@@ -24,28 +24,36 @@ Score = Callable[[Iterable[str]], Awaitable[Mapping[str, float]]]
 
 
 class Trail(NamedTuple):
-    """A way from a seed: the memories on it, the concepts between them, and its worth."""
+    """A way from a seed along concepts; of two the lesser is the better one.
 
+    The greater its worth; of equal ones by ids, of one way that along the rarest concepts.
+    """
+
+    # Its worth, below 0.
+    lack: float
     memories: tuple[str, ...]
+    # How common each concept is.
+    rarity: tuple[tuple[int, ConceptId], ...]
     concepts: tuple[Concept, ...]
+    # The sum of all scores on it.
     total: float
-    # How common each concept is: of equal trails the one along the rarest goes first.
-    rarity: tuple[tuple[int, ConceptId], ...] = ()
+
+    @classmethod
+    def begin(cls, seed: str, score: float) -> "Trail":
+        """Return a trail that has not left its seed."""
+        return cls(-_WORTH * score, (seed,), (), (), score)
 
     @property
     def worth(self) -> float:
         """The mean score of its memories, a little less than that of a direct hit."""
-        return _WORTH * self.total / len(self.memories)
-
-    @property
-    def order(self) -> tuple[float, tuple[str, ...], tuple[tuple[int, ConceptId], ...]]:
-        """Put the best first; of equal ones by ids, of one way that along the rarest concepts."""
-        return -self.worth, self.memories, self.rarity
+        return -self.lack
 
     def to(self, key: str, concept: Concept, total: float) -> "Trail":
         """Return the trail one step further, with the sum of all scores on it."""
+        memories = (*self.memories, key)
         rarity = (*self.rarity, (concept.memories, concept.id))
-        return Trail((*self.memories, key), (*self.concepts, concept), total, rarity)
+        lack = -_WORTH * total / len(memories)
+        return Trail(lack, memories, rarity, (*self.concepts, concept), total)
 
 
 async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> dict[str, Trail]:
@@ -55,7 +63,7 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
     best score for a path is the mean, too). The trails of all seeds go on together, so that each
     step asks twice, however many there are. Ties by the ids on the way, then the rarest concepts.
     """
-    beams = [[Trail((key,), (), total)] for key, total in seeds.items()]
+    beams = [[Trail.begin(key, total)] for key, total in seeds.items()]
     best: dict[str, Trail] = {}
     scores: dict[str, float] = dict(seeds)
     asked = set(seeds)
@@ -70,7 +78,7 @@ async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> d
         beams = _further(beams, links, scores)
         for trail in (trail for beam in beams for trail in beam):
             known = best.get(trail.memories[-1])
-            if known is None or trail.order < known.order:
+            if known is None or trail < known:
                 best[trail.memories[-1]] = trail
     return best
 
@@ -90,9 +98,9 @@ def _further(
         beam, trail, end, link, total = step
         longer = trails[trail].to(links.keys[end], links.concepts[link], total)
         known = found[beam].get(longer.memories[-1])
-        if known is None or longer.order < known.order:
+        if known is None or longer < known:
             found[beam][longer.memories[-1]] = longer
-    return [sorted(one.values(), key=lambda trail: trail.order)[:_WIDTH] for one in found]
+    return [sorted(one.values())[:_WIDTH] for one in found]
 
 
 def _ranks(concepts: Sequence[Concept]) -> Places:
