@@ -42,6 +42,8 @@ class Connection:
     async def used(self) -> AsyncIterator[Any]:
         """Yield the client, which is not made anew meanwhile."""
         client = await self.client()
+        if not self._users:
+            self._memory.asked()
         self._users += 1
         self._idle.clear()
         try:
@@ -49,6 +51,7 @@ class Connection:
         finally:
             self._users -= 1
             if not self._users:
+                self._memory.answered()
                 self._idle.set()
 
     async def renew(self) -> None:

@@ -76,14 +76,28 @@ async def test_a_process_that_has_grown_reopens_its_store_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = 500_000_000
-    monkeypatch.setattr(engine_memory, "resident_bytes", lambda: held)
+    grows_by_each_look = 0
+
+    def looked_at() -> int:
+        nonlocal held
+        held += grows_by_each_look
+        return held
+
+    monkeypatch.setattr(engine_memory, "resident_bytes", looked_at)
     monkeypatch.setattr(flushing, "_LOOK_SECONDS", 0.02)
     db = Database(StoreAddress(f"surrealkv://{tmp_path / 'store'}"))
     await db.apply("DEFINE TABLE row")
     keeping = asyncio.create_task(keep_flushing(db))
     await asyncio.sleep(0.2)
-    assert not db.address.tables()
+    # What grows while nobody asks the store is not the engine's.
     held += 200_000_000
+    await asyncio.sleep(0.2)
+    assert await db.run(COUNT) == 0
+    await asyncio.sleep(0.2)
+    assert not db.address.tables()
+    grows_by_each_look = 150_000_000
+    assert await db.run(COUNT) == 0
+    grows_by_each_look = 0
     async with asyncio.timeout(30):
         while not db.address.tables():  # noqa: ASYNC110 - a file tells nobody
             await asyncio.sleep(0.02)
