@@ -8,10 +8,11 @@ from typing import Final
 
 _PROCESS: Final = Path("/proc/self/statm")
 # The engine keeps each block that it reads, up to half of the machine's memory less 1 GiB, and
-# cannot be told another bound (docs/decisions/0023). A reopening gives them back and takes 30 ms;
-# so much is read in a second while an index is loaded, and in minutes or hours by searches.
+# cannot be told another bound (docs/decisions/0023). A reopening gives them back. It takes 30 ms,
+# but at about every third the engine rewrites its tables, .8 s for 100,000 memories, and holds the
+# interpreter meanwhile: so there is one when a question has read much, and none for less. In the
+# second after a start 50 MB are due to the first searches, which overlap with questions.
 _MOST_GROWN_BYTES: Final = 100_000_000
-_GROWN_BYTES_WHEN_IDLE: Final = 32_000_000
 
 
 def resident_bytes() -> int:
@@ -31,9 +32,7 @@ def _opened() -> int | None:
 class EngineMemory:
     """By how much this process has grown since its store was opened, while the store was asked.
 
-    Searches that ask it nothing grow, too, by their arrays: for these it was reopened in vain,
-    and at about every third opening the engine rewrites its tables, which takes .8 s at 100,000
-    memories and holds the interpreter meanwhile.
+    Searches make it grow, too, by their arrays, and ask the store nothing.
     """
 
     def __init__(self) -> None:
@@ -54,13 +53,12 @@ class EngineMemory:
         """Note that nobody asks it any more."""
         self._grown, self._is_asked = self._grown_while_asked(resident_bytes()), False
 
-    def has_grown(self, log_bytes: int, *, is_quiet: bool) -> bool:
+    def has_grown(self, log_bytes: int) -> bool:
         """Return whether a reopening may be worth it: by more than what the log alone has."""
-        bound = _GROWN_BYTES_WHEN_IDLE if is_quiet else _MOST_GROWN_BYTES
         held = resident_bytes()
         # What a question took and gave back is not held.
         grown = min(self._grown_while_asked(held), held - self._at_opening)
-        return grown - log_bytes > bound
+        return grown - log_bytes > _MOST_GROWN_BYTES
 
     def _grown_while_asked(self, held: int) -> int:
         return self._grown + (max(0, held - self._at_asking) if self._is_asked else 0)

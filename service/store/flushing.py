@@ -15,8 +15,8 @@ _QUIET_SECONDS: Final = 5.0
 async def keep_flushing(db: Database) -> None:
     """Flush whenever much lies in the log alone and nothing was written for five seconds.
 
-    Whenever the process has grown by much, flush at once: nobody notices 30 ms. After a write on a
-    full disk: make the store ready for the next as soon as there is room.
+    Whenever the process has grown by much while the store was asked, flush at once. After a write
+    on a full disk: make the store ready for the next as soon as there is room.
     """
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
@@ -25,10 +25,10 @@ async def keep_flushing(db: Database) -> None:
                 await db.recover()
             continue
         is_quiet = time.monotonic() - db.last_write >= _QUIET_SECONDS
-        if (is_quiet and db.address.may_flush()) or _has_grown(db, is_quiet=is_quiet):
+        if (is_quiet and db.address.may_flush()) or _has_grown(db):
             await db.flush()
 
 
-def _has_grown(db: Database, *, is_quiet: bool) -> bool:
+def _has_grown(db: Database) -> bool:
     address = db.address
-    return bool(address.folder) and db.memory.has_grown(address.log_bytes, is_quiet=is_quiet)
+    return bool(address.folder) and db.memory.has_grown(address.log_bytes)

@@ -23,8 +23,8 @@ class Process:
         self.held += grown_mb * MB
         self.memory.answered()
 
-    def has_grown(self, *, is_quiet: bool = False, log_mb: int = 0) -> bool:
-        return self.memory.has_grown(log_mb * MB, is_quiet=is_quiet)
+    def has_grown(self, log_mb: int = 0) -> bool:
+        return self.memory.has_grown(log_mb * MB)
 
 
 @pytest.fixture
@@ -35,13 +35,12 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Process:
 def test_what_grows_while_the_store_is_not_asked_is_not_the_engines(process: Process) -> None:
     process.ask(1)
     process.held += 900 * MB
-    assert not process.has_grown(is_quiet=True)
+    assert not process.has_grown()
 
 
 def test_what_grows_while_it_is_asked_counts_together(process: Process) -> None:
     for _ in range(4):
         process.ask(25)
-    assert process.has_grown(is_quiet=True)
     assert not process.has_grown()
     process.ask(1)
     assert process.has_grown()
@@ -51,7 +50,7 @@ def test_what_was_given_back_is_not_held(process: Process) -> None:
     for _ in range(50):
         process.ask(25)
         process.held -= 25 * MB
-    assert not process.has_grown(is_quiet=True)
+    assert not process.has_grown()
 
 
 def test_a_long_question_counts_before_it_is_answered(process: Process) -> None:
@@ -63,10 +62,11 @@ def test_a_long_question_counts_before_it_is_answered(process: Process) -> None:
 def test_what_the_log_has_is_not_to_be_given_back(process: Process) -> None:
     process.ask(150)
     assert not process.has_grown(log_mb=60)
+    assert process.has_grown(log_mb=40)
 
 
 def test_an_opening_begins_anew(process: Process) -> None:
     process.ask(150)
     process.memory.opened()
     process.ask(1)
-    assert not process.has_grown(is_quiet=True)
+    assert not process.has_grown()
