@@ -11,7 +11,6 @@ then in both. --kill ends the service by SIGKILL. --profile writes what its thre
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import orjson
@@ -31,10 +30,14 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.generated.notes import Notes
 from scripts.servers.processes import REPOSITORY, free_port, wait_until_answered
-from scripts.servers.watched_service import Setup, WatchedService, fake_embedding_server
+from scripts.servers.watched_service import (
+    Setup,
+    WatchedService,
+    fake_embedding_server,
+    start_service,
+)
 
 DIMENSIONS: Final = 384
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PATIENCE_SECONDS: Final = 600
 
 console = Console(width=150)
@@ -84,18 +87,18 @@ def load(
 ) -> tuple[str, ...]:
     """Load everything into a new store; returns the row of the table."""
     with tempfile.TemporaryDirectory() as folder:
-        setup = Setup(Path(folder), embedding_url, "resident")
-        service = start(setup, checkout, asked.profile if checkout == REPOSITORY else None)
+        setup = Setup(Path(folder), embedding_url, "resident", checkout=checkout)
+        service = start(setup, asked.profile if checkout == REPOSITORY else None)
         try:
-            begun, cpu = time.perf_counter(), cpu_seconds(service)
+            begun, cpu = time.perf_counter(), service.cpu_seconds()
             with ThreadPoolExecutor(asked.clients) as pool:
                 seconds = list(pool.map(lambda body: push(service.url, body), bodies))
-            whole, cpu = time.perf_counter() - begun, cpu_seconds(service) - cpu
+            whole, cpu = time.perf_counter() - begun, service.cpu_seconds() - cpu
             held = service.resident()
         finally:
             (service.kill if asked.kill else service.stop)()
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-        again = start(setup, checkout, None)
+        again = start_service(setup)
         restarted = again.resident()
         again.stop()
     figures = (
@@ -106,14 +109,15 @@ def load(
     return (checkout.name, *(f"{figure:,.2f}" for figure in figures))
 
 
-def start(setup: Setup, checkout: Path, report: Path | None) -> WatchedService:
-    """Start the service of a checkout, with a sampler where a report is asked for."""
+def start(setup: Setup, report: Path | None) -> WatchedService:
+    """Start a service, with a sampler where a report is asked for."""
+    if report is None:
+        return start_service(setup)
     port = free_port()
     url, begun = f"http://127.0.0.1:{port}", time.perf_counter()
     script = Path(__file__).with_name("servers") / "sampled_service.py"
-    command = [str(script), str(report)] if report else ["-m", "service", "serve"]
-    environment: dict[str, Any] = {**setup.environment(port), "PYTHONPATH": str(checkout)}
-    process = subprocess.Popen([sys.executable, *command], env=environment, cwd=checkout)
+    command = [sys.executable, str(script), str(report)]
+    process = subprocess.Popen(command, env=setup.environment(port), cwd=setup.checkout)
     wait_until_answered(f"{url}/health/ready", [process], _PATIENCE_SECONDS)
     return WatchedService(process, url, time.perf_counter() - begun)
 
@@ -126,13 +130,6 @@ def push(url: str, body: bytes) -> float:
     if answer.raise_for_status().json()["errors"]:
         raise SystemExit(f"not stored: {answer.json()['errors'][:3]}")
     return time.perf_counter() - begun
-
-
-def cpu_seconds(service: WatchedService) -> float:
-    """Return the CPU time that a service has taken so far, of all its threads."""
-    fields = Path(f"/proc/{service.process.pid}/stat").read_text(encoding="ascii")
-    user, system = fields.rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / _TICKS
 
 
 if __name__ == "__main__":

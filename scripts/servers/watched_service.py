@@ -34,12 +34,16 @@ class Resident:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How services are started: the store's folder, the embedder, the engine, MEMORY_… besides."""
+    """How services are started: the store's folder, the embedder, the engine, MEMORY_… besides.
+
+    `checkout` is whose code runs.
+    """
 
     folder: Path
     embedding_url: str
     engine: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    checkout: Path = REPOSITORY
 
     def environment(self, port: int) -> Mapping[str, str]:
         """Return the whole environment of a service; nobody's own settings leak in."""
@@ -50,6 +54,7 @@ class Setup:
             "MEMORY_LOG_LEVEL": "warning", "MEMORY_SOURCES": "", "MEMORY_CONCEPTS_FILE": "",
             # Counting all rows of a large store for /stats is not what is measured here.
             "MEMORY_DATABASE_TIMEOUT_SECONDS": "600",
+            "PYTHONPATH": str(self.checkout),
         }  # fmt: skip
         return {**inherited, **given, **self.settings}
 
@@ -110,7 +115,7 @@ def start_service(setup: Setup) -> WatchedService:
     port = free_port()
     url, started = f"http://127.0.0.1:{port}", time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "service", "serve"], env=setup.environment(port), cwd=REPOSITORY
+        [sys.executable, "-m", "service", "serve"], env=setup.environment(port), cwd=setup.checkout
     )
     try:
         wait_until_answered(f"{url}/health/ready", [process], _PATIENCE_SECONDS)
