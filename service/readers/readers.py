@@ -9,7 +9,6 @@ import os
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
@@ -55,7 +54,8 @@ class Readers:
     def __init__(self, residency: Residency, settings: Settings) -> None:
         number = _BY_DEFAULT if settings.readers is None else settings.readers
         self.lines: Final = [ReaderLine(one) for one in range(1, number + 1)]
-        self._demand = None if settings.readers else Demand()
+        self._demand = Demand()
+        self._always = settings.readers is not None
         self.ranked = {"reader": 0, "service": 0}
         self._residency = residency
         self._settings = settings
@@ -97,9 +97,9 @@ class Readers:
             await asyncio.sleep(_LOOK_SECONDS)
 
     def _are_wanted(self) -> bool:
-        if self._demand is None:
-            return True
-        return self._demand.is_there(time.monotonic()) and bool(self._shared_agents())
+        return self._always or (
+            self._demand.is_there(time.monotonic()) and bool(self._shared_agents())
+        )
 
     async def _start_or_end(self) -> None:
         are_wanted = self._are_wanted()
@@ -140,7 +140,7 @@ class Readers:
         alone: Alone,
     ) -> Answered:
         """Return what the least busy reader ranks; what the service does alone, where none can."""
-        with self._demand.answering(time.monotonic()) if self._demand else nullcontext():
+        with self._demand.answering(time.monotonic()):
             line = self._chosen(query)
             found = await self._ranked_by(line, query, embed, stages) if line else None
             self.ranked["reader" if found else "service"] += 1

@@ -9,8 +9,6 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
 ctypedef void (*Dot)(const signed char* a, const signed char* b, size_t length, int* sum) noexcept nogil
-
-
 ctypedef void (*SignDot)(
     const unsigned char* a, const unsigned char* b, size_t length, unsigned int* sum
 ) noexcept nogil
@@ -51,30 +49,25 @@ cdef inline void offer(Greatest* greatest, float value) noexcept nogil:
 
 def nearest_rows(
     size_t dot, const signed char[::1] query, const signed char[:, ::1] rows, const float[::1] scales,
-    const unsigned char[::1] wanted, const Py_ssize_t[::1] places, Py_ssize_t first, Py_ssize_t size,
-    Py_ssize_t most, float slack, Py_ssize_t[::1] found, float[::1] near,
+    const unsigned char[::1] wanted, Py_ssize_t most, float slack, Py_ssize_t[::1] found, float[::1] near,
 ):
-    """Write rows and their dot products times their scales, return of how many.
+    """Write wanted rows and their dot products times their scales, return of how many.
 
-    Told are at least those of which the product is no less than the `most`-th greatest less the
-    slack, in the order they are looked at: from `first` on so many rows, those that are wanted, or
-    so many of `places`, where these are given. Other threads go on meanwhile. `dot` is the address of a
-    function, as numkong.pointer_to_dot("int8") gives it.
+    At least those of which the product is no less than the `most`-th greatest less the slack, in
+    their order. Other threads go on meanwhile. `dot` is the address of a function, as
+    numkong.pointer_to_dot("int8") gives it.
     """
     cdef Dot function = <Dot> <void*> dot
-    cdef Py_ssize_t at, row, told = 0
+    cdef Py_ssize_t row, told = 0
     cdef int sum = 0
-    cdef float value, least
-    cdef bint is_listed = places is not None
+    cdef float value, least = -INFINITY
     cdef Greatest greatest
     greatest.heap, greatest.held, greatest.most = <float*> malloc(most * sizeof(float)), 0, most
     if greatest.heap is NULL:
         raise MemoryError
     with nogil:
-        least = -INFINITY
-        for at in range(first, first + size):
-            row = places[at] if is_listed else at
-            if not is_listed and not wanted[row]:
+        for row in range(wanted.shape[0]):
+            if not wanted[row]:
                 continue
             function(&query[0], &rows[row, 0], rows.shape[1], &sum)
             value = sum * scales[row]

@@ -42,44 +42,33 @@ def nearest_rows(
     query: NDArray[np.int8],
     rows: NDArray[np.int8],
     scales: NDArray[np.float32],
-    among: NDArray[np.bool_] | NDArray[np.intp],
+    wanted: NDArray[np.bool_],
     most: int,
     slack: float,
 ) -> NDArray[np.intp]:
     """Return the rows whose dot product times their scale is among the `most` greatest, ascending.
 
-    And those whose product is no less than the last of these less the slack. Looked at are the rows
-    of a mask, or those of ascending numbers. The GIL is released meanwhile.
+    And those whose product is no less than the last of these less the slack. Only wanted rows are
+    looked at. The GIL is released meanwhile.
     """
-    is_mask = among.dtype == np.bool_
-    wanted, places = (among.view(np.uint8), None) if is_mask else (None, among)
 
     def scan(part: slice) -> tuple[Array, Array]:
         size = part.stop - part.start
         if row_dots:
             found, near = np.empty(size, np.intp), np.empty(size, np.float32)
             told = row_dots.nearest_rows(
-                _DOT,
-                query,
-                rows,
-                scales,
-                wanted,
-                places,
-                part.start,
-                size,
-                most,
-                slack,
-                found,
-                near,
-            )
-            return found[:told], near[:told]
-        found = part.start + np.flatnonzero(among[part]) if is_mask else among[part]
-        if not len(found):  # of which numkong makes an error
-            return found, np.empty(0, np.float32)
-        dots = np.asarray(numkong.cdist(query[None], rows[found], "dot"), np.float32)
-        return found, dots.reshape(-1) * scales[found]
+                _DOT, query, rows[part], scales[part], wanted[part].view(np.uint8), most, slack,
+                found, near,
+            )  # fmt: skip
+            found, near = found[:told], near[:told]
+        elif len(found := np.flatnonzero(wanted[part])):
+            dots = np.asarray(numkong.cdist(query[None], rows[part][found], "dot"), np.float32)
+            near = dots.reshape(-1) * scales[part][found]
+        else:  # of which numkong makes an error
+            near = np.empty(0, np.float32)
+        return part.start + found, near
 
-    found, near = map(np.concatenate, zip(*_shared(len(among), scan), strict=True))
+    found, near = map(np.concatenate, zip(*_shared(len(wanted), scan), strict=True))
     if len(found) > most:
         found = found[near >= kth_greatest(near, most) - slack]
     return found

@@ -36,15 +36,16 @@ def signs_of(vectors: NDArray[np.float32]) -> Signs:
     return np.packbits(vectors > 0, axis=-1)
 
 
-def nearest_by_signs(question: Signs, signs: Signs, wanted: Mask, share: float) -> Rows:
-    """Return about this share of the wanted rows, those with the most signs in common."""
+def nearest_by_signs(question: Signs, signs: Signs, wanted: Mask, share: float) -> Mask:
+    """Return which are about this share of the wanted rows, those with the most signs in common."""
     differing = differing_bits(question, signs)
     differing[~wanted] = _HIDDEN
     sample = differing[::_STRIDE]
     counts = np.bincount(sample[sample != _HIDDEN]).cumsum()
     if not len(counts):
-        return np.flatnonzero(wanted)
-    return np.flatnonzero(differing <= counts.searchsorted(share * counts[-1]))
+        return wanted
+    nearest: Mask = differing <= counts.searchsorted(share * counts[-1])
+    return nearest
 
 
 def fitting_share(rows: Rows, signs: Signs, nearest: Callable[[int, int], Rows]) -> float | None:
@@ -59,7 +60,6 @@ def fitting_share(rows: Rows, signs: Signs, nearest: Callable[[int, int], Rows])
     for row in rows[:: max(1, len(rows) // _SAMPLED)][:_SAMPLED].tolist():
         exact = nearest(row, _NEAREST)
         for share in _SHARES:
-            found = nearest_by_signs(signs[row], signs, wanted, share)
-            lost[share] += 1 - np.isin(exact, found).mean()
+            lost[share] += 1 - nearest_by_signs(signs[row], signs, wanted, share)[exact].mean()
     enough = (share for share in _SHARES if lost[share] <= _MOST_LOST * _SAMPLED)
     return next(enough, None)

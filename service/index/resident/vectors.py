@@ -194,10 +194,10 @@ class VectorIndex:
             most, slack = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit)), 0.0
         # All are longer by what the question was divided by.
         slack /= float(scale[0])
-        among = self._first_look(unit[: self.scanned], wanted, count, limit)
-        return nearest_rows(query[0], self._coarse, self._scales, among, most, slack)
+        wanted = self._first_look(unit[: self.scanned], wanted, count, limit)
+        return nearest_rows(query[0], self._coarse, self._scales, wanted, most, slack)
 
-    def _first_look(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Mask | Rows:
+    def _first_look(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Mask:
         """Return which rows are compared: all that are wanted, or those whose signs agree best."""
         if count < self.fewest_for_signs or not self._share:
             return wanted
