@@ -1,6 +1,7 @@
 """Readers: the same answers as the service's own, nothing stale, and no request that fails."""
 
 import asyncio
+import errno
 import os
 import random
 import shutil
@@ -400,43 +401,71 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+KETTLE = SearchQuery("The kettle is blue.", Filters(agents=("main",)))
+
+
+@asynccontextmanager
+async def world_on_demand(folder: Path) -> AsyncIterator[World]:
+    """Open a world whose settings name no number of readers, with one memory."""
+    async with opened_world(folder, None) as world:
+        await world.opened.push(KETTLE.text, agent="main")
+        yield world
+
+
+async def crowd(world: World) -> list[list[str]]:
+    """Ask as forty do at once; return their answers."""
+    return await asyncio.gather(*[world.asked(KETTLE) for _ in range(40)])
+
+
+async def none_starts(world: World) -> None:
+    """Look for a while that no reader is started, and none is missed."""
+    await asyncio.sleep(0.2)
+    assert world.readers.alive == 0
+    assert world.readers.warning is None
+
+
 async def test_without_a_number_they_run_while_several_ask(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_BY_DEFAULT", 2)
-    query = SearchQuery("The kettle is blue.", Filters(agents=("main",)))
-    async with opened_world(tmp_path, None) as world:
-        await world.opened.push("The kettle is blue.", agent="main")
-        [kettle] = await world.asked(query)
+    async with world_on_demand(tmp_path) as world:
+        [kettle] = await world.asked(KETTLE)
         for _ in range(40):
-            assert await world.asked(query) == [kettle]  # one after the other is no crowd
-        await asyncio.sleep(0.2)
-        assert world.readers.alive == 0
-        assert world.readers.warning is None
-        asked = await asyncio.gather(*[world.asked(query) for _ in range(40)])
-        assert asked == [[kettle]] * 40
+            assert await world.asked(KETTLE) == [kettle]  # one after the other is no crowd
+        await none_starts(world)
+        assert await crowd(world) == [[kettle]] * 40
         await world.all_hold("main")
         assert world.readers.alive == 2
         for line in world.readers.lines:
             assert os.getpriority(os.PRIO_PROCESS, line.pid or 0) > _own_niceness()
-        await world.asked(query)
+        await world.asked(KETTLE)
         assert world.readers.ranked["reader"] >= 1
         monkeypatch.setattr(Demand, "is_there", lambda *_: False)  # as ten minutes later
         await world.until(lambda: world.readers.alive == 0)
-        assert await world.asked(query) == [kettle]
-        assert world.readers.warning is None
+        assert await world.asked(KETTLE) == [kettle]
+        await none_starts(world)
 
 
 async def test_a_crowd_that_asks_about_little_needs_no_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "FEWEST_MEMORIES", 2)
-    query = SearchQuery("The kettle is blue.", Filters(agents=("main",)))
-    async with opened_world(tmp_path, None) as world:
-        await world.opened.push("The kettle is blue.", agent="main")
-        await asyncio.gather(*[world.asked(query) for _ in range(40)])
-        await asyncio.sleep(0.2)
-        assert world.readers.alive == 0
-        assert world.readers.warning is None
+    async with world_on_demand(tmp_path) as world:
+        await crowd(world)
+        await none_starts(world)
         await world.opened.push("The kettle is red.", agent="main")
         await world.all_hold("main")
+
+
+async def test_a_crowd_is_answered_where_no_process_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refused)
+    async with world_on_demand(tmp_path) as world:
+        assert all(await crowd(world))
+        await world.until(lambda: world.readers.warning is not None)
+        assert "readers do not run; the service ranks meanwhile" in str(world.readers.warning)
+        assert all(await crowd(world))

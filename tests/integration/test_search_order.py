@@ -2,17 +2,24 @@
 
 import asyncio
 import gc
+import threading
 import time
+from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
+from service.index.resident.agent_index import AgentIndex
+from service.index.resident.engine import ResidentEngine
 from service.records import Filters
 from service.search import ranking
 from service.search.hybrid import hybrid_search
-from service.search.searcher import Searcher, SearchQuery
+from service.search.searcher import Searcher, SearchQuery, turns_of
 from service.search.times.time_filters import Moments, moments_named
 from service.settings import Settings
 from tests.stores.open_store import open_store
@@ -63,3 +70,93 @@ async def test_a_question_is_read_once_it_is_on_its_way_to_the_embedder(
         monkeypatch.setattr(ranking, "moments_named", look)
         assert (await hybrid_search(searcher, SearchQuery(question))).hits
     assert was_sent == [True]
+
+
+# They share a concept, so that a search follows links.
+_NOTES = [
+    f"#harbour {what}" for what in ("The crane is red.", "The gate is shut.", "A buoy rings.")
+]
+
+
+def watch(patch: pytest.MonkeyPatch, told: Callable[[str], object], *names: str) -> None:
+    """Tell of each look into the resident index by one of these names, once it is over."""
+
+    def watched(name: str) -> Callable[..., Any]:
+        look = getattr(ResidentEngine, name)
+
+        async def looked(*args: Any) -> Any:
+            found = await look(*args)
+            told(name)
+            return found
+
+        return looked
+
+    for name in names:
+        patch.setattr(ResidentEngine, name, watched(name))
+
+
+async def test_one_search_after_the_other_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = list[asyncio.Task[Any] | None]()
+    async with open_store(tmp_path, form="bytes") as opened:
+        await opened.push(*_NOTES)
+        turns = turns_of(is_resident=True)
+        settings = Settings(_env_file=None)
+        searcher = Searcher(opened.db, opened.vectors, settings, opened.engine, turns=turns)
+        looked = ("collect_evidence", "linked")
+        watch(monkeypatch, lambda _: looks.append(asyncio.current_task()), *looked)
+        queries = [SearchQuery(text) for text in ("Which crane?", "Which gate?", "Which buoy?")]
+        found = await asyncio.gather(*[hybrid_search(searcher, query) for query in queries])
+    assert all(one.hits for one in found)
+    assert len(looks) >= 2 * len(queries)
+    assert len([task for task, _ in groupby(looks)]) == len(queries)
+
+
+@pytest.mark.parametrize(
+    ("fusion", "steps"),
+    [
+        ("default", ("by_vector", "collect_evidence", "linked", "fetch")),
+        ("rrf", ("by_vector", "collect_evidence", "fetch")),
+    ],
+)
+async def test_a_search_gives_way_before_each_of_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fusion: str, steps: tuple[str, ...]
+) -> None:
+    turns, turns_at = 0, dict[str, int]()
+    async with open_store(tmp_path, form="bytes") as opened:
+        await opened.push(*_NOTES)
+        searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), opened.engine)
+        watch(monkeypatch, lambda name: turns_at.setdefault(name, turns), *steps)
+
+        async def turn() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        turning = asyncio.create_task(turn())
+        assert (await hybrid_search(searcher, SearchQuery("Which crane?", fusion=fusion))).hits
+        turning.cancel()
+    assert tuple(turns_at) == steps
+    assert len(set(turns_at.values())) == len(steps)
+
+
+@pytest.mark.parametrize(("memories", "is_here"), [(100_000, True), (300_000, False)])
+async def test_a_short_scan_needs_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, memories: int, is_here: bool
+) -> None:
+    threads = list[threading.Thread]()
+
+    def by_vector(*_: Any) -> tuple[list[Any], int]:
+        threads.append(threading.current_thread())
+        return [], 0
+
+    async with open_store(tmp_path, form="bytes") as opened:
+        await opened.push(*_NOTES)
+        engine = cast("ResidentEngine", opened.engine)
+        await engine.sizes(["main"])
+        monkeypatch.setattr(AgentIndex, "memories", property(lambda _: memories))
+        monkeypatch.setattr(AgentIndex, "by_vector", by_vector)
+        await engine.by_vector(np.ones(384, np.float32), Filters(), 10)
+    assert [one is threading.current_thread() for one in threads] == [is_here]
