@@ -86,7 +86,7 @@ class Connection:
             async with self._connecting:
                 if self._client is None:
                     self._client = await connect(self._address)
-                    self._memory.opened()
+                    self._memory.begin()
         finally:
             self._opening = None
 

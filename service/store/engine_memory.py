@@ -30,19 +30,22 @@ def _opened() -> int | None:
 
 
 class EngineMemory:
-    """By how much this process has grown since its store was opened, while the store was asked.
+    """By how much this process has grown while its store was asked, from when it was opened on.
 
     Searches make it grow, too, by their arrays, and ask the store nothing.
     """
 
     def __init__(self) -> None:
-        self._at_opening = self._at_asking = resident_bytes()
+        self._at_begin = self._at_asking = resident_bytes()
         self._is_asked = False
         self._grown = 0
 
-    def opened(self) -> None:
-        """Note that the store was opened: what is held now is not the engine's."""
-        self._at_opening = self._at_asking = resident_bytes()
+    def begin(self) -> None:
+        """Count from now on: what is held is not the engine's.
+
+        It has just been opened, or an index was read from a file beside it.
+        """
+        self._at_begin = self._at_asking = resident_bytes()
         self._grown = 0
 
     def asked(self) -> None:
@@ -57,7 +60,7 @@ class EngineMemory:
         """Return whether a reopening may be worth it: by more than what the log alone has."""
         held = resident_bytes()
         # What a question took and gave back is not held.
-        grown = min(self._grown_while_asked(held), held - self._at_opening)
+        grown = min(self._grown_while_asked(held), held - self._at_begin)
         return grown - log_bytes > _MOST_GROWN_BYTES
 
     def _grown_while_asked(self, held: int) -> int:

@@ -1,6 +1,7 @@
 """Snapshots of the index in RAM: as good as a load, or refused; nothing deleted stays."""
 
 import asyncio
+import itertools
 import json
 import logging
 import os
@@ -32,7 +33,7 @@ from service.memories.screening import Pushed
 from service.memories.storing import change_memory, find, remove, store
 from service.opening import open_parts
 from service.settings import Settings
-from service.store import write_log
+from service.store import engine_memory, write_log
 from service.store.database import Database
 from service.store.schema import SCHEMA_VERSION
 from service.text.digests import digest
@@ -190,6 +191,21 @@ def test_an_index_that_began_empty_fits_no_model_that_is_scanned_in_part() -> No
     assert Expected("main", "f", 8, None).fits(index)
     assert not Expected("main", "f", 8, 4).fits(index)
     assert Expected("main", "f", 8, 4).fits(AgentIndex("main", VectorIndex(8, 4)))
+
+
+@pytest.mark.parametrize("is_mapped", [True, False])
+async def test_what_a_file_takes_in_ram_is_not_the_engines(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_mapped: bool
+) -> None:
+    await opened.push("The kettle is blue.")
+    await take(opened.db, tmp_path / "snapshots")
+    held = itertools.count(500_000_000, 150_000_000)
+    async with reopened(opened) as db:
+        # Whatever is done makes the process grow by much.
+        monkeypatch.setattr(engine_memory, "resident_bytes", lambda: next(held))
+        await fresh(db, tmp_path / "snapshots" if is_mapped else None)
+        monkeypatch.setattr(engine_memory, "resident_bytes", lambda: 10**12)
+        assert db.memory.has_grown(0) != is_mapped
 
 
 async def test_what_is_mapped_follows_new_writes(opened: OpenStore, tmp_path: Path) -> None:

@@ -236,6 +236,7 @@ class Residency:
         if restored:
             index = restored.index
             await self.follower.admit(index, restored.mark)
+            self.db.memory.begin()
         else:
             index = empty_index(agent, facts, expected.scanned, packs=self.follower.is_alone)
             loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())

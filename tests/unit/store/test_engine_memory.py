@@ -15,7 +15,7 @@ class Process:
         self.held = 500 * MB
         monkeypatch.setattr(engine_memory, "resident_bytes", lambda: self.held)
         self.memory = EngineMemory()
-        self.memory.opened()
+        self.memory.begin()
 
     def ask(self, grown_mb: int) -> None:
         """Grow so much while the store is asked."""
@@ -65,8 +65,8 @@ def test_what_the_log_has_is_not_to_be_given_back(process: Process) -> None:
     assert process.has_grown(log_mb=40)
 
 
-def test_an_opening_begins_anew(process: Process) -> None:
+def test_counting_begins_anew(process: Process) -> None:
     process.ask(150)
-    process.memory.opened()
+    process.memory.begin()
     process.ask(1)
     assert not process.has_grown()
