@@ -12,10 +12,9 @@ def nearest_rows(
     found: NDArray[np.intp],
     near: NDArray[np.float32],
 ) -> int: ...
-def differing_bits(
-    dot: int,
-    query: NDArray[np.uint8],
-    opposite: NDArray[np.uint8],
-    rows: NDArray[np.uint8],
-    differing: NDArray[np.uint16],
+def weigh_planes(
+    counts: NDArray[np.uint32],
+    wanted: NDArray[np.uint8],
+    hidden: int,
+    sums: NDArray[np.int32],
 ) -> None: ...

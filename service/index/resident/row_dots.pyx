@@ -1,4 +1,4 @@
-"""Dot products of one vector with many rows: of int8 the nearest rows, of signs how many differ.
+"""Of many rows those with the greatest dot products.
 
 Each sum is numkong's own function: numkong.cdist converts each of its results by way of a complex
 number, which takes as long again (numkong 7.8), and what it returns is read twice more to find the
@@ -8,10 +8,24 @@ greatest. This file is C at heart: where it is not compiled, scanning.py asks nu
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    /* To be read once: what lies in the caches stays there. */
+    static inline void read_once(const void *place, Py_ssize_t bytes) {
+        for (Py_ssize_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *) place + at, 0, 0);
+    }
+    #else
+    static inline void read_once(const void *place, Py_ssize_t bytes) {}
+    #endif
+    """
+    void read_once(const void* place, Py_ssize_t bytes) noexcept nogil
+
 ctypedef void (*Dot)(const signed char* a, const signed char* b, size_t length, int* sum) noexcept nogil
-ctypedef void (*SignDot)(
-    const unsigned char* a, const unsigned char* b, size_t length, unsigned int* sum
-) noexcept nogil
+
+# So many rows are asked of the memory before they are needed.
+cdef enum:
+    AHEAD = 24
 
 
 cdef struct Greatest:
@@ -56,9 +70,12 @@ def nearest_rows(
     At least those of which the product is no less than the `most`-th greatest less the slack, in
     their order. Other threads go on meanwhile. `dot` is the address of a function, as
     numkong.pointer_to_dot("int8") gives it.
+
+    The rows pass the caches by: of 100,000 with 384 numbers 38 MB would drive out all that a search
+    needs next, which then took half a millisecond longer.
     """
     cdef Dot function = <Dot> <void*> dot
-    cdef Py_ssize_t row, told = 0
+    cdef Py_ssize_t row, count = wanted.shape[0], told = 0
     cdef int sum = 0
     cdef float value, least = -INFINITY
     cdef Greatest greatest
@@ -66,7 +83,9 @@ def nearest_rows(
     if greatest.heap is NULL:
         raise MemoryError
     with nogil:
-        for row in range(wanted.shape[0]):
+        for row in range(count):
+            if row + AHEAD < count and wanted[row + AHEAD]:
+                read_once(&rows[row + AHEAD, 0], rows.shape[1])
             if not wanted[row]:
                 continue
             function(&query[0], &rows[row, 0], rows.shape[1], &sum)
@@ -82,21 +101,11 @@ def nearest_rows(
     return told
 
 
-def differing_bits(
-    size_t dot, const unsigned char[::1] query, const unsigned char[::1] opposite, const unsigned char[:, ::1] rows,
-    unsigned short[::1] differing,
-):
-    """Write in how many bits each row differs from the query; other threads go on meanwhile.
-
-    `opposite` has every bit that the query has not. `dot` is numkong.pointer_to_dot("uint1"), which
-    counts the bits that both have.
-    """
-    cdef SignDot function = <SignDot> <void*> dot
-    cdef Py_ssize_t row, bits = 8 * rows.shape[1]
-    cdef unsigned int own = 0, common = 0, strange = 0
+def weigh_planes(const unsigned int[:, ::1] counts, const unsigned char[::1] wanted, int hidden, int[::1] sums):
+    """Write the sum of each wanted row's four counts, worth 1, 2, 4 and -8; of the others `hidden`."""
+    cdef Py_ssize_t row
     with nogil:
-        function(&query[0], &query[0], bits, &own)
-        for row in range(rows.shape[0]):
-            function(&query[0], &rows[row, 0], bits, &common)
-            function(&opposite[0], &rows[row, 0], bits, &strange)
-            differing[row] = own - common + strange
+        for row in range(sums.shape[0]):
+            sums[row] = <int> (counts[row, 0] + 2 * counts[row, 1] + 4 * counts[row, 2] - 8 * counts[row, 3])
+            if not wanted[row]:
+                sums[row] = hidden

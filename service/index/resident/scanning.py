@@ -30,7 +30,12 @@ _STRETCH: Final = 64
 _CORES: Final = os.cpu_count() or 1
 # Its types know only some of the kinds that it takes.
 _DOT: Final = numkong.pointer_to_dot("int8")  # type: ignore[arg-type]
-_SIGN_DOT: Final = numkong.pointer_to_dot("uint1")  # type: ignore[arg-type]
+# Numbers of four bits by planes, the last of which is the sign's (two's complement).
+_PLANES: Final = np.arange(4, dtype=np.uint8)
+_WORTHS: Final = np.array([1, 2, 4, -8], np.int32)
+# What is counted in so many rows is read again before it leaves the processor's cache.
+_BLOCK_ROWS: Final = 2**14
+HIDDEN: Final = np.int32(-(2**31))
 _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
@@ -74,18 +79,32 @@ def nearest_rows(
     return found
 
 
-def differing_bits(query: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return in how many bits a vector of signs differs from every row; the GIL is released."""
+def sign_sums(
+    numbers: NDArray[np.int8], signs: NDArray[np.uint8], wanted: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """Return for every row of signs the sum of those numbers, -8 to 7, of which the sign is set.
 
-    def count(part: slice) -> Array:
-        if not row_dots:
-            differing = numkong.cdist(query[None], rows[part], "hamming", dtype="uint1")
-            return np.asarray(differing).astype(np.uint16).reshape(-1)
-        found = np.empty(part.stop - part.start, np.uint16)
-        row_dots.differing_bits(_SIGN_DOT, query, ~query, rows[part], found)
-        return found
+    Of rows that are not wanted it is HIDDEN. The numbers are taken as four planes of bits, of which
+    numkong counts those that a row has, too. The GIL is released meanwhile.
+    """
+    planes = np.packbits(numbers.view(np.uint8) >> _PLANES[:, None] & 1, axis=1)
+    packed = numkong.dots_pack(planes, dtype="uint1")
 
-    return np.concatenate(_shared(len(rows), count))
+    sums = np.empty(len(wanted), np.int32)
+
+    def add_up(part: slice) -> None:
+        counts = np.asarray(numkong.dots_packed(signs[part], packed))
+        if row_dots:
+            row_dots.weigh_planes(counts, wanted[part].view(np.uint8), HIDDEN, sums[part])
+        else:
+            sums[part] = np.where(wanted[part], counts.view(np.int32) @ _WORTHS, HIDDEN)
+
+    def scan(part: slice) -> None:
+        for start in range(part.start, part.stop, _BLOCK_ROWS):
+            add_up(slice(start, min(start + _BLOCK_ROWS, part.stop)))
+
+    _shared(len(wanted), scan)
+    return sums
 
 
 def halved(vector: NDArray[np.float32]) -> numkong.PackedMatrix:

@@ -1,12 +1,13 @@
 """Vectors of one agent by row: a nearest-neighbour scan that reads a quarter of the bytes.
 
 Each unit vector is kept twice: as int8 with its own scale, scanned whole, and as float16, read
-only for the rows that the scan cannot rule out. Of 50,000 and more the scan reads those alone
-whose signs agree best (signs.py), nearly exactly. By Cauchy and Schwarz the int8 cosine is off by
-no more than the lengths of what rounding cut away; every row within twice that of the k-th best
-is compared again, so that the answer is exact up to float16 (about 1e-5 of a cosine).
+only for the rows that the scan cannot rule out. Of 50,000 and more that are long the scan reads
+those alone whose signs agree best (signs.py), nearly exactly. By Cauchy and Schwarz the int8 cosine
+is off by no more than the lengths of what rounding cut away; every row within twice that of the
+k-th best is compared again, so that the answer is exact up to float16 (about 1e-5 of a cosine).
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -23,7 +24,13 @@ from service.index.resident.scanning import (
     nearest_rows,
     widened,
 )
-from service.index.resident.signs import FEWEST, fitting_share, nearest_by_signs, signs_of
+from service.index.resident.signs import (
+    FEWEST,
+    SHORTEST,
+    fitting_share,
+    nearest_by_signs,
+    signs_of,
+)
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -63,7 +70,7 @@ class VectorIndex:
         self._fine = np.zeros((0, dimensions), np.float16)
         self._signs = np.zeros((0, -(-self.scanned // 8)), np.uint8)
         # From so many on signs are looked at first.
-        self.fewest_for_signs = FEWEST
+        self.fewest_for_signs = FEWEST if self.scanned >= SHORTEST else sys.maxsize
         # Which share of very many vectors is looked at twice, None for all; for how many it fits.
         self._share: float | None = None
         self._fitted_to = 0
@@ -202,7 +209,7 @@ class VectorIndex:
         if count < self.fewest_for_signs or not self._share:
             return wanted
         share = max(self._share, _LOOKED_AT * limit / count)
-        return nearest_by_signs(signs_of(unit), self._signs[: len(wanted)], wanted, share)
+        return nearest_by_signs(unit, self._signs[: len(wanted)], wanted, share)
 
     def finish(self) -> None:
         """Find out how many must be looked at twice, if there are many more than last time."""
@@ -211,10 +218,14 @@ class VectorIndex:
         self._share, self._fitted_to = None, self.count
         present = self._is_present.copy()
 
+        def agreeing(row: int, share: float) -> Mask:
+            vector = widened(self._fine[row, : self.scanned])
+            return nearest_by_signs(vector, self._signs, present, share)
+
         def nearest(row: int, limit: int) -> Rows:
             return self.search(widened(self._fine[row]), present, limit)[0]
 
-        self._share = fitting_share(np.flatnonzero(present), self._signs, nearest)
+        self._share = fitting_share(np.flatnonzero(present), agreeing, nearest)
 
     def _scan_later(self, places: Rows, unit: Floats) -> None:
         coarse, scales, cut = _quantise(unit)

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from service.index.resident import scanning
 from service.index.resident.scanning import (
-    differing_bits,
+    HIDDEN,
     half_dots,
     halved,
     kth_greatest,
     nearest_rows,
+    sign_sums,
     widened,
 )
 
@@ -77,21 +78,28 @@ def test_the_nearest_rows_of_int8_are_those_of_exact_sums(
 
 @pytest.mark.parametrize("is_shared", [False, True])
 @pytest.mark.parametrize("is_compiled", [False, True])
-@given(seed=st.integers(0, 2**32), size=st.sampled_from([130, 1001]), width=st.integers(1, 130))
-def test_bits_that_differ_are_counted(
-    *, is_compiled: bool, is_shared: bool, seed: int, size: int, width: int
+@given(
+    seed=st.integers(0, 2**32),
+    size=st.sampled_from([1, 130, 1001]),
+    dimensions=st.integers(1, 1030),
+    share=st.sampled_from([0.0, 0.1, 1.0]),
+)
+def test_numbers_are_summed_where_signs_are_set(
+    *, is_compiled: bool, is_shared: bool, seed: int, size: int, dimensions: int, share: float
 ) -> None:
     if is_compiled and scanning.row_dots is None:
         pytest.skip("NOT TRIED: no C compiler when this was installed")
     chance = np.random.default_rng(seed)
-    rows = chance.integers(0, 256, (size, width), dtype=np.uint8)
-    query = chance.integers(0, 256, width, dtype=np.uint8)
+    is_set = chance.random((size, dimensions)) < 0.5
+    numbers = chance.integers(-8, 8, dimensions).astype(np.int8)
+    wanted = chance.random(size) < share
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
+        patch.setattr(scanning, "_BLOCK_ROWS", 300)
         if not is_compiled:
             patch.setattr(scanning, "row_dots", None)
-        found = differing_bits(query, rows)
-    assert found.tolist() == np.unpackbits(rows ^ query, axis=1).sum(axis=1).tolist()
+        sums = sign_sums(numbers, np.packbits(is_set, axis=1), wanted)
+    assert sums.tolist() == np.where(wanted, is_set @ numbers.astype(int), HIDDEN).tolist()
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 16, 100, 384, 1025]))

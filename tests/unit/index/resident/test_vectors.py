@@ -269,6 +269,16 @@ def test_a_first_look_by_signs_finds_nearly_all(share: float) -> None:
     assert np.mean(found) >= 0.99
 
 
+@pytest.mark.parametrize(("dimensions", "looks_first"), [(384, False), (1024, True)])
+def test_short_vectors_are_compared_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch, dimensions: int, *, looks_first: bool
+) -> None:
+    monkeypatch.setattr("service.index.resident.vectors.FEWEST", 1000)
+    index = filled(random_vectors(SEED, 2000, dimensions, 2.0))
+    index.finish()
+    assert (index._share is not None) == looks_first
+
+
 def test_where_signs_tell_nothing_all_are_compared() -> None:
     # All numbers are positive: no sign differs.
     vectors = np.random.default_rng(SEED).uniform(0.1, 1.0, size=(3000, 64)).astype("f4")
