@@ -27,10 +27,10 @@ async def by_words(
     quoted = await read_texts(len(text), quoted_phrases, text)
     # It is kept, so that each engine finds it taken apart.
     await read_texts(len(text), query_words, text)
+    if not quoted:
+        return await engine.by_text(text, filters, limit), {}
     lookups = [engine.by_phrase(phrase, filters, limit) for phrase in quoted]
     ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *lookups)
-    if not lookups:
-        return ranking, {}
     scores = {hit.id: hit.score for hit in ranking}
     phrases = Counter(hit.id for holders in held for hit in holders)
     for hit in (hit for holders in held for hit in holders):

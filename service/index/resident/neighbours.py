@@ -52,15 +52,12 @@ def linked(index: AgentIndex, keys: Iterable[str], most_memories: int) -> Links:
     with index.lock:
         rows = np.fromiter(index.held(keys).values(), np.intp)
         beside = follow_concepts(index.graph, rows, most_memories, index.columns.subjects)
-        named, places = np.unique(
-            np.concatenate((rows[beside.starts], beside.ends)), return_inverse=True
-        )
         return Links(
-            [index.keys[row] for row in named.tolist()],
+            [index.keys[row] for row in beside.rows.tolist()],
             [concept for one in beside.concepts.tolist() if (concept := index.graph.concepts[one])],
-            places[: len(beside.starts)],
+            beside.starts,
             beside.sizes,
-            places[len(beside.starts) :],
+            beside.ends,
         )
 
 

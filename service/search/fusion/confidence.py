@@ -73,12 +73,12 @@ def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
     """Return how sure hits are that come from these candidates, or along the graph from them."""
     evidence = values.features.evidence
     cosines = evidence.values["cosines"][: evidence.candidates]
-    has_vectors = not np.isnan(cosines).all()
+    known = cosines[~np.isnan(cosines)]
     keys = values.keys
     first = [keys.index(hit.id) for hit in fused[:_FIRST] if hit.id in keys]
     coverage, speaker = _coverage_of(values.features, first)
     return Certainty(
-        float(np.nanmax(cosines)) if has_vectors else None,
+        float(known.max()) if len(known) else None,
         coverage,
         margin_of([hit.score for hit in fused]),
         speaker,
@@ -97,12 +97,13 @@ def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty |
 
 def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float | None]:
     """Return coverage and speaker of a certainty; `first` are the rows of the first hits."""
-    turns = features.of_candidates("is_turn") > 0
-    speaks = turns & (features.of_candidates("is_named") > 0)
-    names = features.of_candidates("named_words")[speaks].any(axis=0)
+    values, count = features.evidence.values, features.evidence.candidates
+    turns = values["is_turn"][:count] > 0
+    speaks = turns & (values["is_named"][:count] > 0)
+    names = (values["named_words"][:count][speaks] > 0).any(axis=0)
     beside = np.where(names, np.float32(0), features.idf)
     if not speaks.any() or not beside.any():
-        return _greatest(_shares(features.held, features.idf)[first]), None
+        return _greatest(_shares(features.held[first], features.idf)), None
     shares = _shares(features.held, beside)
     is_first = np.zeros(len(shares), np.bool_)
     is_first[list(first)] = True

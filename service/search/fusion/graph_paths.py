@@ -113,6 +113,8 @@ def _ranks(concepts: Sequence[Concept]) -> Places:
 
 def _reached(links: Links) -> set[str]:
     """Return the memories that links lead to, of very many those of the rarest concepts."""
+    if len(links.keys) <= _MOST_ENDS:
+        return {links.keys[place] for place in links.ends.tolist()}
     sizes, starts = links.sizes.tolist(), links.starts.tolist()
     by_rarity = sorted(
         range(len(sizes)),

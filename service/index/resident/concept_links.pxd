@@ -1,0 +1,28 @@
+# The types by which Cython compiles concept_links.py, see setup.py.
+import cython
+
+@cython.locals(
+    own="Py_ssize_t[::1]", places="Py_ssize_t[::1]", told="const long long[:]", count=Py_ssize_t, at=Py_ssize_t,
+    place=Py_ssize_t,
+)
+cdef _linking(
+    const Py_ssize_t[:] rows, const Py_ssize_t[:] sizes, object concepts, object memories, long long most_memories
+)
+
+@cython.locals(
+    links="Py_ssize_t[::1]", told="Py_ssize_t[::1]", led="int[::1]", count=Py_ssize_t, total=Py_ssize_t, at=Py_ssize_t,
+    first=Py_ssize_t, last=Py_ssize_t, link=Py_ssize_t, before=Py_ssize_t, end=Py_ssize_t, leads=bint,
+)
+cdef _led(
+    object starts, object concepts, const unsigned char[:] is_few, const Py_ssize_t[:] sizes, const int[:] ends,
+    const long long[:] subjects, const Py_ssize_t[:] of_names, const long long[:] every_name,
+)
+
+@cython.locals(place=Py_ssize_t)
+cdef bint _is_named(long long subject, const long long[:] names, Py_ssize_t first, Py_ssize_t last) noexcept
+
+@cython.locals(
+    met="Py_ssize_t[::1]", own="Py_ssize_t[::1]", numbers="int[::1]", count=Py_ssize_t, at=Py_ssize_t, row=Py_ssize_t,
+    number=Py_ssize_t,
+)
+cdef _numbered(object starts, object concepts, object sizes, object ends, Py_ssize_t size)
