@@ -128,6 +128,31 @@ def of_count_terms(chance: Chance) -> Sequence[Any]:
     return columns, floats(chance, documents), places, 1, counts, lengths
 
 
+def of_keep_linking(chance: Chance) -> Sequence[Any]:
+    rows = int(chance.integers(0, 6))
+    sizes = chance.integers(0, 4, rows)
+    concepts = chance.integers(0, 9, int(sizes.sum())).astype(np.int32)
+    memories = chance.integers(0, 6, len(concepts))
+    return chance.permutation(9)[:rows], sizes, concepts, memories, int(chance.integers(0, 7))
+
+
+def of_keep_leading(chance: Chance) -> Sequence[Any]:
+    size, links = int(chance.integers(1, 9)), int(chance.integers(0, 6))
+    sizes, of_names = chance.integers(0, 5, links), chance.integers(1, 3, links)
+    # What was linked a moment ago may be beyond what the columns know.
+    ends = chance.integers(0, size + 2, int(sizes.sum())).astype(np.int32)
+    names = of_names, chance.integers(0, 4, int(of_names.sum()))
+    is_few = chance.integers(0, 2, links).astype(np.uint8)
+    subjects = chance.integers(0, 4, size)
+    return chance.integers(0, size, links), is_few, (sizes, ends), subjects, names
+
+
+def of_number_ends(chance: Chance) -> Sequence[Any]:
+    size = int(chance.integers(1, 9))
+    starts, ends = (chance.integers(0, size, int(chance.integers(0, 9))) for _ in range(2))
+    return starts, ends.astype(np.int32), size
+
+
 def norms(chance: Chance, documents: int) -> np.ndarray:
     """Return norms of documents, of which some are dead."""
     alive = chance.uniform(0.3, 3, documents).astype(np.float32)
@@ -192,6 +217,9 @@ def of_steps(chance: Chance) -> Sequence[Any]:
 GIVEN: Final[dict[str, Callable[[Chance], Sequence[Any]]]] = {
     "service.index.resident.counting.count_terms": of_count_terms,
     "service.index.resident.gathering.gather": of_gather,
+    "service.index.resident.leading_links.keep_leading": of_keep_leading,
+    "service.index.resident.leading_links.keep_linking": of_keep_linking,
+    "service.index.resident.leading_links.number_ends": of_number_ends,
     "service.index.resident.part_scores.add_column": of_add_column,
     "service.index.resident.part_scores.add_listed": of_add_listed,
     "service.index.resident.part_scores.keep_reached": of_keep_reached,
