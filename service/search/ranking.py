@@ -1,11 +1,12 @@
 """From a question to ranked memory ids: every signal is asked at once, then they are fused."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Final, ParamSpec, TypeVar
+from typing import Final
 
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.index.engine import Engine
@@ -35,8 +36,6 @@ _TURNS_TO_SEND: Final = 2
 _SPANS: Final = 2
 
 
-Given = ParamSpec("Given")
-T = TypeVar("T")
 # What words found, and by memory how many quoted phrases stand in it.
 ByWords = tuple[list[Scored], Mapping[str, int]]
 
@@ -116,23 +115,27 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
 async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) -> Looks:
     """Ask for the vector, meanwhile for all that needs none, then for what is near to it."""
     direct = max(_CANDIDATES, query.limit)
-    (vector, missing), by_words, moments, question = await asyncio.gather(
-        _embedded(searcher, query, stages),
-        _meanwhile(_by_text, searcher, query, direct, stages),
-        _meanwhile(moments_named, searcher.engine, query.text, query.filters),
-        _meanwhile(read_texts, len(query.text), Question.read, query.text, None),
-    )
+    async with _asked_to_embed(searcher, query, stages) as embedded:
+        by_words = await _by_text(searcher, query, direct, stages)
+        moments = await moments_named(searcher.engine, query.text, query.filters)
+        question = await read_texts(len(query.text), Question.read, query.text, None)
+        vector, missing = await embedded
     near = await _by_vector(searcher, query, vector, direct, stages)
     return Looks(by_words, near, replace(question, vector=vector), missing, moments)
 
 
-async def _meanwhile(
-    look: Callable[Given, Awaitable[T]], *args: Given.args, **named: Given.kwargs
-) -> T:
-    """Look once the question is on its way to the embedder, whose time else begins only then."""
-    for _ in range(_TURNS_TO_SEND):
-        await asyncio.sleep(0)
-    return await look(*args, **named)
+@asynccontextmanager
+async def _asked_to_embed(
+    searcher: Searcher, query: SearchQuery, stages: Stages
+) -> AsyncIterator[asyncio.Task[Embedded]]:
+    """Begin once the question is on its way to the embedder, whose time else begins only then."""
+    embedded = asyncio.create_task(_embedded(searcher, query, stages))
+    try:
+        for _ in range(_TURNS_TO_SEND):
+            await asyncio.sleep(0)
+        yield embedded
+    finally:
+        embedded.cancel()
 
 
 async def find_candidates(
@@ -166,9 +169,9 @@ async def _happened(
 async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
     """Rank by reciprocal ranks; how sure that is, the same evidence says as by default."""
     direct = max(_DIRECT, query.limit)
-    (vector, missing), (text, _) = await asyncio.gather(
-        _embedded(searcher, query, stages), _meanwhile(_by_text, searcher, query, direct, stages)
-    )
+    async with _asked_to_embed(searcher, query, stages) as embedded:
+        text, _ = await _by_text(searcher, query, direct, stages)
+        vector, missing = await embedded
     near = await _by_vector(searcher, query, vector, direct, stages)
     async with searcher.turns:
         await give_way()

@@ -114,9 +114,8 @@ class TextIndex:
         told, frequencies = self._where(words)
         counts = np.zeros((len(rows), len(words)), np.float32)
         lengths = np.zeros(len(rows), np.float32)
-        places = np.full(len(rows), -1, np.int32)
-        known = rows < len(self._places)
-        places[known] = self._places[rows[known]]
+        places = self._places.take(rows, mode="clip")
+        places[rows >= len(self._places)] = -1
         for slot, part, columns in told:
             count_terms(columns, part.lengths, places, slot, counts, lengths)
         return Counted(counts, lengths, frequencies)

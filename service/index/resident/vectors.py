@@ -179,11 +179,11 @@ class VectorIndex:
 
     def cosines(self, vector: Floats, rows: Rows) -> Floats:
         """Return the cosine of each row, NaN where there is no vector."""
-        cosines = np.full(len(rows), np.nan, np.float32)
-        known = np.flatnonzero(rows < len(self._is_present))
-        known = known[self._is_present[rows[known]]]
-        stored = self._fine.take(rows[known], axis=0)
-        cosines[known] = half_dots(stored, self._asked_for(vector)[1])
+        present = self._is_present
+        if not len(present):
+            return np.full(len(rows), np.nan, np.float32)
+        cosines = half_dots(self._fine.take(rows, axis=0, mode="clip"), self._asked_for(vector)[1])
+        cosines[~present.take(rows, mode="clip") | (rows >= len(present))] = np.nan
         return cosines
 
     def _asked_for(self, vector: Floats) -> tuple[Floats, numkong.PackedMatrix]:
