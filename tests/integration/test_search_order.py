@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from service.errors import StoreUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.agent_index import AgentIndex
@@ -45,6 +46,23 @@ async def test_a_search_may_be_given_up_at_any_turn_of_the_loop(
         # A coroutine that nobody awaited warns when it goes, which fails a test.
         gc.collect()
         assert len((await hybrid_search(searcher, query)).hits) > 0
+
+
+async def test_a_search_that_fails_waits_for_no_vector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look(*_: object) -> Moments | None:
+        raise StoreUnavailable("It is gone.")
+
+    async with open_store(tmp_path) as opened:
+        searcher = Searcher(
+            opened.db, opened.vectors, Settings(_env_file=None), DatabaseEngine(opened.db)
+        )
+        monkeypatch.setattr(ranking, "moments_named", look)
+        before = asyncio.all_tasks()
+        with pytest.raises(StoreUnavailable):
+            await hybrid_search(searcher, SearchQuery("When is the harbour closed?"))
+        assert all(task.cancelling() for task in asyncio.all_tasks() - before)
 
 
 async def test_a_question_is_read_once_it_is_on_its_way_to_the_embedder(
