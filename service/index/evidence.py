@@ -57,7 +57,7 @@ class Question:
         return cls(tuple(reversed(words.values())), vector, _names_in(text, places))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
     """All that the agents have stored, as far as a question's words go.
 

@@ -51,14 +51,14 @@ async def test_a_search_may_be_given_up_at_any_turn_of_the_loop(
 async def test_a_search_that_fails_waits_for_no_vector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def look(*_: object) -> Moments | None:
+    async def look(*_: object) -> None:
         raise StoreUnavailable("It is gone.")
 
     async with open_store(tmp_path) as opened:
         searcher = Searcher(
             opened.db, opened.vectors, Settings(_env_file=None), DatabaseEngine(opened.db)
         )
-        monkeypatch.setattr(ranking, "moments_named", look)
+        monkeypatch.setattr(ranking, "by_words", look)
         before = asyncio.all_tasks()
         with pytest.raises(StoreUnavailable):
             await hybrid_search(searcher, SearchQuery("When is the harbour closed?"))

@@ -79,13 +79,19 @@ class Chains:
 
     def beside(self, rows: Sequence[int]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
         """Return what came just before and just after each of these."""
-        size = self._one.shape[1]
-        known = np.array([row for row in rows if row < size], np.intp)
-        sides = []
-        for side, one in enumerate(self._one[:, known].tolist()):
-            ends = dict(zip(known.tolist(), one, strict=True))
-            sides.append([self._ends(side, row, ends.get(row, NOBODY)) for row in rows])
-        return sides[0], sides[1]
+        if not self._one.size:
+            return [()] * len(rows), [()] * len(rows)
+        places = np.array(rows, np.intp)
+        one = self._one.take(places, axis=1, mode="clip")
+        one[:, places >= self._one.shape[1]] = NOBODY
+        before, after = (
+            [
+                (end,) if end >= 0 else () if end == NOBODY else self._several[side, row]
+                for row, end in zip(rows, ends, strict=True)
+            ]
+            for side, ends in enumerate(one.tolist())
+        )
+        return before, after
 
     def weight(self, source: int, target: int) -> int:
         """Return 0: that one memory follows another has no weight."""

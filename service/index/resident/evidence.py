@@ -5,14 +5,7 @@ from datetime import datetime
 
 import numpy as np
 
-from service.index.evidence import (
-    Corpus,
-    Evidence,
-    KeysOfRows,
-    Question,
-    mentions_of,
-    told_within,
-)
+from service.index.evidence import Evidence, KeysOfRows, Question, told_within
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
 from service.index.resident.facts import moment_of
@@ -43,12 +36,7 @@ def collect_evidence(
             before=before,
             after=after,
             values={"counts": counted.counts, "lengths": counted.lengths, **values},
-            corpus=Corpus(
-                counted.document_frequencies,
-                mentions_of(question, told.concepts),
-                index.text.documents,
-                index.text.words,
-            ),
+            corpus=told.corpus_of(index.text, counted.document_frequencies),
         )
 
 

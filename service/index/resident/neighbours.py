@@ -79,14 +79,15 @@ def before_and_after(
     """Return the ids of the memories just before and just after each one."""
     with index.lock:
         rows = index.held(keys)
-        before, after = index.graph.follows.beside(list(rows.values()))
-        return {
-            key: (_named(index, earlier), _named(index, later))
-            for key, earlier, later in zip(rows, before, after, strict=True)
-        }
+        sides = index.graph.follows.beside(list(rows.values()))
+        name = index.keys.__getitem__
+        # Most have one neighbour on a side, or none: they are named without a call for each.
+        before, after = (
+            [[name(ends[0])] if len(ends) == 1 else sorted(map(name, ends)) for ends in side]
+            for side in sides
+        )
+        return dict(zip(rows, zip(before, after, strict=True), strict=True))
 
 
 def _named(index: AgentIndex, rows: Sequence[int]) -> list[str]:
-    if len(rows) == 1:
-        return [index.keys[rows[0]]]
     return sorted(index.keys[row] for row in rows)

@@ -11,17 +11,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.evidence import Question
+from service.index.evidence import Corpus, Question, mentions_of
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.text import TextIndex
 from service.records import Concept
 from service.text.digests import digest_of_name
 
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Told:
-    """The question, and what it names in one agent's index.
+    """The question, what it names in one agent's index, and what all memories say of its words.
 
     `subjects` gives the places of the words of each name, by the digest of each slug that stands
     for it; `concepts` are those of several names, with the places of their words.
@@ -30,6 +31,7 @@ class Told:
     question: Question
     subjects: Mapping[int, list[int]]
     concepts: Mapping[Concept, frozenset[int]]
+    _corpus: Corpus | None = None
 
     @classmethod
     def of(cls, index: AgentIndex, question: Question) -> "Told":
@@ -41,6 +43,14 @@ class Told:
             told = cls(question, subjects, index.graph.concepts_named(question.names))
             index.told = told
         return told
+
+    def corpus_of(self, text: TextIndex, frequencies: NDArray[np.float32]) -> Corpus:
+        """Return the corpus, the same one while `frequencies` are: so long nothing was written."""
+        known = self._corpus
+        if known is None or known.document_frequencies is not frequencies:
+            mentions = mentions_of(self.question, self.concepts)
+            known = self._corpus = Corpus(frequencies, mentions, text.documents, text.words)
+        return known
 
 
 Value = Callable[[AgentIndex, Told, Rows], NDArray[Any]]

@@ -1,21 +1,12 @@
 """BM25 of memories, alone or read together with their neighbours as one text; pure.
 
-As in service/index/resident/text.py a word that stands tf times counts 1 + ln(tf), and the idf is
-never negative.
+As in service/index/resident/text.py a word that stands tf times counts 1 + ln(tf).
 """
 
 import numpy as np
 
 from service.index.bm25 import DAMPED, K1, LONGEST_TEXT, B
-from service.index.evidence import Corpus, Evidence, Floats, RowNumbers
-
-
-def idf_of(corpus: Corpus) -> Floats:
-    """Return how telling each word of the question is."""
-    # Counted one after the other in a store that is written to, one may exceed the other.
-    without = np.maximum(corpus.documents - corpus.frequencies, 0)
-    idf: Floats = np.log1p((without + 0.5) / (corpus.frequencies + 0.5)).astype(np.float32)
-    return idf
+from service.index.evidence import Evidence, Floats, RowNumbers
 
 
 def bm25(evidence: Evidence, idf: Floats, reach: int) -> Floats:

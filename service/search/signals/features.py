@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.evidence import Evidence, Floats
-from service.search.signals.bm25 import bm25, idf_of
+from service.search.signals.bm25 import bm25
 from service.search.signals.reading import read_meaning, read_words
+from service.search.signals.telling import telling_of
 
 # How many steps of context count, near and far.
 _NEAR: Final = 1
@@ -25,6 +26,7 @@ class Features:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self._candidates = slice(evidence.candidates)
+        self._telling = telling_of(evidence.corpus)
 
     @property
     def closeness(self) -> Floats:
@@ -44,15 +46,15 @@ class Features:
         """The weighted mean of each one's cosine and its near neighbours'; alone it is itself."""
         return self._meaning[2]
 
-    @cached_property
+    @property
     def idf(self) -> Floats:
         """How telling each word of the question is; a row for each word."""
-        return idf_of(self.evidence.corpus)
+        return self._telling.idf
 
-    @cached_property
+    @property
     def whole(self) -> float:
         """The BM25 of a text of average length that holds each word of the question once."""
-        return float(self.idf.sum())
+        return self._telling.whole
 
     @property
     def brevity(self) -> Floats:
@@ -111,9 +113,17 @@ class Features:
         """BM25 of each together with all neighbours within reach."""
         return bm25(self.evidence, self.idf, REACH)
 
-    def of_candidates(self, name: str) -> Floats:
-        """Return a value of the evidence by its name, as float32."""
-        return self.evidence.values[name][self._candidates].astype(np.float32)
+    @cached_property
+    def is_turn(self) -> NDArray[np.bool_]:
+        """Whether each memory belongs to a session."""
+        turns: NDArray[np.bool_] = self.evidence.values["is_turn"][self._candidates] > 0
+        return turns
+
+    @cached_property
+    def is_named(self) -> NDArray[np.bool_]:
+        """Whether the question names each memory's subject."""
+        named: NDArray[np.bool_] = self.evidence.values["is_named"][self._candidates] > 0
+        return named
 
     def blend(self, in_context: Floats, alone: Floats) -> Floats:
         """Return the first as far as each is read in its context, the second for the rest."""
@@ -121,14 +131,9 @@ class Features:
         return blended
 
     @cached_property
-    def _telling(self) -> Floats:
-        """What each word of the question tells: its idf, or 0 where no memory holds it."""
-        return np.where(self.evidence.corpus.frequencies > 0, self.idf, np.float32(0))
-
-    @cached_property
     def _meaning(self) -> tuple[Floats, ...]:
         return tuple(read_meaning(self.evidence))
 
     @cached_property
     def _words(self) -> tuple[Floats, ...]:
-        return tuple(read_words(self.evidence, self._telling))
+        return tuple(read_words(self.evidence, self._telling.held))

@@ -18,7 +18,7 @@ def _value(features: Features) -> Floats:
     """
     beyond = np.maximum(features.telling_name - features.fullness, 0)
     value: Floats = np.where(features.holds_all, features.telling_name, beyond)
-    return np.where(features.of_candidates("is_turn") > 0, np.float32(0), value)
+    return np.where(features.is_turn, np.float32(0), value)
 
 
 NAMED: Final = Signal("named", COVERAGE.weight, _value)

@@ -2,13 +2,15 @@
 
 from typing import Final
 
+import numpy as np
+
 from service.index.evidence import Floats
 from service.search.signals.features import Features
 from service.search.signals.signal import Signal
 
 
 def _value(features: Features) -> Floats:
-    return features.of_candidates("is_named") * features.of_candidates("is_turn")
+    return (features.is_named & features.is_turn).astype(np.float32)
 
 
 SPEAKER: Final = Signal("speaker", 0.5, _value)
