@@ -71,10 +71,10 @@ class Explanation:
             for name, hits in self._searched.items()
         }
         shares = self._scores.shares[[PLACES[name] for name in names]]
-        values, is_ranked = shares.copy(), shares > 0
+        values, is_ranked, rows = shares.copy(), shares > 0, self._rows
+        values[: len(found)] = self._scores.values[[PLACES[name] for name in self._searched]]
         for number, name in enumerate(self._searched):
-            values[number] = self._scores.values[PLACES[name]]
-            is_ranked[number, [self._rows[key] for key in found[name] if key in self._rows]] = False
+            is_ranked[number, [rows[key] for key in found[name] if key in rows]] = False
         ranked = np.where(is_ranked, values, np.float32(0))
         return _Ranks(names, found, shares, values, ranked, list(self._rows))
 
