@@ -76,16 +76,17 @@ async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Rankin
 
     Where there are readers, one of them ranks; this process, where none can.
     """
-    begun = Ranking.begin(searcher.engine, query.filters.agents)
+    engine, agents = searcher.engine, query.filters.agents
+    indexed_through, caveat = engine.indexed_through(agents), engine.caveat(agents)
     # An index that is loaded only now is waited for without a turn, so that others go on.
-    await searcher.engine.sizes(query.filters.agents)
+    await engine.sizes(agents)
     alone = partial(rank_here, searcher, query, stages)
     if searcher.readers:
         embed = partial(_embedded, searcher, query, stages)
         hits, certainty, missing = await searcher.readers.rank(query, embed, stages, alone)
     else:
         hits, certainty, missing = await alone()
-    return replace(begun, hits=hits, certainty=certainty, missing=missing)
+    return Ranking(indexed_through, caveat, hits, certainty, missing)
 
 
 async def rank_here(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
@@ -121,7 +122,8 @@ async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) ->
         question = await read_texts(len(query.text), Question.read, query.text, None)
         vector, missing = await embedded
     near = await _by_vector(searcher, query, vector, direct, stages)
-    return Looks(by_words, near, replace(question, vector=vector), missing, moments)
+    question = Question(question.words, vector, question.names)
+    return Looks(by_words, near, question, missing, moments)
 
 
 @asynccontextmanager

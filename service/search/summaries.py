@@ -12,7 +12,7 @@ async def summaries_for_sources(
 ) -> list[Fused]:
     """Put its summary in the place of each source; of several the best ranked counts."""
     named = {key for hit in hits for key in (hit.id, hit.seed) if key is not None}
-    summaries = await engine.summaries_of(agents, sorted(named))
+    summaries = await engine.summaries_of(agents, named)
     if not summaries:
         return list(hits)
     best: dict[str, Fused] = {}
