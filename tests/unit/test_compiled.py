@@ -147,10 +147,9 @@ def of_keep_leading(chance: Chance) -> Sequence[Any]:
     return chance.integers(0, size, links), is_few, (sizes, ends), subjects, names
 
 
-def of_number_ends(chance: Chance) -> Sequence[Any]:
+def of_number_places(chance: Chance) -> Sequence[Any]:
     size = int(chance.integers(1, 9))
-    starts, ends = (chance.integers(0, size, int(chance.integers(0, 9))) for _ in range(2))
-    return starts, ends.astype(np.int32), size
+    return chance.integers(0, size, int(chance.integers(0, 20))).astype(np.int32), size
 
 
 def norms(chance: Chance, documents: int) -> np.ndarray:
@@ -219,10 +218,10 @@ GIVEN: Final[dict[str, Callable[[Chance], Sequence[Any]]]] = {
     "service.index.resident.gathering.gather": of_gather,
     "service.index.resident.leading_links.keep_leading": of_keep_leading,
     "service.index.resident.leading_links.keep_linking": of_keep_linking,
-    "service.index.resident.leading_links.number_ends": of_number_ends,
     "service.index.resident.part_scores.add_column": of_add_column,
     "service.index.resident.part_scores.add_listed": of_add_listed,
     "service.index.resident.part_scores.keep_reached": of_keep_reached,
+    "service.index.resident.ways.number_places": of_number_places,
     "service.index.resident.ways.number_rows": of_number_rows,
     "service.index.resident.ways.see_ways": of_see_ways,
     "service.search.fusion.places.places_of": of_places,

@@ -11,8 +11,8 @@ from service.index.resident.leading_links import (
     Rows,
     keep_leading,
     keep_linking,
-    number_ends,
 )
+from service.index.resident.ways import number_places
 from service.records import FEW_MEMORIES
 
 
@@ -44,5 +44,6 @@ def follow_concepts(
     is_few = (memories <= FEW_MEMORIES).view(np.uint8)
     kept, sizes, ends = keep_leading(starts, is_few, leading, subjects, (of_names, every_name))
     starts, concepts = starts[kept], concepts[kept]
-    named, places = number_ends(starts, ends, len(subjects))
+    met = np.concatenate((starts, ends), dtype=np.int32, casting="same_kind")
+    named, places = number_places(met, len(subjects))
     return ConceptLinks(named, concepts, places[: len(starts)], sizes, places[len(starts) :])

@@ -21,9 +21,3 @@ cpdef keep_leading(
 
 @cython.locals(place=Py_ssize_t)
 cdef bint _is_named(long long subject, const long long[:] names, Py_ssize_t first, Py_ssize_t last) noexcept
-
-@cython.locals(
-    met="Py_ssize_t[::1]", own="Py_ssize_t[::1]", numbers="int[::1]", count=Py_ssize_t, at=Py_ssize_t, row=Py_ssize_t,
-    number=Py_ssize_t,
-)
-cpdef number_ends(const Py_ssize_t[:] starts, const int[:] ends, Py_ssize_t size)

@@ -1,4 +1,4 @@
-"""Links along concepts: which concepts link, where they lead, and all rows on them numbered; pure.
+"""Links along concepts: which concepts link, and where they lead; pure.
 
 Plain Python, that setup.py compiles by the types in leading_links.pxd.
 """
@@ -77,24 +77,3 @@ def _is_named(subject: int, names: NDArray[np.int64], first: int, last: int) -> 
         if names[place] == subject:
             return True
     return False
-
-
-def number_ends(starts: Rows, ends: Ends, size: int) -> tuple[Rows, Rows]:
-    """Return all rows that links start from or end at, each once, and where each of them stands.
-
-    The starts' places come first, then the ends'. `size` is above every row.
-    """
-    found = np.empty(len(starts) + len(ends), np.intp)
-    places = np.empty(len(starts) + len(ends), np.intp)
-    # A number counts where it is that of its row: so nothing has to be cleared before.
-    met, own, numbers, count = found, places, np.empty(size, np.int32), 0
-    for at in range(len(starts) + len(ends)):
-        row = starts[at] if at < len(starts) else ends[at - len(starts)]
-        number = numbers[row]
-        if number < 0 or number >= count or met[number] != row:
-            number = count
-            numbers[row] = number
-            met[number] = row
-            count += 1
-        own[at] = number
-    return found[:count], places

@@ -51,6 +51,17 @@ def number_rows(rows: Rows, before: Steps, after: Steps, size: int) -> tuple[Row
     return found[:count], near
 
 
+def number_places(rows: Steps, size: int) -> tuple[Rows, Rows]:
+    """Return all of these rows, each once as it is met, and where each of them stands there.
+
+    `size` is above every row, and none is below 0.
+    """
+    met = np.empty(len(rows), np.intp)
+    places = rows.reshape(1, -1).copy()
+    count = _number(places, met, np.empty(size, np.int32), 0)
+    return met[:count], places[0].astype(np.intp)
+
+
 def _number(ways: Steps, met: Rows, numbers: NDArray[np.int32], count: int) -> int:
     """Put numbers in the place of the rows on ways, new ones behind `count`; returns the last."""
     for place in range(ways.shape[0]):
