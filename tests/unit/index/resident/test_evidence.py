@@ -169,3 +169,17 @@ def test_a_concept_links_its_own_memory_and_few_link_each_other() -> None:
         "d": [("Two", ["b"])],
     }
     assert linked(index, ["a", "b"], 2).by_start().keys() == {"b"}
+
+
+def test_what_all_memories_say_is_worked_out_once_until_something_is_written() -> None:
+    index, question = index_of(facts("a"), facts("b")), Question.read("word other", None)
+
+    def look() -> Evidence:
+        return collect_evidence(index, question, Filters(), ["a"], REACH)
+
+    first = look().corpus
+    assert look().corpus is first
+    assert (first.documents, first.document_frequencies.tolist()) == (2, [2, 0])
+    index.put_memories([facts("c", "other word word")])
+    new = look().corpus
+    assert (new.documents, new.words, new.document_frequencies.tolist()) == (3, 5, [3, 1])
