@@ -172,7 +172,7 @@ def test_a_concept_links_its_own_memory_and_few_link_each_other() -> None:
 
 
 def test_what_all_memories_say_is_worked_out_once_until_something_is_written() -> None:
-    index, question = index_of(facts("a"), facts("b")), Question.read("word other", None)
+    index, question = index_of(facts("a"), facts("b")), Question.read("word crane", None)
 
     def look() -> Evidence:
         return collect_evidence(index, question, Filters(), ["a"], REACH)
@@ -180,6 +180,6 @@ def test_what_all_memories_say_is_worked_out_once_until_something_is_written() -
     first = look().corpus
     assert look().corpus is first
     assert (first.documents, first.document_frequencies.tolist()) == (2, [2, 0])
-    index.put_memories([facts("c", "other word word")])
+    index.put_memories([facts("c", "crane word word")])
     new = look().corpus
     assert (new.documents, new.words, new.document_frequencies.tolist()) == (3, 5, [3, 1])
