@@ -37,10 +37,10 @@ from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.audit_log import AuditLog
 from service.store.database import Database
+from service.store.database_indexes import fit_indexes
 from service.store.keyring import Keyring
 from service.store.private_files import PrivateFiles
 from service.store.snapshot_log import forget_snapshot
-from service.store.text_index import fit_text_index
 from service.store.vector_forms import FORM_OF_ENGINE
 from service.writing.pipeline import Pipeline, Step
 from service.writing.quotas import Quotas
@@ -107,7 +107,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         await db.open(schema)
         await keyring.read()
         if fits_engine:
-            await fit_text_index(db, schema, settings.search_engine)
+            await fit_indexes(db, schema, settings.search_engine)
         dictionaries = Dictionaries(settings.index_memory_mb * _DICTIONARY_BYTES_PER_MB)
         residency = _residency(settings, db, dictionaries)
         if residency is None:

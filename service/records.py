@@ -166,6 +166,15 @@ class Concept(NamedTuple):
     memories: int
 
 
+class RelatedEdge(NamedTuple):
+    """An edge of `related_to`, by the slugs of the two concepts in the order of its key."""
+
+    source: str
+    target: str
+    weight: int
+    is_declared: bool
+
+
 class Related(NamedTuple):
     """A neighbouring concept; `share` is how tightly it is tied, 0..1."""
 

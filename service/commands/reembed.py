@@ -12,8 +12,8 @@ from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.opening import open_parts, read_schema
 from service.settings import Settings
+from service.store.database_indexes import switch_indexes
 from service.store.queries import load_query
-from service.store.text_index import switch_text_index
 from service.writing.embed_later import embed_pending
 
 FORGET_VECTORS: Final = load_query(__package__, "forget_vectors")
@@ -37,7 +37,7 @@ async def reembed(settings: Settings, console: Console) -> int:
     """
     async with open_parts(settings, fits_engine=False) as parts:
         await parts.vectors.reach()
-        await switch_text_index(parts.db, await read_schema(settings), settings.search_engine)
+        await switch_indexes(parts.db, await read_schema(settings), settings.search_engine)
         waiting = await parts.db.run(FORGET_VECTORS)
         await parts.vectors.prepare()
         done = 0

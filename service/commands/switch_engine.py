@@ -16,8 +16,8 @@ from service.inference.vectors import Vectors
 from service.opening import open_parts, read_schema
 from service.settings import Settings
 from service.store.database import Database, record
+from service.store.database_indexes import switch_indexes
 from service.store.queries import load_query
-from service.store.text_index import switch_text_index
 from service.store.vector_forms import ENGINE_OF_FORM, read_vector, stored_vector
 
 COUNT_VECTORS: Final = load_query(__package__, "count_vectors")
@@ -55,13 +55,13 @@ async def switch_engine(settings: Settings, console: Console) -> int | None:
 
 
 async def switch_store(db: Database, vectors: Vectors, schema: str, console: Console) -> int | None:
-    """Fit the text index to the form of `vectors`, bring every vector into it, mark the store.
+    """Fit the indexes to the form of `vectors`, bring every vector into it, mark the store.
 
     Interrupted half-way, the store stays marked as mixed, and another run finishes. Returns how
     many vectors changed, None when the store fits already.
     """
-    with console.status("Fitting the full-text index"):
-        has_switched = await switch_text_index(db, schema, ENGINE_OF_FORM[vectors.form])
+    with console.status("Fitting the indexes"):
+        has_switched = await switch_indexes(db, schema, ENGINE_OF_FORM[vectors.form])
     facts = await db.meta("embedding")
     if not facts or stored_form(facts) == vectors.form:
         return 0 if has_switched else None

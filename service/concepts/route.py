@@ -14,7 +14,7 @@ from service.store.queries import load_query
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import QueryAgent
-from service.web.parts import TheDatabase
+from service.web.parts import TheDatabase, ThePipeline
 
 router = APIRouter(prefix="/concepts", tags=["concepts"])
 
@@ -22,6 +22,7 @@ LIST = load_query(__package__, "list")
 CONCEPT = load_query(__package__, "concept")
 MERGED_INTO = load_query(__package__, "merged_into")
 # In how many memories the last concept of a page stands, and its id.
+_MOST_RELATED = 50
 PLACE = CursorForm("c", (int, str))
 ConceptCursor = Annotated[str, Field(max_length=2000), *PLACE.type_rules()]
 
@@ -112,11 +113,16 @@ async def get_concepts(
 
 
 @router.get("/{id}", operation_id="read_concept", responses=problems(ConceptNotFound))
-async def get_concept(db: TheDatabase, id: str, agent: QueryAgent) -> ConceptDetail:  # noqa: A002 - the contract's name
+async def get_concept(
+    pipeline: ThePipeline,
+    id: str,  # noqa: A002 - the contract's name
+    agent: QueryAgent,
+) -> ConceptDetail:
     """Read one concept with the concepts around it.
 
     The id of a concept that was merged leads to the one that it was merged into.
     """
+    db = pipeline.db
     row = await db.run(CONCEPT, id=record("concept", [agent, id]))
     if row is None:
         for owner, slug in await db.run(MERGED_INTO, slug=id):
@@ -124,11 +130,15 @@ async def get_concept(db: TheDatabase, id: str, agent: QueryAgent) -> ConceptDet
                 row = await db.run(CONCEPT, id=record("concept", [agent, slug]))
     if row is None:
         raise ConceptNotFound(f"Agent {agent!r} has no concept {id!r}.")
-    related = [RelatedConcept(r["slug"], r["weight"], r["is_declared"]) for r in row["related"]]
+    slug = row["id"][1]
+    related = [
+        RelatedConcept(edge.target if edge.source == slug else edge.source, *edge[2:])
+        for edge in await pipeline.engine.related_edges(agent, [slug])
+    ]
     return ConceptDetail(
         **_fields(row),
         merged=[MergedConcept(one["slug"], one["name"], one["run"]) for one in row["merged"]],
-        related_to=sorted(related, key=lambda r: (-r.weight, r.id)),
+        related_to=sorted(related, key=lambda r: (-r.weight, r.id))[:_MOST_RELATED],
         is_a=sorted(key[1] for key in row["is_a"]),
         narrower=sorted(key[1] for key in row["narrower"]),
     )

@@ -1,4 +1,4 @@
-"""What the report reads from the store, the same with either engine; every list is bounded."""
+"""What the report reads, the same with either engine; every list is bounded."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -6,6 +6,8 @@ from typing import Any, Final
 import orjson
 
 from service.graph.edge_kinds import ConceptNeighbours, ConceptSize, MemoryLinks
+from service.index.engine import Engine
+from service.records import RelatedEdge
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
 
@@ -14,11 +16,12 @@ COUNT_WITHOUT_VECTOR: Final = load_query(__package__, "count_without_vector")
 CONCEPT_SIZES: Final = load_query(__package__, "concept_sizes")
 EDGES_BETWEEN_CONCEPTS: Final = load_query(__package__, "edges_between_concepts")
 MEMORY_LINKS: Final = load_query(__package__, "memory_links")
-MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
-CONCEPT_NEIGHBOURS: Final = load_query(__package__, "concept_neighbours")
+BROADER_AND_NARROWER: Final = load_query(__package__, "broader_and_narrower")
 
 _PAGE_CONCEPTS: Final = 5000
 _PAGE_IDS: Final = 500
+# What a walk goes on to on each side of a concept (related_concepts.surql).
+_MOST_RELATED: Final = 20
 
 
 async def newest_keys(db: Database, agent: str, most: int) -> list[str]:
@@ -65,31 +68,26 @@ async def memory_links(db: Database, agent: str, keys: Sequence[str]) -> dict[st
     }
 
 
-async def memories_of(db: Database, agent: str, slugs: Sequence[str]) -> dict[str, list[str]]:
-    """Return the ids of the memories that mention each concept, in ascending order."""
-    found: dict[str, set[str]] = {slug: set() for slug in slugs}
-    rows = await _rows(db, MEMORIES_OF_CONCEPTS, "keys", [[agent, slug] for slug in slugs])
-    for key, concepts in rows:
-        for _, slug in concepts:
-            if slug in found:
-                found[slug].add(key)
-    return {slug: sorted(keys) for slug, keys in found.items()}
-
-
 async def concept_neighbours(
-    db: Database, agent: str, slugs: Sequence[str]
+    db: Database, engine: Engine, agent: str, slugs: Sequence[str]
 ) -> dict[str, ConceptNeighbours]:
     """Return the concepts that a walk goes on to from each concept."""
-    found = {slug: await db.run(CONCEPT_NEIGHBOURS, agent=agent, slug=slug) for slug in slugs}
+    found = {}
+    for slug in slugs:
+        edges = await engine.related_edges(agent, [slug])
+        ends = await db.run(BROADER_AND_NARROWER, id=record("concept", [agent, slug]))
+        found[slug] = ConceptNeighbours(_heaviest(edges, slug), tuple(end for _, end in ends))
+    return found
+
+
+def _heaviest(edges: Sequence[RelatedEdge], slug: str) -> dict[str, int | None]:
+    """Return the weights of the heaviest edges of either side, None for declared ones."""
+    ahead = [(-edge.weight, edge.target, edge) for edge in edges if edge.source == slug]
+    behind = [(-edge.weight, edge.source, edge) for edge in edges if edge.target == slug]
     return {
-        slug: ConceptNeighbours(
-            {
-                other: None if is_declared else weight
-                for other, weight, is_declared in one["related"]
-            },
-            tuple(other[1] for other in one["is_a"]),
-        )
-        for slug, one in found.items()
+        other: None if edge.is_declared else edge.weight
+        for side in (ahead, behind)
+        for _, other, edge in sorted(side)[:_MOST_RELATED]
     }
 
 

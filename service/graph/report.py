@@ -20,6 +20,7 @@ from service.graph.edge_kinds import (
 from service.graph.measures import Band, Measured
 from service.graph.pair_vectors import Population, measure
 from service.graph.pairs import MemoryPair, sample
+from service.index.engine import Engine
 from service.settings import Settings
 from service.stages import Stages
 from service.store.agents import hub_caps, refuse_unknown
@@ -90,7 +91,7 @@ class GraphReport:
     stages_ms: dict[str, float]
 
 
-async def report_on(db: Database, settings: Settings, agent: str) -> GraphReport:
+async def report_on(db: Database, engine: Engine, settings: Settings, agent: str) -> GraphReport:
     """Measure an agent's graph; bounded by samples, the same each time.
 
     Raises AgentUnknown and StoreUnavailable.
@@ -106,10 +107,14 @@ async def report_on(db: Database, settings: Settings, agent: str) -> GraphReport
     sampled = sample(newest, _MOST_MEMORIES)
     with stages.measured("graph"):
         cap = _hub_cap(settings, agent, population.memories)
-        graph = await _read_graph(db, agent, cap, sampled, population.memories)
+        graph = GraphSample(
+            population.memories, cap, await reading.concept_sizes(db, agent),
+            await reading.memory_links(db, agent, sampled),
+        )  # fmt: skip
+        graph = await _with_neighbours(db, engine, agent, graph)
     kinds = await asyncio.to_thread(lambda: list(map(sample_pairs, edge_kinds(graph))))
     with stages.measured("pairs"):
-        pairs = await _pairs_of(db, agent, kinds)
+        pairs = await _pairs_of(engine, agent, kinds)
     near, measured = await measure(db, population, pairs, stages)
     return GraphReport(
         agent=agent,
@@ -136,19 +141,17 @@ def _hub_cap(settings: Settings, agent: str, memories: int) -> int:
     return hub_caps({agent: memories}, most, share)[agent]
 
 
-async def _read_graph(
-    db: Database, agent: str, hub_cap: int, sampled: Sequence[str], memories: int
+async def _with_neighbours(
+    db: Database, engine: Engine, agent: str, graph: GraphSample
 ) -> GraphSample:
-    concepts = await reading.concept_sizes(db, agent)
-    links = await reading.memory_links(db, agent, sampled)
-    graph = GraphSample(memories, hub_cap, concepts, links)
-    neighbours = await reading.concept_neighbours(db, agent, graph.sampled_linking())
+    linking = graph.sampled_linking()
+    neighbours = await reading.concept_neighbours(db, engine, agent, linking)
     counts = await reading.edges_between_concepts(db, agent)
     return replace(graph, neighbours=neighbours, counts=counts)
 
 
 async def _pairs_of(
-    db: Database, agent: str, kinds: Sequence[PairSample]
+    engine: Engine, agent: str, kinds: Sequence[PairSample]
 ) -> list[list[MemoryPair]]:
     """Return the sampled pairs of each kind of edge.
 
@@ -156,8 +159,9 @@ async def _pairs_of(
     """
     pairs = []
     for kind in kinds:
-        memories_of = await reading.memories_of(db, agent, sorted(kind.concepts()))
-        pairs.append(kind.pairs(memories_of))
+        concepts = [(agent, slug) for slug in sorted(kind.concepts())]
+        memories_of = await engine.memories_of_concepts([agent], concepts)
+        pairs.append(kind.pairs({slug: keys for (_, slug), keys in memories_of.items()}))
     return pairs
 
 

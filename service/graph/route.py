@@ -8,7 +8,7 @@ from service.errors import AgentUnknown
 from service.graph.report import GraphReport, report_on
 from service.web.declared import problems
 from service.web.fields import QueryAgent
-from service.web.parts import TheDatabase, TheSettings
+from service.web.parts import ThePipeline, TheSettings
 
 router = APIRouter(prefix="/graph", tags=["operations"])
 
@@ -38,9 +38,11 @@ _EXAMPLE: Final = {
         **problems(AgentUnknown),
     },
 )
-async def get_report(db: TheDatabase, settings: TheSettings, agent: QueryAgent) -> GraphReport:
+async def get_report(
+    pipeline: ThePipeline, settings: TheSettings, agent: QueryAgent
+) -> GraphReport:
     """Tell whether the graph is worth it: for each kind of edge its reach, precision and lift.
 
     Reads samples of 1,000 memories, 2,000 pairs a kind and 20,000 vectors; for people, in seconds.
     """
-    return await report_on(db, settings, agent)
+    return await report_on(pipeline.db, pipeline.engine, settings, agent)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from service.index.evidence import Evidence, Floats, Names, Question
 from service.index.links import Links
-from service.records import Concept, ConceptId, Filters, Memory, Related, Scored
+from service.records import Concept, ConceptId, Filters, Memory, Related, RelatedEdge, Scored
 
 
 class Engine(Protocol):
@@ -78,6 +78,15 @@ class Engine(Protocol):
         them. Every memory that is stored now is looked at, unless `caveat` tells of some that are
         left out.
         """
+
+    async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
+        """Return the ids of an agent's memories that reference one of these concepts; no filters.
+
+        As they are stored now, whether there is such a concept or not.
+        """
+
+    async def related_edges(self, agent: str, slugs: Iterable[str]) -> list[RelatedEdge]:
+        """Return all edges of `related_to` at an agent's concepts, as stored now, each once."""
 
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int

@@ -17,10 +17,23 @@ from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, Pair, link_change
-from service.records import QUARANTINED
+from service.records import QUARANTINED, RelatedEdge
 from service.store.database import Database
 from service.text.titles import text_of
 from service.threads import read_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Orphans:
+    """Concepts that go, by slug: no memory mentions them any more and nobody declares them.
+
+    `mentioning` are the memories that do not count but name one all the same, `edges` the edges of
+    `related_to` that are there, with one at either end.
+    """
+
+    slugs: frozenset[str] = frozenset()
+    mentioning: frozenset[str] = frozenset()
+    edges: tuple[RelatedEdge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +44,7 @@ class Links:
     """
 
     new_concepts: tuple[Name, ...]
-    orphans: frozenset[str]
+    orphans: Orphans
     references: LinkChange
     pairs: Mapping[Pair, PairEdge]
     candidates: Mapping[str, tuple[str, str]]
@@ -56,7 +69,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     )
     # Before names are looked for: what an abbreviation took may be a name again.
     keys = await stored.mentioning(engine, change.agent, expansions.moved)
-    keys |= await stored.memories_of(db, change.agent, expansions.left)
+    keys |= await engine.referencing(change.agent, expansions.left)
     texts |= await _touched(db, change, keys - texts.keys())
     # Perhaps in threads: nobody else holds this dictionary in the agent's turn.
     teaching = _teaching(texts)
@@ -84,9 +97,10 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     silent = _silent(change, texts)
     references = await read_texts(length_of(texts.values()), link_change, before, after, *silent)
     new_concepts = tuple(name for name in new if name.slug not in unheard)
+    orphans = await _orphan_slugs(db, dictionary, change, references, new_concepts)
     return Links(
         new_concepts=new_concepts,
-        orphans=await _orphans(db, dictionary, change, references, new_concepts),
+        orphans=await _orphans(engine, change.agent, references, orphans),
         references=references,
         pairs=await stored.pair_edges(
             db, change.agent, references.weights.keys() | set(change.declared.related)
@@ -226,6 +240,17 @@ def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
 
 
 async def _orphans(
+    engine: Engine, agent: str, references: LinkChange, slugs: frozenset[str]
+) -> Orphans:
+    """Return what there is of concepts that go: in the store, and in what is to be written."""
+    if not slugs:
+        return Orphans()
+    mentioning = await engine.referencing(agent, slugs)
+    mentioning |= {key for key, slug in references.added if slug in slugs}
+    return Orphans(slugs, frozenset(mentioning), tuple(await engine.related_edges(agent, slugs)))
+
+
+async def _orphan_slugs(
     db: Database,
     dictionary: Dictionary,
     change: Change,

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from service.index.engine import Engine
 from service.links import stored
 from service.names.dictionary import Dictionary
 from service.names.names import Name
@@ -96,7 +97,9 @@ class Regrouped:
 NOTHING_REGROUPED: Final = Regrouped()
 
 
-async def regroup(db: Database, dictionary: Dictionary, agent: str, asked: Regroup) -> Regrouped:
+async def regroup(
+    db: Database, engine: Engine, dictionary: Dictionary, agent: str, asked: Regroup
+) -> Regrouped:
     """Teach the dictionary what is asked; concepts that are gone or declared by now stay out.
 
     The caller holds the agent's turn to write, so that what is read here still stands when it is
@@ -118,7 +121,7 @@ async def regroup(db: Database, dictionary: Dictionary, agent: str, asked: Regro
         after = waiting["after"]
     slugs |= {asked.slug} if asked.part else set()
     slugs |= set(waiting["slugs"]) if waiting is not None else set()
-    keys = sorted(key for key in await stored.memories_of(db, agent, slugs) if key > after)
+    keys = sorted(key for key in await engine.referencing(agent, slugs) if key > after)
     return replace(
         made, slug=asked.slug, slugs=frozenset(slugs), relink=frozenset(keys[:MOST_RELINKED]),
         later=frozenset(keys[MOST_RELINKED:]), was_waiting=waiting is not None,

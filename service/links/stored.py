@@ -26,7 +26,6 @@ LINKED_CONCEPTS: Final = load_query(__package__, "linked_concepts")
 PAIR_EDGES: Final = load_query(__package__, "pair_edges")
 CHAIN_SPANS: Final = load_query(__package__, "chain_spans")
 CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
-MEMORIES_OF: Final = load_query(__package__, "memories_of")
 DICTIONARY: Final = load_query(__package__, "dictionary")
 MEANINGS: Final = load_query(__package__, "meanings")
 CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
@@ -86,12 +85,6 @@ async def candidate_memories(db: Database, agent: str, slugs: Iterable[str]) -> 
     ids = [record("candidate", [agent, slug]) for slug in slugs]
     rows = await db.run(CANDIDATES, ids=ids) if ids else []
     return {row["id"][1]: row["memory"] for row in rows}
-
-
-async def memories_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
-    """Return the ids of the memories that reference one of these concepts."""
-    concepts = [[agent, slug] for slug in slugs]
-    return set(await db.run(MEMORIES_OF, concepts=concepts)) if concepts else set()
 
 
 async def meanings(

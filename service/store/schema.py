@@ -7,10 +7,12 @@ from typing import Any, Final, Literal
 from service.errors import StoreRefused
 
 SCHEMA_VERSION: Final = 5
-IndexOf = Literal["words", "vectors"]
+IndexOf = Literal["words", "edges", "vectors"]
 # Where the parts begin that only some stores need: a server's, then the database engine's.
 _FEED_MARK: Final = "-- feed:"
-_INDEX_MARKS: Final[Mapping[IndexOf, str]] = {"words": "-- words:", "vectors": "-- vectors:"}
+_INDEX_MARKS: Final[Mapping[IndexOf, str]] = {
+    "words": "-- words:", "edges": "-- edges:", "vectors": "-- vectors:",
+}  # fmt: skip
 
 
 def definitions_of(schema: str, *, is_shared: bool) -> str:
@@ -26,9 +28,9 @@ def definitions_of(schema: str, *, is_shared: bool) -> str:
 
 
 def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:
-    """Return the statement that defines an index, with the vectors' length as a literal."""
+    """Return the statements that define the indexes of a part, the vectors' length a literal."""
     part = schema.split(_INDEX_MARKS[index])[1].partition("\n")[2]
-    return part.split(";")[0].replace("{dimensions}", str(int(dimensions)))
+    return part.split("\n--")[0].replace("{dimensions}", str(int(dimensions)))
 
 
 def refuse_newer(stored: Mapping[str, Any]) -> None:

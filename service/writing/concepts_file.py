@@ -167,7 +167,7 @@ async def _affected(
     for row in await stored.dictionary_rows(pipeline.db, agent):
         known = {*map(slug_of, row["aliases"]), *(old["slug"] for old in row["merged"] or ())}
         owners |= set() if known.isdisjoint(spellings) else {row["id"][1]}
-    linked = await stored.memories_of(pipeline.db, agent, owners)
+    linked = await pipeline.engine.referencing(agent, owners)
     names = [file.names[slug].name for slug in slugs if slug in file.names]
     return linked | await stored.mentioning(pipeline.engine, agent, [*names, *aliases])
 

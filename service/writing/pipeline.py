@@ -260,7 +260,9 @@ async def _write_once(
         change = await step(db, change)
     learn_rows(dictionary, change.declared.concepts)
     if change.regroup is not None:
-        change = replace(change, regrouped=await regroup(db, dictionary, agent, change.regroup))
+        change = replace(
+            change, regrouped=await regroup(db, pipeline.engine, dictionary, agent, change.regroup)
+        )
     async with pipeline.quotas.held(db, change):
         links = await find_links(db, pipeline.engine, dictionary, change)
         follows, gone_follows = await find_follows(db, change)
@@ -272,7 +274,7 @@ async def _write_once(
                 datetime.now(UTC),
             ),
         )  # fmt: skip
-    for slug in links.orphans:
+    for slug in links.orphans.slugs:
         dictionary.remove(slug)
     dictionary.version += 1
     pipeline.dictionaries.put(agent, dictionary)

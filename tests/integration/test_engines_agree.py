@@ -333,6 +333,12 @@ async def same_graph(
     assert of_memories[0] == of_memories[1]
     of_concepts = [await engine.memories_of_concepts(agents, slugs) for engine in both.engines]
     assert of_concepts[0] == of_concepts[1]
+    for agent in agents:
+        own = [slug for owner, slug in slugs if owner == agent]
+        mentioning = [await engine.referencing(agent, own) for engine in both.engines]
+        assert mentioning[0] == mentioning[1]
+        pairs = [await engine.related_edges(agent, own) for engine in both.engines]
+        assert sorted(pairs[0]) == sorted(pairs[1])
     beside = [
         await engine.related_concepts(agents, concepts, question.edges) for engine in both.engines
     ]

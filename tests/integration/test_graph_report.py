@@ -22,14 +22,14 @@ async def test_samples_stand_for_a_larger_store(
     async with open_store(tmp_path, form) as store:
         await store.push(*(f"Otter Creek has a heron, number {n}." for n in range(15)))
         await store.push(*(f"nothing of note on day {n}" for n in range(45)), session="days")
-        whole = await report_on(store.db, SETTINGS, "main")
+        whole = await report_on(store.db, store.engine, SETTINGS, "main")
         monkeypatch.setattr(report, "_NEWEST", 50)
         monkeypatch.setattr(report, "_MOST_MEMORIES", 20)
         monkeypatch.setattr(pair_vectors, "_MOST_VECTORS", 30)
         monkeypatch.setattr(pair_vectors, "_MOST_REACH_PAIRS", 5)
         monkeypatch.setattr(edge_kinds, "MOST_PAIRS", 40)
-        part = await report_on(store.db, SETTINGS, "main")
-        again = await report_on(store.db, SETTINGS, "main")
+        part = await report_on(store.db, store.engine, SETTINGS, "main")
+        again = await report_on(store.db, store.engine, SETTINGS, "main")
     assert (whole.memories, whole.sampled_memories, whole.sampled_vectors) == (60, 60, 60)
     assert (part.memories, part.sampled_memories, part.sampled_vectors) == (60, 20, 30)
     assert part.bands == whole.bands

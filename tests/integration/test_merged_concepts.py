@@ -75,7 +75,7 @@ async def slugs(opened: OpenStore) -> set[str]:
 
 async def detail(opened: OpenStore, slug: str) -> Any:
     """Ask what GET /concepts/{id} asks."""
-    return await get_concept(opened.db, slug, "main")
+    return await get_concept(opened.pipeline, slug, "main")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -289,7 +289,7 @@ async def test_concepts_tell_what_was_merged_into_them(tmp_path: Path) -> None:
         page = await get_concepts(opened.db, "main", q="graphm", limit=5, cursor=None)
         assert [concept.aliases for concept in page.concepts] == [["graph memory"]]
         with pytest.raises(ConceptNotFound):
-            await get_concept(opened.db, "graph_memory", "other")
+            await get_concept(opened.pipeline, "graph_memory", "other")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -11,8 +11,12 @@ from service.errors import InvalidRequest, QueryFailed
 from service.memories.screening import Pushed
 from service.memories.storing import store
 from service.store.address import StoreAddress
+from service.store.database import record
+from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
+from service.store.vector_forms import VectorForm
 from service.text.words import query_words
+from service.writing.pipeline import remove_documents
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealServer
 from tests.stores.open_store import OpenStore, open_store
@@ -98,13 +102,40 @@ async def test_a_row_of_edges_needs_both_ends(opened: OpenStore, row: str) -> No
     assert await opened.ask("SELECT * FROM references, follows, related_to") == before
 
 
-async def test_a_deleted_concept_takes_its_pairs_along(opened: OpenStore) -> None:
-    await opened.push("Rush and GPU.", "GPU and Rush.", title="About GPU", tags=["alpha", "zebra"])
-    for slug in ("gpu", "about_gpu", "alpha"):
-        assert f"'{slug}'" in str(await opened.ask("SELECT * FROM related_to"))
-        await opened.ask("DELETE type::record('concept', ['main', $slug])", slug=slug)
-        assert f"'{slug}'" not in str(await opened.ask("SELECT * FROM related_to"))
-    assert await opened.ask("SELECT * FROM related_to") == []
+@pytest.mark.parametrize("form", ["bytes", "array"])
+async def test_a_deleted_concept_takes_its_pairs_along(tmp_path: Path, form: VectorForm) -> None:
+    """By an index, or row by row where the resident engine needs none."""
+    async with open_store(tmp_path, form) as opened:
+        texts = "Rush and GPU.", "GPU and Rush."
+        await opened.push(*texts, title="About GPU", tags=["alpha", "zebra"])
+        for slug in ("gpu", "about_gpu", "alpha"):
+            assert f"'{slug}'" in str(await opened.ask("SELECT * FROM related_to"))
+            await opened.ask("DELETE type::record('concept', ['main', $slug])", slug=slug)
+            assert f"'{slug}'" not in str(await opened.ask("SELECT * FROM related_to"))
+        assert await opened.ask("SELECT * FROM related_to") == []
+
+
+@pytest.mark.parametrize("form", ["bytes", "array"])
+async def test_a_concept_that_nothing_mentions_takes_its_pairs_along(
+    tmp_path: Path, form: VectorForm
+) -> None:
+    """Those as well that no memory stands for any more: the writer names what leads to it."""
+    strays = [
+        {"id": record("related_to", ["main", *ends]), "agent": "main", "out": ends[1], "weight": 5,
+         "is_declared": False}
+        for ends in (("gpu", "middle"), ("middle", "zebra"))
+    ]  # fmt: skip
+    insert = Query("own", "INSERT INTO related_to $rows RETURN NONE", {"rows"}, writes=True)
+    async with open_store(tmp_path, form) as opened:
+        for tag in ("gpu", "middle", "zebra"):
+            await opened.read(f"{tag}.md", f"Notes.\n\n#{tag}\n")
+        await opened.db.run(insert, rows=strays)
+        assert await remove_documents(opened.pipeline, "main", ["middle.md"]) == 1
+        left = str(await opened.ask("SELECT * FROM related_to"))
+        assert "'zebra_md'" in left
+        assert "'middle'" not in left
+        assert await opened.ask("SELECT VALUE id FROM concept WHERE name = 'middle'") == []
+        assert await opened.complaints() == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from service.inference.model import EmbedderAddress
 from service.inference.vectors import Vectors
 from service.records import Filters
 from service.settings import Settings
-from service.store.text_index import switch_text_index
+from service.store.database_indexes import DATABASE_INDEXES, fit_indexes, switch_indexes
 from service.store.vector_forms import VectorForm, read_vector
 from service.writing.embed_later import embed_pending, keep_embedding
 from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
@@ -45,9 +45,10 @@ async def has_index(opened: OpenStore) -> bool:
 
 
 async def has_words(opened: OpenStore) -> bool:
-    told = await opened.ask("INFO FOR TABLE memory")
-    assert isinstance(told, dict)
-    return "by_words" in told["indexes"]
+    """Return whether there are the indexes of words and edges: all of them, or none."""
+    names = await opened.db.run(DATABASE_INDEXES)
+    assert len(names) in {0, 3}
+    return bool(names)
 
 
 async def marked(opened: OpenStore) -> object:
@@ -235,7 +236,7 @@ async def test_the_database_engine_refuses_bytes_until_they_are_switched(
         with pytest.raises(TextIndexMissing, match="run `graph-memory switch-engine`"):
             await opened.open()
         # A switch that was interrupted between words and vectors.
-        assert await switch_text_index(opened.db, SCHEMA, "database")
+        assert await switch_indexes(opened.db, SCHEMA, "database")
         with pytest.raises(VectorFormMismatch, match="run `graph-memory switch-engine`"):
             await opened.open()
         assert isinstance(opened.vectors.problem, VectorFormMismatch)
@@ -320,3 +321,32 @@ async def test_vectors_forgotten_come_back_as_bytes(tmp_path: Path) -> None:
         assert (await marked(opened), await has_index(opened)) == ("bytes", False)
         assert await count_of_each(opened) == (7, 0)
         assert await opened.complaints() == []
+
+
+async def test_a_store_of_an_older_version_loses_the_indexes_that_nobody_asks(
+    tmp_path: Path,
+) -> None:
+    """Versions before had those over edges in every store; the next start finds nothing to do."""
+    async with open_store(tmp_path, "bytes") as opened:
+        await opened.push(*TEXTS)
+        await opened.db.define_index(SCHEMA, "edges")
+        assert set(await opened.db.run(DATABASE_INDEXES)) == {"by_concept", "by_out"}
+    async with open_store(tmp_path, "bytes") as opened:
+        assert not await has_words(opened)
+        before = opened.db.last_write
+        await fit_indexes(opened.db, SCHEMA, "resident")
+        assert opened.db.last_write == before
+
+
+async def test_the_database_engine_makes_the_indexes_over_edges_that_a_store_lacks(
+    tmp_path: Path,
+) -> None:
+    """An upgrade from before version 4 leaves none."""
+    async with open_store(tmp_path) as opened:
+        ids = await opened.push("Rush and [[GPU]].", "[[GPU]] and Rush.")
+        await opened.db.apply(
+            "REMOVE INDEX by_concept ON references; REMOVE INDEX by_out ON related_to"
+        )
+    async with open_store(tmp_path) as opened:
+        assert await has_words(opened)
+        assert await opened.engine.referencing("main", ["gpu"]) == set(ids)

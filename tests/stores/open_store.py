@@ -21,9 +21,9 @@ from service.memories.storing import store
 from service.opening import open_pipeline
 from service.store.address import StoreAddress
 from service.store.database import Database
+from service.store.database_indexes import fit_indexes
 from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
-from service.store.text_index import fit_text_index
 from service.store.vector_forms import VectorForm
 from service.writing.concepts_file import declare_concepts
 from service.writing.pipeline import Synced, sync_documents
@@ -60,7 +60,7 @@ class OpenStore:
         if self.db.address.folder:
             lay_store(self.db.address.folder)
         await self.db.open(SCHEMA)
-        await fit_text_index(self.db, SCHEMA, self.engine.name)
+        await fit_indexes(self.db, SCHEMA, self.engine.name)
         await self.vectors.prepare()
 
     def _engine(self, form: VectorForm) -> Engine:

@@ -11,7 +11,16 @@ from service.index.database import evidence as stored_evidence
 from service.index.evidence import Evidence, Names, Question
 from service.index.links import Links
 from service.names.shares import DECLARED_SHARE, share_of
-from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
+from service.records import (
+    Concept,
+    ConceptId,
+    Filters,
+    Memory,
+    Related,
+    RelatedEdge,
+    Scored,
+    Vector,
+)
 from service.store.database import Database, record
 from service.store.fetching import fetch_visible
 from service.store.queries import load_query
@@ -24,6 +33,8 @@ BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
 CONCEPTS_OF_MEMORIES: Final = load_query(__package__, "concepts_of_memories")
+REFERENCING: Final = load_query(__package__, "referencing")
+RELATED_EDGES: Final = load_query(__package__, "related_edges")
 RELATED_CONCEPTS: Final = load_query(__package__, "related_concepts")
 LATEST: Final = load_query(__package__, "latest")
 NEWEST: Final = load_query(__package__, "newest")
@@ -104,6 +115,19 @@ class DatabaseEngine:
             return ids
 
         return set(chain.from_iterable(await asyncio.gather(*map(one, phrases))))
+
+    async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
+        """Ask the store's index over `references`."""
+        keys = [[agent, slug] for slug in slugs]
+        return set(await self.db.run(REFERENCING, keys=keys)) if keys else set()
+
+    async def related_edges(self, agent: str, slugs: Iterable[str]) -> list[RelatedEdge]:
+        """Read the rows that begin at each concept, and ask the store's index for the others."""
+        edges: dict[RelatedEdge, None] = {}
+        for slug in slugs:
+            for (_, *ends), *told in await self.db.run(RELATED_EDGES, agent=agent, slug=slug):
+                edges[RelatedEdge(*ends, *told)] = None
+        return list(edges)
 
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int

@@ -21,13 +21,24 @@ from service.index.resident.neighbours import (
     concepts_of,
     linked,
     memories_of,
+    referencing,
     related,
+    related_edges,
     summaries_of,
 )
 from service.index.resident.packing import UNFIT, unpack
 from service.index.resident.phrases import hold_phrase
 from service.index.resident.residency import Residency
-from service.records import Concept, ConceptId, Filters, Memory, Related, Scored, Vector
+from service.records import (
+    Concept,
+    ConceptId,
+    Filters,
+    Memory,
+    Related,
+    RelatedEdge,
+    Scored,
+    Vector,
+)
 from service.store.fetching import fetch_visible
 from service.text.words import query_words
 from service.threads import give_way
@@ -135,6 +146,21 @@ class ResidentEngine:
         wanted = list(phrases)
         [held] = await self._ask([agent], lambda i: i.holding(wanted, limit))
         return held
+
+    async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
+        """Ask the agent's index, once everything is in it that anyone has written."""
+        if not (wanted := list(slugs)):
+            return set()
+        await self.residency.catch_up(agent)
+        [found] = await self._look_up([agent], lambda i: referencing(i, wanted))
+        return found
+
+    async def related_edges(self, agent: str, slugs: Iterable[str]) -> list[RelatedEdge]:
+        """Ask the agent's index, once everything is in it that anyone has written."""
+        await self.residency.catch_up(agent)
+        wanted = list(slugs)
+        [found] = await self._look_up([agent], lambda i: related_edges(i, wanted))
+        return found
 
     async def keep_visible(
         self, ranking: Sequence[Scored], filters: Filters, limit: int

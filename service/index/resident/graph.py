@@ -13,7 +13,7 @@ from service.index.resident.facts import CorruptRow
 from service.index.resident.ragged import NOTHING
 from service.index.resident.saved import Saved
 from service.names.shares import DECLARED_SHARE, share_of
-from service.records import Concept, Related
+from service.records import Concept, Related, RelatedEdge
 from service.text.digests import digest_of_name
 
 EdgeTable = Literal["references", "related_to", "is_a", "follows"]
@@ -234,6 +234,21 @@ class AgentGraph:
             neighbours = map(self.concepts.__getitem__, ends)
             near += [Related(concept, "is_a", DECLARED_SHARE) for concept in neighbours if concept]
         return sorted(near, key=lambda related: (-related.share, related.concept.id))
+
+    def related_edges(self, slug: str) -> list[RelatedEdge]:
+        """Return all edges of `related_to` that begin or end at a concept."""
+        number, table = self.concepts.find(slug), self.related_to
+        if number is None:
+            return []
+        edges = []
+        for is_behind, (ends, weights) in enumerate(
+            (table.weighed_ahead(number), table.weighed_behind(number))
+        ):
+            for end, weight in zip(ends.tolist(), weights.tolist(), strict=True):
+                edge = (end, number) if is_behind else (number, end)
+                source, target = map(self.concepts.slug, edge)
+                edges.append(RelatedEdge(source, target, weight, edge in self._declared))
+        return edges
 
     def _beside(self, number: int) -> list[Related]:
         """Return the concepts that stand in the same memories, the heaviest of each side."""

@@ -8,7 +8,7 @@ from service.index.evidence import Names
 from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.concept_links import follow_concepts
-from service.records import Concept, ConceptId, Related
+from service.records import Concept, ConceptId, Related, RelatedEdge
 
 
 def concepts_of(
@@ -36,6 +36,19 @@ def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list
             for slug in slugs
             if index.graph.knows(slug)
         }
+
+
+def referencing(index: AgentIndex, slugs: Iterable[str]) -> set[str]:
+    """Return the ids of the memories that reference one of these concepts."""
+    with index.lock:
+        return {index.keys[row] for slug in slugs for row in index.graph.rows_of(slug)}
+
+
+def related_edges(index: AgentIndex, slugs: Iterable[str]) -> list[RelatedEdge]:
+    """Return all edges of `related_to` at these concepts, each once."""
+    with index.lock:
+        edges = [edge for slug in slugs for edge in index.graph.related_edges(slug)]
+        return list(dict.fromkeys(edges))
 
 
 def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:

@@ -14,10 +14,15 @@ def orphan(linked: LinkedChange) -> Fragment | None:
 
     Where memories are removed for good or with their file, stored plans that name one go as well.
     """
-    slugs = sorted(linked.links.orphans)
+    agent, orphans = linked.agent, linked.links.orphans
+    slugs = sorted(orphans.slugs)
     return fragment(
         QUERY,
-        orphans=[record("concept", [linked.agent, slug]) for slug in slugs],
-        orphan_keys=[[linked.agent, slug] for slug in slugs],
-        forgotten=[{"agent": linked.agent, "slug": slug} for slug in slugs if linked.change.audit],
+        orphans=[record("concept", [agent, slug]) for slug in slugs],
+        orphan_keys=[[agent, slug] for slug in slugs],
+        orphan_references=[record("references", key) for key in sorted(orphans.mentioning)],
+        orphan_edges=[
+            record("related_to", [agent, edge.source, edge.target]) for edge in orphans.edges
+        ],
+        forgotten=[{"agent": agent, "slug": slug} for slug in slugs if linked.change.audit],
     )

@@ -14,7 +14,7 @@ QUERY: Final = load_query(__package__, "references")
 def references(linked: LinkedChange) -> Fragment | None:
     """Write what each memory mentions from now on, and count each concept's memories."""
     agent, found, change = linked.agent, linked.links.references, linked.change
-    orphans, declared = linked.links.orphans, change.declared
+    orphans, declared = linked.links.orphans.slugs, change.declared
     touched = {key for key, _ in found.added | found.dropped} - {one.id for one in change.gone}
     rows: dict[str, dict[str, Any]] = {
         key: {

@@ -1,0 +1,73 @@
+"""The store's own indexes of words and edges: there for the database engine, which asks them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from service.errors import TextIndexMissing
+from service.store.database import BUILDING_PATIENCE, Database, record
+from service.store.queries import load_query
+from service.text.titles import text_of
+from service.text.words import index_words
+
+DATABASE_INDEXES: Final = load_query(__package__, "database_indexes")
+HAS_MEMORIES: Final = load_query(__package__, "has_memories")
+FORGET_DATABASE_INDEXES: Final = load_query(__package__, "forget_database_indexes")
+TEXT_PAGE: Final = load_query(__package__, "text_page")
+WRITE_WORDS: Final = load_query(__package__, "write_words")
+
+_INDEXES: Final = 3
+_PAGE_MEMORIES: Final = 500
+
+
+async def fit_indexes(db: Database, schema: str, engine: str) -> None:
+    """Take the indexes away where nobody asks them; make them where that does not take long.
+
+    Raises TextIndexMissing where it would: of the words of memories that are stored already.
+    """
+    indexes = await db.run(DATABASE_INDEXES)
+    if engine == "resident":
+        # A start that writes nothing succeeds on a full disk too, and what is stored can be read.
+        if indexes:
+            await db.run(FORGET_DATABASE_INDEXES)
+        return
+    if "by_words" not in indexes:
+        if await db.run(HAS_MEMORIES):
+            msg = (
+                f"The store has no full-text index, which the engine `{engine}` needs: run "
+                "`graph-memory switch-engine` while the service is stopped."
+            )
+            raise TextIndexMissing(msg)
+        await db.define_index(schema, "words")
+    if not {"by_concept", "by_out"} <= set(indexes):
+        # 5 s for 100,000 memories.
+        await db.define_index(schema, "edges", BUILDING_PATIENCE)
+
+
+async def switch_indexes(db: Database, schema: str, engine: str) -> bool:
+    """Build the indexes or take them away, however long that takes; returns whether it had to."""
+    indexes = await db.run(DATABASE_INDEXES)
+    if engine == "resident":
+        if indexes:
+            await db.run(FORGET_DATABASE_INDEXES)
+        return bool(indexes)
+    if len(indexes) == _INDEXES:
+        return False
+    if "by_words" not in indexes:
+        await _write_words(db)
+        await db.define_index(schema, "words", BUILDING_PATIENCE)
+    await db.define_index(schema, "edges", BUILDING_PATIENCE)
+    return True
+
+
+async def _write_words(db: Database) -> None:
+    """Give every memory the words that the resident engine does not keep in the store."""
+    after = ""
+    while page := await db.run(TEXT_PAGE, after=after, limit=_PAGE_MEMORIES):
+        await db.run(WRITE_WORDS, memories=await asyncio.to_thread(list, map(_with_words, page)))
+        after = page[-1]["id"]
+
+
+def _with_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    text = text_of(row["heading_path"], row["title"], row["content"])
+    return {"id": record("memory", row["id"]), "words": index_words(text)}
