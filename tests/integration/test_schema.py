@@ -125,7 +125,9 @@ async def test_a_concept_that_nothing_mentions_takes_its_pairs_along(
          "is_declared": False}
         for ends in (("gpu", "middle"), ("middle", "zebra"))
     ]  # fmt: skip
-    insert = Query("own", "INSERT INTO related_to $rows RETURN NONE", {"rows"}, writes=True)
+    insert = Query(
+        "own", "INSERT INTO related_to $rows RETURN NONE", frozenset({"rows"}), writes=True
+    )
     async with open_store(tmp_path, form) as opened:
         for tag in ("gpu", "middle", "zebra"):
             await opened.read(f"{tag}.md", f"Notes.\n\n#{tag}\n")
