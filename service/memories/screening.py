@@ -1,7 +1,7 @@
 """What a caller pushes, screened before anything else is done with it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Self
 
@@ -44,7 +44,8 @@ class Pushed(Metadata):
         told = values.get("trust_tier")
         origin = origin_of(sender.origin, values.get("source_kind", "push"), told)
         values["trust_tier"] = sender.check_tier(told, tier_of(origin))
-        return cls(**values, **{**asdict(sender.provenance), "origin": origin})
+        told_by = sender.provenance
+        return cls(**values, origin=origin, client=told_by.client, key=told_by.key)
 
 
 def screen_each(sanitiser: Sanitiser, pushed: Sequence[Pushed]) -> list[Pushed | TextRefused]:

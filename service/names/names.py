@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from service.caching import cached_by_word
 from service.names.identifiers import is_hash
 from service.names.slugs import key_of, tokens_of
-from service.text.caching import cached_by_word
 from service.text.cjk import has_cjk
 from service.text.clocks import CLOCK
 from service.text.words import STOP_WORDS

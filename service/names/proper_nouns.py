@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from service.caching import cached_by_text
 from service.names.cjk_names import certain_names, possible_names
 from service.names.identifiers import identifiers, is_numbered
 from service.names.names import (
@@ -17,16 +18,17 @@ from service.names.names import (
     names_something,
 )
 from service.names.slugs import folded_tokens, key_of, tokens_of
-from service.text.caching import cached_by_text
 from service.text.cjk import has_cjk
 from service.text.fences import outside_fences
 from service.text.words import fold
 
 # Names do not run across the end of a sentence, a line break after one, a table cell or a bracket;
-# the full stop of an initial or a title (J. K. Rowling, Dr. Smith) ends no sentence.
+# the full stop of an initial or a title (J. K. Rowling, Dr. Smith) ends no sentence. It begins with
+# the mark, for these are fewer than letters: a tenth of the time.
 _BREAK: Final = re.compile(
-    r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St))(?<!\bMrs)[.]\s"
-    r"|[!?:;]\s|\n\s*\n|[|()\[\]{}<>\"“”]|\n\s*[-*+#>]|\s[-–—]\s"
+    r"[.!?:;\n|()\[\]{}<>\"“”–—-](?:"
+    r"(?<=[.])(?<!\b[A-Z][.])(?<!\b(?:Dr|Mr|Ms|St)[.])(?<!\bMrs[.])\s"
+    r"|(?<=[!?:;])\s|(?<=\n)\s*[\n*+#>-]|(?<=[|()\[\]{}<>\"“”])|(?<=\s[-–—])\s)"
 )
 _CODE: Final = re.compile(r"`([^`\n]*)`")
 # Addresses of the web, moments and UUIDs hold capitals and digits, but no names.

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from service.text.caching import cached_by_word
+from service.caching import cached_by_word
 from service.text.cjk import CJK_LETTERS
 from service.text.words import fold
 

@@ -19,13 +19,13 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from service.caching import cached_bytes
 from service.errors import ServiceError
 from service.index.resident.residency import Residency
 from service.readers.readers import Readers
 from service.store.audit_log import AuditLog
 from service.store.database import Database
 from service.store.queries import load_query
-from service.text.caching import cached_bytes
 from service.web.bounds import Bounds
 from service.web.parts import TheDatabase, ThePipeline, part
 from service.writing.pipeline import Pipeline

@@ -12,7 +12,7 @@ existing stores were made with them.
 import re
 from typing import Final
 
-from service.text.caching import cached_by_word
+from service.caching import cached_by_word
 
 # With the mark that repeats a letter: 佐々木.
 HAN: Final = "\u3005\u3400-\u9fff"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 Made = TypeVar("Made")
 
@@ -39,13 +39,35 @@ def cached_by_text(make: Callable[[str], Made]) -> Callable[[str], Made]:
 def cached_by_word(entries: int) -> Callable[[Callable[[str], Made]], Callable[[str], Made]]:
     """Cache a function of one word, the least recently used go first; longer texts never stay.
 
-    The four there are hold 114,688 entries at most: by estimate some 46 MB.
+    The three there are hold 98,304 entries at most: by estimate some 39 MB.
     """
 
     def cached(make: Callable[[str], Made]) -> Callable[[str], Made]:
         return _cached(make, entries, LONGEST_CACHED_CHARACTERS, _ENTRY_BYTES)
 
     return cached
+
+
+class WordTable(dict[str, Made], Generic[Made]):
+    """What is made of each word, as a lookup that never fails: a sixth of the time of a cache.
+
+    For words that come by the thousand. Any thread may look; when full all are forgotten. The two
+    there are hold 65,536 entries at most: by estimate some 26 MB.
+    """
+
+    def __init__(self, make: Callable[[str], Made], entries: int) -> None:
+        super().__init__()
+        self._make = make
+        self._entries = entries
+        _CACHES[f"{make.__module__}.{make.__qualname__}"] = lambda: len(self) * _ENTRY_BYTES
+
+    def __missing__(self, word: str) -> Made:
+        made = self._make(word)
+        if len(self) >= self._entries:
+            self.clear()
+        if len(word) <= LONGEST_CACHED_CHARACTERS:
+            self[word] = made
+        return made
 
 
 def _cached(

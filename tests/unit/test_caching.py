@@ -1,8 +1,9 @@
 """Caches of words are bounded in bytes: long texts never stay."""
 
-from service.text.caching import (
+from service.caching import (
     LONGEST_CACHED_CHARACTERS,
     LONGEST_CACHED_TEXT,
+    WordTable,
     cached_by_text,
     cached_by_word,
     cached_bytes,
@@ -40,3 +41,19 @@ def test_texts_stay_for_a_while_and_very_long_ones_do_not() -> None:
     assert [count(text) for text in ("a b", long, "a b", long)] == [2, len(long) // 5] * 2
     assert asked == [3, len(long), len(long)]
     assert cached_bytes() > before
+
+
+def test_a_table_forgets_all_when_it_is_full_and_keeps_no_long_word() -> None:
+    asked = list[str]()
+
+    def shout(word: str) -> str:
+        asked.append(word)
+        return word.upper()
+
+    before, table = cached_bytes(), WordTable(shout, 2)
+    long = "a" * (LONGEST_CACHED_CHARACTERS + 1)
+    words = ("one", "one", long, long, "two", "three", "three", "one")
+    assert [table[word] for word in words] == [word.upper() for word in words]
+    # The third let go of the two before it.
+    assert asked == ["one", long, long, "two", "three", "one"]
+    assert cached_bytes() - before == 2 * 400
