@@ -75,8 +75,8 @@ class Engine(Protocol):
         """Return the ids of an agent's memories that hold all words of a phrase; no filters.
 
         At most `limit` for each phrase, whose words are stemmed and as `words.index_words` gives
-        them. Every memory that is stored now is looked at, unless `caveat` tells of some that are
-        left out.
+        them, and of what was written just now all. Every memory that is stored now is looked at,
+        unless `caveat` tells of some that are left out.
         """
 
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:

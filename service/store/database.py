@@ -77,7 +77,7 @@ class Database:
         self.written = WrittenRecords()
         self.write_log = WriteLog()
         self.clock_ms: int | None = None  # of the last look at its feed, since 1970
-        # Awaited after each write, before its caller hears of it.
+        # Awaited after each write, before anybody is told of it.
         self.after_write: Callable[[], Awaitable[None]] | None = None
 
     async def open(self, schema: str) -> None:
@@ -120,6 +120,17 @@ class Database:
         check_params(query, params)
         if not query.writes:
             return plain((await self._execute(query.text, params))[-1])
+        answer = await self.write(query, params)
+        await self.taken_in()
+        return answer
+
+    async def taken_in(self) -> None:
+        """Wait until whoever keeps a copy of the store has taken in what was written."""
+        if self.after_write:
+            await self.after_write()
+
+    async def write(self, query: Query, params: dict[str, Any]) -> Any:
+        """Run one writing query, as `run` does; its caller sees to it that it is `taken_in`."""
         async with self._writing:
             records, rows, params = await self._prepared(query, params)
             text, params = await self.write_log.logged(query.text, params, records, self._write)
@@ -134,8 +145,6 @@ class Database:
             self.last_write = time.monotonic()
             if self.address.must_flush():
                 await self.flush()
-        if self.after_write:
-            await self.after_write()
         return plain(answers[-1])
 
     async def _prepared(

@@ -6,6 +6,7 @@ read. What was told is forgotten where the same record is written again, and whe
 
 import time
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -38,6 +39,14 @@ class Reader:
     def awaits(self, key: RecordKey) -> bool:
         """Return whether a record was written that is not read by now."""
         return key in self._waiting or key in self._taken
+
+    def waiting(self, table: str) -> list[Row | None]:
+        """Return what is told of the records of a table that are not read by now.
+
+        None for a row that must be read.
+        """
+        every = chain(self._taken.items(), self._waiting.items())
+        return [row for (name, _), row in every if name == table]
 
     def take(self) -> dict[RecordKey, Row | None]:
         """Return the records that were written, and begin anew; say `done` once they are read.

@@ -206,11 +206,13 @@ async def commit(pipeline: Pipeline, change: Change) -> Synced:
     return await commit_embedded(pipeline, change, await embed_now(pipeline.vectors, change))
 
 
-async def commit_embedded(pipeline: Pipeline, change: Change, embedded: Embedded) -> Synced:
-    """Link and write one change with what was embedded for it before."""
+async def commit_embedded(
+    pipeline: Pipeline, change: Change, embedded: Embedded, *, waits: bool = True
+) -> Synced:
+    """Link and write one change with what was embedded for it before; `waits`: see write_change."""
     mine = {draft.id for draft in change.drafts}
     vectors = {key: vector for key, vector in embedded.vectors.items() if key in mine}
-    written, links = await write_change(pipeline, change, vectors)
+    written, links = await write_change(pipeline, change, vectors, waits=waits)
     mine = {draft.id for draft in written.drafts}
     return Synced(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
@@ -223,17 +225,19 @@ async def commit_embedded(pipeline: Pipeline, change: Change, embedded: Embedded
 
 
 async def write_change(
-    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector]
+    pipeline: Pipeline, change: Change, vectors: Mapping[str, Vector], *, waits: bool = True
 ) -> tuple[Change, Links]:
     """Link and write a change with the vectors that were made for it; the others wait.
 
     Again from the start when another service wrote in between; raises StaleRead when that goes on.
-    Returns the change as it was written, and its links.
+    Returns the change as written, and its links: once it can be searched, if it `waits` for that.
     """
     turn, write_now = pipeline.writing.of(change.agent), partial(_write_current, pipeline)
     written, links = await pipeline.together.write(turn, change, vectors, write_now)
     if any(draft.id not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
+    if waits:  # behind the turn: the next change is linked without the index
+        await pipeline.db.taken_in()
     return written, links
 
 

@@ -1,7 +1,7 @@
 """Pushed memories: compared with the store and embedded, then written.
 
 Groups of a batch go through both one behind the other: while one is written the next is screened
-and embedded.
+and embedded, and the index takes in the one before.
 """
 
 import asyncio
@@ -38,43 +38,63 @@ class Prepared:
     embedded: Embedded
 
 
+# The drafts of the next group, and these prepared, where that could be done.
+_Ahead = tuple[Sequence[Draft], Prepared | None]
+
+
 async def store_groups(pipeline: Pipeline, groups: Sequence[Drafting]) -> AsyncGenerator[Synced]:
     """Store groups of pushed memories, each of one agent and by itself; yields what became of it.
 
     What is there already, with equal text, stays as it is: `actions` says of each draft, in order,
-    whether it was created, updated or a duplicate.
+    whether it was created, updated or a duplicate. All can be searched when the generator ends.
     """
-    ahead: asyncio.Task[tuple[Sequence[Draft], Prepared | None]] | None = None
+    ahead: asyncio.Task[_Ahead] | None = None
     try:
         for number, draft in enumerate(groups):
             drafts, prepared = await ahead if ahead else (await draft(), None)
             ahead = None
             if drafts and prepared is None:
                 prepared = await _prepare(pipeline, drafts)
-            if number + 1 < len(groups):
-                following = _prepare_meanwhile(pipeline, groups[number + 1], _keys(drafts))
-                ahead = asyncio.create_task(following)
+            if number + 1 < len(groups) or (number and prepared):
+                following = groups[number + 1] if number + 1 < len(groups) else _nothing
+                ahead = asyncio.create_task(_meanwhile(pipeline, following, _keys(drafts)))
             yield await _store(pipeline, prepared) if prepared else Synced()
+        if ahead is not None:
+            # Not broken off: the engine would go on with what was asked, and not close meanwhile.
+            await ahead
     finally:
         if ahead is not None:
             ahead.cancel()
             await asyncio.gather(ahead, return_exceptions=True)
+        await pipeline.db.taken_in()
+
+
+async def _nothing() -> Sequence[Draft]:
+    return ()
 
 
 def _keys(drafts: Sequence[Draft]) -> set[str]:
     return {draft.id for draft in drafts}
 
 
-async def _prepare_meanwhile(
-    pipeline: Pipeline, draft: Drafting, before: set[str]
-) -> tuple[Sequence[Draft], Prepared | None]:
-    """Prepare a group while the database writes another: before that this process is busy itself.
+async def _meanwhile(pipeline: Pipeline, draft: Drafting, before: set[str]) -> _Ahead:
+    """While the database writes a group let the one before it be taken in, and prepare the next.
 
-    What stands in both is compared with what that one leaves in the store, so not prepared yet.
+    Until it writes this process is busy itself. One behind the other: both are work of Python's,
+    which at once would take a tenth more of CPU.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_REST_SECONDS):
             await pipeline.db.is_busy.wait()
+    await pipeline.db.taken_in()
+    return await _prepare_next(pipeline, draft, before)
+
+
+async def _prepare_next(pipeline: Pipeline, draft: Drafting, before: set[str]) -> _Ahead:
+    """Prepare a group while another is written.
+
+    What stands in both is compared with what that one leaves in the store, so not prepared yet.
+    """
     drafts = await draft()
     is_apart = bool(drafts) and before.isdisjoint(_keys(drafts))
     return drafts, await _prepare(pipeline, drafts) if is_apart else None
@@ -113,7 +133,7 @@ def _read_ahead(drafts: Iterable[Draft]) -> None:
 
 
 async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
-    whole = await commit_embedded(pipeline, prepared.change, prepared.embedded)
+    whole = await commit_embedded(pipeline, prepared.change, prepared.embedded, waits=False)
     written = _keys(prepared.change.drafts)
     actions = []
     for draft in prepared.drafts:

@@ -34,12 +34,13 @@ TABLES: Final[tuple[TableWriter, ...]] = (
 async def write(db: Database, linked: LinkedChange) -> None:
     """Write what every table has of a change, then what other rooms add to it, or nothing.
 
-    Raises what Database.run raises; StaleRead when another writer came in between.
+    It is in the store then, and not yet taken in. Raises what Database.write raises; StaleRead when
+    another writer came in between.
     """
     # The words of a thousand sections take a second.
     length = length_of((*linked.change.drafts, *linked.change.gone))
     query, params = await read_texts(length, _transaction, linked)
-    await db.run(query, **params)
+    await db.write(query, params)
 
 
 def _transaction(linked: LinkedChange) -> tuple[Query, dict[str, Any]]:

@@ -277,6 +277,8 @@ async def same_holders(both: Both, question: Question) -> None:
     for agent in AGENTS:
         held = [await engine.holding(agent, phrases, 1000) for engine in both.engines]
         assert held[0] == held[1]
+        # Of what is not taken in yet there may be more.
+        await both.resident.residency.follower.catch_up()
         one, most = [await both.resident.holding(agent, phrases[:1], n) for n in (1, 1000)]
         assert len(one) == min(1, len(most))
         assert one <= most

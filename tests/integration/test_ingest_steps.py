@@ -250,15 +250,15 @@ async def test_a_writer_that_another_overtook_reads_again(
 ) -> None:
     async with open_store(tmp_path) as opened:
         other = Pipeline(opened.db, opened.vectors, opened.engine)
-        run, overtaken = opened.db.run, list[str]()
+        write, overtaken = opened.db.write, list[str]()
 
-        async def overtaking(query: Query, **params: Any) -> Any:
+        async def overtaking(query: Query, params: dict[str, Any]) -> Any:
             if query.name == "write" and not overtaken:
                 overtaken.append(query.name)
                 await store(other, [Pushed("The Blue Harbour froze.", occurred_at=START)])
-            return await run(query, **params)
+            return await write(query, params)
 
-        monkeypatch.setattr(opened.db, "run", overtaking)
+        monkeypatch.setattr(opened.db, "write", overtaking)
         await opened.push("The Blue Harbour thawed.")
         assert overtaken
         assert len(await opened.ids()) == 2

@@ -136,24 +136,69 @@ async def test_a_group_that_fails_leaves_those_before_it(
     opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(storing, "_TRANSACTION_MEMORIES", 4)
-    run = Database.run
+    write = Database.write
 
-    async def failing(self: Database, query: Query, **params: Any) -> Any:
+    async def failing(self: Database, query: Query, params: dict[str, Any]) -> Any:
         texts = [row["content"] for row in params.get("memories", ())]
         if any("note9 " in text for text in texts):
             raise QueryFailed("the disk is not well")
-        return await run(self, query, **params)
+        return await write(self, query, params)
 
-    monkeypatch.setattr(Database, "run", failing)
+    monkeypatch.setattr(Database, "write", failing)
     notes, tasks = [note(number) for number in range(20)], asyncio.all_tasks()
     with pytest.raises(QueryFailed):
         await store(opened.pipeline, notes)
     assert asyncio.all_tasks() <= tasks  # nobody goes on with the next group
     assert len(await opened.ids()) == 8
+    # What is stored can be searched, and nothing is learned of what is not.
+    assert await followed(opened) == await loaded(opened)
     monkeypatch.undo()
     _, synced = await store(opened.pipeline, notes)
     assert [synced.actions.count(one) for one in ("duplicate", "created")] == [8, 12]
     assert await opened.complaints() == []
+    assert await followed(opened) == await loaded(opened)
+
+
+async def test_a_group_is_linked_to_those_that_the_index_has_not_taken_in(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "_TRANSACTION_MEMORIES", 3)
+    await store(opened.pipeline, [note(0)])  # of an agent who owns nothing no index is kept
+    taken = (await followed(opened))["memories"]
+    opened.db.after_write, take_in = None, opened.db.after_write
+    # The tag of the last is a name that texts before it hold, also one of the group before.
+    texts = ["The blue kiln smokes.", "A red one.", "Clay.", "Of the blue kiln.", "Two blue kilns."]
+    pushed = [Pushed(text, source_ref=text) for text in texts]
+    ids, _ = await store(
+        opened.pipeline, [*pushed, Pushed("Ash."), Pushed("Soot.", tags=("blue kiln",))]
+    )
+    assert (await followed(opened))["memories"] == taken
+    assert await opened.memories_of("blue_kiln") == sorted([ids[0], ids[3], ids[6]])
+    opened.db.after_write = take_in
+    await opened.db.taken_in()
+    assert await followed(opened) == await loaded(opened)
+    assert await opened.complaints() == []
+
+
+async def test_a_group_is_taken_in_while_the_next_is_written(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "_TRANSACTION_MEMORIES", 4)
+    await store(opened.pipeline, [note(99)])
+    assert isinstance(opened.engine, ResidentEngine)
+    index = await opened.engine.residency.index_of("main")
+    held, write = list[int](), Database.write
+
+    async def watched(self: Database, query: Query, params: dict[str, Any]) -> Any:
+        held.append(index.memories)
+        return await write(self, query, params)
+
+    monkeypatch.setattr(Database, "write", watched)
+    await store(opened.pipeline, [note(number) for number in range(12)])
+    # None waits for the one before it, but whoever sent them for all.
+    assert held == [1, 1, 5]
+    assert index.memories == 13
+    assert await followed(opened) == await loaded(opened)
 
 
 def test_what_else_a_write_names_is_read() -> None:

@@ -50,6 +50,9 @@ class ChangeFeed:
         """Return them all: others write to a server as well."""
         return set(keys)
 
+    def waiting(self) -> None:
+        """Return that what is not read yet must be read: nobody else tells of it."""
+
     async def mark(self) -> FeedMark:
         """Return a place before everything that is committed from now on."""
         now = int(await self._db.run(CLOCK))

@@ -27,7 +27,7 @@ from service.index.resident.neighbours import (
     summaries_of,
 )
 from service.index.resident.packing import UNFIT, unpack
-from service.index.resident.phrases import hold_phrase
+from service.index.resident.phrases import hold_phrase, hold_words, waiting_rows
 from service.index.resident.residency import Residency
 from service.records import (
     Concept,
@@ -141,11 +141,11 @@ class ResidentEngine:
         return join_links(answers)
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
-        """Ask the agent's index, once everything is in it that anyone has written."""
-        await self.residency.catch_up(agent)
+        """Ask the agent's index, and look through what is written and not in it yet."""
         wanted = list(phrases)
+        rows = await waiting_rows(self.residency, agent)
         [held] = await self._ask([agent], lambda i: i.holding(wanted, limit))
-        return held
+        return held | await asyncio.to_thread(hold_words, rows, wanted) if rows else held
 
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
         """Ask the agent's index, once everything is in it that anyone has written."""

@@ -21,6 +21,7 @@ from service.index.resident.graph import EDGE_TABLES
 from service.index.resident.own_writes import OwnWrites
 from service.records import Commit, RowChange
 from service.store.database import Database
+from service.store.written_records import Row
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,9 @@ class Feed(Protocol):
 
     def unread(self, keys: Iterable[str]) -> set[str]:
         """Return those of the memories that may differ from what was read of them last."""
+
+    def waiting(self) -> list[Row] | None:
+        """Return the rows of memories that were written and not read yet; None if unknown."""
 
     def since(self, mark: Any, /) -> AsyncGenerator[list[Commit]]:
         """Yield what was written since a mark."""
@@ -174,10 +178,7 @@ class Follower:
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:
-        """Let every index hold what is committed by now, and change none of them meanwhile.
-
-        Raises StoreUnavailable.
-        """
+        """Keep every index at what is committed by now, for a while; raises StoreUnavailable."""
         async with self._reading:
             await self._read()
             yield

@@ -49,6 +49,13 @@ class OwnWrites:
         """Return those of the memories that were written since they were read."""
         return {key for key in keys if self._news.awaits(("memory", key))}
 
+    def waiting(self) -> list[Row] | None:
+        """Return the rows of memories that were written since; None where they must be read."""
+        rows = self._news.waiting("memory")
+        known = [row for row in rows if row is not None]
+        is_whole = len(known) == len(rows) and not self._db.written.has_doubts
+        return known if is_whole else None
+
     async def since(self, mark: Reader) -> AsyncGenerator[list[Commit]]:
         """Yield what was written since a mark, all in one; what nobody takes in is told again."""
         taken = mark.take()

@@ -1,12 +1,15 @@
-"""Phrases, word for word: the index in RAM knows which words stand in a memory, not their order."""
+"""What the index in RAM does not know of words: their order, and what it has not taken in yet."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from service.index.resident.facts import words_of
+from service.index.resident.residency import Residency
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.store.written_records import Row
+from service.text.terms import TERMS
 
 WORDS_OF_MEMORIES: Final = load_query(__package__, "words_of_memories")
 
@@ -16,6 +19,29 @@ async def hold_phrase(db: Database, keys: Sequence[str], phrase: str) -> set[str
     ids = [record("memory", key) for key in keys]
     rows = await db.run(WORDS_OF_MEMORIES, ids=ids)
     return await asyncio.to_thread(_holding, rows, f" {phrase} ")
+
+
+async def waiting_rows(residency: Residency, agent: str) -> list[Row]:
+    """Return the rows of memories that are written and perhaps not in the agent's index yet.
+
+    Where nobody tells them they are taken in first; raises StoreUnavailable.
+    """
+    rows = None if agent in residency.doubts else residency.follower.feed.waiting()
+    if rows is None:
+        await residency.catch_up(agent)
+    return [row for row in rows or () if row["agent"] == agent]
+
+
+def hold_words(rows: Iterable[Row], phrases: Iterable[str]) -> set[str]:
+    """Return the ids of rows whose words hold all words of a phrase, as TextIndex.search_all."""
+    wanted = [{TERMS[word] for word in phrase.split()} for phrase in phrases if phrase]
+    held: set[str] = set()
+    for row in rows:
+        words = words_of([row["heading_path"], row["title"], row["content"]]) or ""
+        terms = set(map(TERMS.__getitem__, words.split()))
+        if any(phrase <= terms for phrase in wanted):
+            held.add(row["id"].id)
+    return held
 
 
 def _holding(rows: Sequence[Sequence[Any]], phrase: str) -> set[str]:
