@@ -81,7 +81,7 @@ async def _meanwhile(pipeline: Pipeline, draft: Drafting, before: set[str]) -> _
     """While the database writes a group let the one before it be taken in, and prepare the next.
 
     Until it writes this process is busy itself. One behind the other: both are work of Python's,
-    which at once would take a tenth more of CPU.
+    which at once got in each other's way (two pairs, on a busy machine).
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_REST_SECONDS):
