@@ -21,8 +21,8 @@ router = APIRouter(prefix="/concepts", tags=["concepts"])
 LIST = load_query(__package__, "list")
 CONCEPT = load_query(__package__, "concept")
 MERGED_INTO = load_query(__package__, "merged_into")
-# In how many memories the last concept of a page stands, and its id.
 _MOST_RELATED = 50
+# In how many memories the last concept of a page stands, and its id.
 PLACE = CursorForm("c", (int, str))
 ConceptCursor = Annotated[str, Field(max_length=2000), *PLACE.type_rules()]
 

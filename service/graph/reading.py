@@ -1,5 +1,6 @@
 """What the report reads, the same with either engine; every list is bounded."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -72,23 +73,24 @@ async def concept_neighbours(
     db: Database, engine: Engine, agent: str, slugs: Sequence[str]
 ) -> dict[str, ConceptNeighbours]:
     """Return the concepts that a walk goes on to from each concept."""
+    ahead: dict[str, list[RelatedEdge]] = defaultdict(list)
+    behind: dict[str, list[RelatedEdge]] = defaultdict(list)
+    for edge in await engine.related_edges(agent, slugs):
+        ahead[edge.source].append(edge)
+        behind[edge.target].append(edge)
     found = {}
     for slug in slugs:
-        edges = await engine.related_edges(agent, [slug])
+        heaviest = {edge.target: edge for edge in _heaviest(ahead[slug])}
+        heaviest |= {edge.source: edge for edge in _heaviest(behind[slug])}
+        weights = {key: None if e.is_declared else e.weight for key, e in heaviest.items()}
         ends = await db.run(BROADER_AND_NARROWER, id=record("concept", [agent, slug]))
-        found[slug] = ConceptNeighbours(_heaviest(edges, slug), tuple(end for _, end in ends))
+        found[slug] = ConceptNeighbours(weights, tuple(end for _, end in ends))
     return found
 
 
-def _heaviest(edges: Sequence[RelatedEdge], slug: str) -> dict[str, int | None]:
-    """Return the weights of the heaviest edges of either side, None for declared ones."""
-    ahead = [(-edge.weight, edge.target, edge) for edge in edges if edge.source == slug]
-    behind = [(-edge.weight, edge.source, edge) for edge in edges if edge.target == slug]
-    return {
-        other: None if edge.is_declared else edge.weight
-        for side in (ahead, behind)
-        for _, other, edge in sorted(side)[:_MOST_RELATED]
-    }
+def _heaviest(edges: Sequence[RelatedEdge]) -> list[RelatedEdge]:
+    """Return the heaviest edges of one side of a concept, ties by the other end."""
+    return sorted(edges, key=lambda edge: (-edge.weight, edge.source, edge.target))[:_MOST_RELATED]
 
 
 async def _rows(
