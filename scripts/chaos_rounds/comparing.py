@@ -17,7 +17,10 @@ from scripts.chaos_rounds.ledger import Entry, Ledger, Paper, State
 Shown = Mapping[str, Any]
 # As pens.Pen makes them.
 _WORD: Final = re.compile(r"\bzy(?:[bdfgklmnprtvz][aou]){5}\b")
-_TRACEBACK: Final = re.compile(r"^Traceback .*\n(?:[ \t].*\n)+(\S.*)", re.MULTILINE)
+_TRACEBACK: Final = re.compile(r"^Traceback .*\n((?:[ \t].*\n)+)(\S.*)", re.MULTILINE)
+_FRAME: Final = re.compile(r'File "(?:.*/)?([^/"]+)", line (\d+), in (\S+)')
+# What was called last says where; who called that, why.
+_TOLD_FRAMES: Final = 4
 ENDED: Final = frozenset({"done", "failed", "forgotten"})
 
 
@@ -153,8 +156,20 @@ def _wrong_pages(agent: str, sight: Sight) -> Iterator[str]:
 
 def defects(log: str) -> list[str]:
     """Return the failures that a log tells with their traceback: nobody has named them."""
-    found = Counter(told for told in _TRACEBACK.findall(log) if "CancelledError" not in told)
-    return [f"defect: {count} times in the log: {told[:300]}" for told, count in found.items()]
+    found = Counter(
+        (told, _way_of(trace))
+        for trace, told in _TRACEBACK.findall(log)
+        if "CancelledError" not in told
+    )
+    return [
+        f"defect: {count} times in the log: {told[:300]} ({way})"
+        for (told, way), count in found.items()
+    ]
+
+
+def _way_of(trace: str) -> str:
+    frames = _FRAME.findall(trace)[-_TOLD_FRAMES:]
+    return ", ".join(f"{file}:{line} {name}" for file, line, name in frames)
 
 
 def _drift(sight: Sight) -> Iterator[str]:

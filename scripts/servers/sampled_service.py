@@ -1,10 +1,11 @@
-"""The service with a sampler beside it, which tells what its threads are doing.
+"""The service with a sampler beside it, which tells what its threads spend their CPU on.
 
     scripts/servers/sampled_service.py REPORT
 
-Every 5 ms it looks at every thread that is not waiting; every second it writes to REPORT how often
-each function was on a stack and on top of it. A profiler that hooks into each call would cost
-several times what it measures. Time in the database's own threads is not seen.
+Every 5 ms it looks at the CPU clock of every thread that Python knows, and puts what that went on
+by down to the functions on its stack; every second it writes to REPORT what each had, on a stack and
+on top of it. A profiler that hooks into each call would cost several times what it measures. What
+the database's own threads take is told as one number: the process's CPU less all that.
 """
 
 import argparse
@@ -21,19 +22,17 @@ from scripts.servers.processes import REPOSITORY
 from service.commands.main import main
 
 _SAMPLE_SECONDS: Final = 0.005
-_LINES: Final = 70
+_LINES: Final = 150
 _WRITE_SECONDS: Final = 1.0
-# Where a thread stands that has nothing to do.
-_WAITING: Final = ("select", "wait", "_worker", "run_forever", "accept")
 
 
 class Sampler(threading.Thread):
-    """Counts functions on the stacks of all threads but its own."""
+    """Counts the CPU seconds of functions on the stacks of all threads but its own."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
         self.path = path
-        self.samples = 0
+        self.clocks: dict[int, float] = {}
         self.own: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
 
@@ -46,26 +45,37 @@ class Sampler(threading.Thread):
                 self.path.write_text(self.report(), encoding="utf-8")
                 written = time.monotonic()
             for thread, frame in sys._current_frames().items():
-                if thread != mine and frame.f_code.co_name not in _WAITING:
-                    self._count(frame)
+                spent = self._spent(thread)
+                if thread != mine and spent:
+                    self._count(frame, spent)
 
-    def _count(self, frame: FrameType | None) -> None:
-        self.samples += 1
+    def _spent(self, thread: int) -> float:
+        """Return a thread's CPU seconds since it was last looked at."""
+        now = time.clock_gettime(time.pthread_getcpuclockid(thread))
+        # The clock starts again where a thread has the number of one that ended.
+        before = self.clocks.get(thread, 0.0)
+        self.clocks[thread] = now
+        return max(0.0, now - before)
+
+    def _count(self, frame: FrameType | None, spent: float) -> None:
         names = []
         while frame is not None:
             code = frame.f_code
             names.append(f"{_shortened(code.co_filename)}:{code.co_qualname}")
             frame = frame.f_back
-        self.own[names[0]] += 1
-        self.whole.update(set(names))
+        self.own[names[0]] += spent
+        for name in set(names):
+            self.whole[name] += spent
 
     def report(self) -> str:
-        """Return the functions that were on most stacks, in percent of all samples."""
-        parts = [f"{self.samples} samples of {_SAMPLE_SECONDS:g} s of threads that worked"]
+        """Return the functions that had most, in percent of all that Python's threads had."""
+        seconds = sum(self.own.values())
+        others = time.process_time() - sum(self.clocks.values())
+        parts = [f"{seconds:.1f} s of CPU of Python's threads, {others:.1f} of others"]
         for title, counts in (("on the stack", self.whole), ("on top of it", self.own)):
             parts.append(f"\n{title}, percent")
             parts += [
-                f"{100 * count / max(1, self.samples):5.1f}  {name}"
+                f"{100 * count / max(seconds, 1e-9):5.1f}  {name}"
                 for name, count in counts.most_common(_LINES)
             ]
         return "\n".join(parts)

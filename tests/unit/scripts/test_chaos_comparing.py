@@ -144,6 +144,6 @@ def test_a_change_is_of_what_was_there() -> None:
 def test_a_traceback_in_the_log_is_a_defect() -> None:
     trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
     log = f"1 WARNING all is well\n2 ERROR it failed\n{trace}KeyError: 'x'\n3 INFO on\n"
-    assert defects(log + log) == ["defect: 2 times in the log: KeyError: 'x'"]
+    assert defects(log + log) == ["defect: 2 times in the log: KeyError: 'x' (a.py:1 f)"]
     assert defects(f"{trace}asyncio.exceptions.CancelledError\n") == []
     assert defects("1 WARNING all is well\n") == []
