@@ -3,9 +3,9 @@
     scripts/servers/sampled_service.py REPORT
 
 Every 5 ms it looks at the CPU clock of every thread that Python knows, and puts what that went on
-by down to the functions on its stack; every second it writes to REPORT what each had, on a stack and
-on top of it. A profiler that hooks into each call would cost several times what it measures. What
-the database's own threads take is told as one number: the process's CPU less all that.
+by down to the functions on its stack; every second it writes to REPORT what each had, on a stack
+and on top of it. A profiler that hooks into each call would cost several times what it measures.
+What the database's own threads take is told as one number: the process's CPU less all that.
 """
 
 import argparse
