@@ -180,6 +180,17 @@ async def test_a_group_is_linked_to_those_that_the_index_has_not_taken_in(
     assert await opened.complaints() == []
 
 
+async def test_a_memory_goes_before_the_one_after_it_was_taken_in(opened: OpenStore) -> None:
+    await store(opened.pipeline, [note(20)])
+    await followed(opened)
+    opened.db.after_write, take_in = None, opened.db.after_write
+    ids, _ = await store(opened.pipeline, [note(0), note(1), note(2)])
+    await remove(opened.pipeline, "main", ids[0])
+    opened.db.after_write = take_in
+    await opened.db.taken_in()
+    assert await followed(opened) == await loaded(opened)
+
+
 async def test_a_group_is_taken_in_while_the_next_is_written(
     opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

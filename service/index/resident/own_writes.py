@@ -113,13 +113,9 @@ class OwnWrites:
 
     async def _read(self, taken: Mapping[RecordKey, Row | None]) -> Commit:
         """Return what was written: rows that were told, and the others as they are now."""
-        changes = [
-            RowChange(table, _listed(key), row)
-            for (table, key), row in taken.items()
-            if row is not None
-        ]
-        keys = [(table, key) for (table, key), row in taken.items() if row is None]
-        keys = [one for one in keys if one[0] in _TABLES]
+        told = {key: row for key, row in taken.items() if row and _still_holds(key[0], row, taken)}
+        changes = [RowChange(table, _listed(key), row) for (table, key), row in told.items()]
+        keys = [one for one in taken if one not in told and one[0] in _TABLES]
         for start in range(0, len(keys), _PAGE_RECORDS):
             wanted: dict[str, list[Any]] = {table: [] for table in _TABLES}
             for table, key in keys[start : start + _PAGE_RECORDS]:
@@ -130,6 +126,12 @@ class OwnWrites:
             for table, found in wanted.items():
                 changes += _changes(table, found, rows)
         return Commit(next(self._looks), tuple(changes))
+
+
+def _still_holds(table: str, row: Row, taken: Mapping[RecordKey, Row | None]) -> bool:
+    """Say whether a row is as it was told: a memory that goes leaves those after it, unnamed."""
+    earlier = row["earlier"] if table == "follows" else ()
+    return all(taken.get(("memory", key), row) is not None for key in earlier)
 
 
 def _listed(key: Any) -> Any:
