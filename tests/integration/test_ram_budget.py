@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from service.index.resident import follow
+from service.concepts.merging import merge_concepts, variants_of
+from service.index.resident import follow, left_out, loading
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.engine import ResidentEngine
 from service.index.resident.follow import apply_commits
 from service.index.resident.residency import Residency
 from service.records import Filters
@@ -31,6 +33,29 @@ async def test_indexes_leave_when_dictionaries_need_their_room(tmp_path: Path) -
         assert residency.state().bytes == PLENTY_BYTES - 99
         await residency.index_of("c")
         assert residency.residents() == ["b", "c"]
+
+
+async def test_a_merge_reaches_the_memories_that_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_PAGE_MEMORIES", 2)
+    monkeypatch.setattr(left_out, "_PAGE_MEMORIES", 2)
+    async with open_store(tmp_path, form="bytes") as opened:
+        assert isinstance(opened.engine, ResidentEngine)
+        residency = opened.engine.residency
+        await opened.read("one.md", "An [[embedding server]] is up.\n")
+        await opened.read("two.md", "Two [[embedding servers]] are up.\n")
+        await opened.read("three.md", "Of an embedding server.\n")
+        await opened.push(*(f"Nothing of that, {n}." for n in range(4)))
+        residency.budget_bytes = 1
+        await residency.rebuild(["main"])
+        assert (await residency.index_of("main")).beyond_budget
+        [merged] = await merge_concepts(
+            opened.pipeline, "main", await variants_of(opened.db, "main"), "r1"
+        )
+        assert await opened.memories_of(merged.slug) == []
+        assert len(await opened.memories_of(merged.into)) == 3
+        assert await opened.complaints() == []
 
 
 async def test_the_service_counts_its_dictionaries(tmp_path: Path) -> None:

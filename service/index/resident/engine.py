@@ -15,6 +15,7 @@ from service.index.links import join as join_links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.evidence import collect_evidence, latest, newest
 from service.index.resident.fetching import read_packed, unread
+from service.index.resident.left_out import find_referencing
 from service.index.resident.neighbours import (
     before_and_after,
     concepts_named,
@@ -148,18 +149,17 @@ class ResidentEngine:
         return held | await asyncio.to_thread(hold_words, rows, wanted) if rows else held
 
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
-        """Ask the agent's index, once everything is in it that anyone has written."""
+        """Ask the agent's index with all that anyone has written, the store where it lacks some."""
         if not (wanted := list(slugs)):
             return set()
         await self.residency.catch_up(agent)
         [found] = await self._look_up([agent], lambda i: referencing(i, wanted))
-        return found
+        return await find_referencing(self.residency.db, agent, wanted) if found is None else found
 
     async def related_edges(self, agent: str, slugs: Iterable[str]) -> list[RelatedEdge]:
         """Ask the agent's index, once everything is in it that anyone has written."""
         await self.residency.catch_up(agent)
-        wanted = list(slugs)
-        [found] = await self._look_up([agent], lambda i: related_edges(i, wanted))
+        [found] = await self._look_up([agent], lambda i: related_edges(i, slugs))
         return found
 
     async def keep_visible(

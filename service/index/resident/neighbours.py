@@ -1,6 +1,7 @@
 """What lies beside memories and concepts in one agent's index; see Engine for each of them."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.concept_links import follow_concepts
 from service.records import Concept, ConceptId, Related, RelatedEdge
+
+_OF_MEMORIES: Final = frozenset({"memory", "references"})
 
 
 def concepts_of(
@@ -38,9 +41,14 @@ def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list
         }
 
 
-def referencing(index: AgentIndex, slugs: Iterable[str]) -> set[str]:
-    """Return the ids of the memories that reference one of these concepts."""
+def referencing(index: AgentIndex, slugs: Iterable[str]) -> set[str] | None:
+    """Return the ids of the memories that reference one of these concepts.
+
+    None where the index leaves out memories of the store, with what they reference.
+    """
     with index.lock:
+        if index.beyond_budget or any(table in _OF_MEMORIES for table, _ in index.corrupt):
+            return None
         return {index.keys[row] for slug in slugs for row in index.graph.rows_of(slug)}
 
 
