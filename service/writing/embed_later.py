@@ -61,7 +61,7 @@ async def _store(pipeline: Pipeline, made: Sequence[tuple[Row, Vector]]) -> None
     embedded = [
         {
             "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
-            "content_hash": row["content_hash"],
+            "waiting": record("unembedded", row["waiting"]), "content_hash": row["content_hash"],
             "vector": stored_vector(vector, pipeline.vectors.form),
         }
         for row, vector in made

@@ -39,6 +39,7 @@ TABLES: Final = (
     "candidate",
     "abbreviation",
     "meta",
+    "unembedded",
 )
 
 Key = Any
@@ -167,6 +168,11 @@ def _wrong_vectors(store: Store) -> Iterator[str]:
     vectors = store.keys("embedding")
     yield from (f"memory {key} is embedded but has no vector" for key in embedded - vectors)
     yield from (f"vector {key} belongs to no embedded memory" for key in vectors - embedded)
+    every = store.memories.values()
+    waiting = {(memory.agent, memory.id) for memory in every if not memory.is_embedded}
+    yield from (
+        f"{key} waits, or not, against its memory" for key in waiting ^ store.keys("unembedded")
+    )
 
 
 def _wrong_documents(store: Store) -> Iterator[str]:
