@@ -78,6 +78,7 @@ class Draft(Metadata):
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
             "screened": list(self.screened) or None,
+            "pinned": self.pinned or None,
             "subject": self.subject,
             "content_hash": self.content_hash,
             "teaches": self.teaches,
