@@ -113,7 +113,7 @@ async def build(folder: Path, order: StoreOrder) -> None:
         await db.open(schema)
         await insert_concepts(db, links)
         await insert_memories(db, notes, links, vectors, order.form)
-        await insert_pairs(db, links)
+        await insert_pairs(db, links, order.form)
         await finish(db, order, vectors, schema)
     finally:
         await db.close()
@@ -151,12 +151,14 @@ async def insert_memories(
         made = await following
 
 
-async def insert_pairs(db: Database, links: StoreLinks) -> None:
+async def insert_pairs(db: Database, links: StoreLinks, form: VectorForm) -> None:
     """Insert the edges between concepts that memories mention together."""
+    is_indexed = form == "array"
     pairs = [
         {
             "id": record("related_to", [AGENT, *pair]),
-            "agent": AGENT, "out": pair[1], "weight": weight, "is_declared": False,
+            "agent": AGENT if is_indexed else None, "out": pair[1] if is_indexed else None,
+            "weight": weight,
         }
         for pair, weight in links.weights.items()
     ]  # fmt: skip

@@ -15,9 +15,12 @@ HAS_MEMORIES: Final = load_query(__package__, "has_memories")
 FORGET_DATABASE_INDEXES: Final = load_query(__package__, "forget_database_indexes")
 TEXT_PAGE: Final = load_query(__package__, "text_page")
 WRITE_WORDS: Final = load_query(__package__, "write_words")
+ENDS_PAGE: Final = load_query(__package__, "ends_page")
+WRITE_ENDS: Final = load_query(__package__, "write_ends")
 
 _OVER_EDGES: Final = frozenset({"by_concept", "by_out"})
 _PAGE_MEMORIES: Final = 500
+_PAGE_PAIRS: Final = 2000
 
 
 async def fit_indexes(db: Database, schema: str, engine: str) -> None:
@@ -40,8 +43,7 @@ async def fit_indexes(db: Database, schema: str, engine: str) -> None:
             raise TextIndexMissing(msg)
         await db.define_index(schema, "words")
     if not _OVER_EDGES.issubset(indexes):
-        # The one over what memories mention took 2.8 s for 100,000.
-        await db.define_index(schema, "edges", BUILDING_PATIENCE)
+        await _define_over_edges(db, schema)
 
 
 async def switch_indexes(db: Database, schema: str, engine: str) -> bool:
@@ -56,8 +58,21 @@ async def switch_indexes(db: Database, schema: str, engine: str) -> bool:
     if "by_words" not in indexes:
         await _write_words(db)
         await db.define_index(schema, "words", BUILDING_PATIENCE)
-    await db.define_index(schema, "edges", BUILDING_PATIENCE)
+    await _define_over_edges(db, schema)
     return True
+
+
+async def _define_over_edges(db: Database, schema: str) -> None:
+    """Index the edges, once all pairs of concepts have what their index is made of.
+
+    The index comes last: a store that has it lacks nothing, and what was killed before goes on.
+    """
+    after: list[str] = []
+    while page := await db.run(ENDS_PAGE, after=after, limit=_PAGE_PAIRS):
+        await db.run(WRITE_ENDS, pairs=[record("related_to", key) for key in page])
+        after = page[-1]
+    # The one over what memories mention took 2.8 s for 100,000.
+    await db.define_index(schema, "edges", BUILDING_PATIENCE)
 
 
 async def _write_words(db: Database) -> None:

@@ -77,6 +77,5 @@ def _related(row: Row) -> dict[str, Any]:
     agent, slug = row["in"]
     return {
         "id": RecordID("related_to", [agent, slug, row["out"][1]]),
-        "agent": agent, "out": row["out"][1],
-        "weight": row["weight"], "is_declared": row["is_declared"],
+        "weight": row["weight"], "is_declared": row["is_declared"] or None,
     }  # fmt: skip

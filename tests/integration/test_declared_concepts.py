@@ -78,7 +78,7 @@ async def test_a_declared_relation_keeps_the_weight_of_the_notes(tmp_path: Path)
             await opened.declare(text)
             rows = await opened.ask("SELECT weight, is_declared FROM related_to")
             assert isinstance(rows, list)
-            assert [(row["weight"], row["is_declared"]) for row in rows] == [wanted]
+            assert [(row["weight"], bool(row["is_declared"])) for row in rows] == [wanted]
         await opened.read("a.md", "## Other\n\nWords.\n")
         assert await opened.ask("SELECT VALUE weight FROM related_to") == [0]
         assert await opened.complaints() == []

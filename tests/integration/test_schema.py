@@ -31,6 +31,7 @@ DANGLING = (
     "follows { id: $key, earlier: ['nobody'], later: [] }",
     "follows { id: $key, earlier: [], later: ['nobody'] }",
     "related_to { id: ['main', 'a', 'x'], agent: 'main', out: 'x', weight: 1, is_declared: false }",
+    "related_to { id: ['main', 'a', 'x'], weight: 1 }",
 )
 SECOND = datetime(2026, 2, 13, 9, tzinfo=UTC)
 MOMENTS = [SECOND + timedelta(milliseconds=part) for part in (0, 500, 1000)]

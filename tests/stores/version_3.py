@@ -45,8 +45,8 @@ async def make_version_3(db: Database) -> None:
             {
                 "id": record("related_to", row["id"]),
                 "in": record("concept", row["id"][:2]),
-                "out": record("concept", [row["agent"], row["out"]]),
-                "weight": row["weight"], "is_declared": row["is_declared"],
+                "out": record("concept", [row["id"][0], row["id"][2]]),
+                "weight": row["weight"], "is_declared": bool(row.get("is_declared")),
             }
             for row in rows["related_to"]
         ],

@@ -17,7 +17,7 @@ def related_to(linked: LinkedChange) -> Fragment | None:
     """Write what edges weigh from now on, declare and undeclare, and drop those of no weight."""
     agent, declared, known = linked.agent, linked.change.declared, linked.links.pairs
     edges = _edges(linked)
-    rows = {pair: _row(agent, pair, edge) for pair, edge in edges.items() if _is_held(edge)}
+    rows = {pair: _row(linked, pair, edge) for pair, edge in edges.items() if _is_held(edge)}
     return fragment(
         QUERY,
         new_related=[row for pair, row in rows.items() if pair not in known],
@@ -43,8 +43,11 @@ def _is_held(edge: PairEdge) -> bool:
     return edge.weight > 0 or edge.is_declared
 
 
-def _row(agent: str, pair: Pair, edge: PairEdge) -> dict[str, Any]:
+def _row(linked: LinkedChange, pair: Pair, edge: PairEdge) -> dict[str, Any]:
+    # The key says both; the database's own index over the way back is made of fields.
+    is_indexed = linked.form == "array"
     return {
-        "id": record("related_to", [agent, *pair]), "agent": agent, "out": pair[1],
-        "weight": edge.weight, "is_declared": edge.is_declared,
+        "id": record("related_to", [linked.agent, *pair]),
+        "agent": linked.agent if is_indexed else None, "out": pair[1] if is_indexed else None,
+        "weight": edge.weight, "is_declared": edge.is_declared or None,
     }  # fmt: skip
