@@ -124,6 +124,21 @@ async def test_all_wait_once_vectors_are_forgotten(opened: OpenStore) -> None:
     assert await waiting(opened) == sorted(["main", key] for key in keys)
 
 
+async def test_a_memory_without_an_agent_waits_for_nobody(tmp_path: Path) -> None:
+    async with open_store(tmp_path, "bytes") as old:
+        spoilt, whole = sorted(await push_without_vectors(old, "One.", "Two."))
+        await old.ask("DELETE unembedded")
+        await old.db.apply(f"{INDEX}; DEFINE FIELD OVERWRITE agent ON memory TYPE any")
+        await old.ask("UPDATE type::record('memory', $key) SET agent = NONE", key=spoilt)
+        await old.db.set_meta("schema", NO_DIGEST)
+    async with open_store(tmp_path, "bytes") as new:
+        assert await waiting(new) == [["main", whole]]
+        assert await new.db.run(FORGET_VECTORS) == 2
+        assert await waiting(new) == [["main", whole]]
+        await new.ask("DELETE memory")
+        assert await waiting(new) == []
+
+
 async def test_an_older_store_is_brought_over(tmp_path: Path) -> None:
     async with open_store(tmp_path, "bytes") as old:
         [left] = await push_without_vectors(old, "Of a program that knew no such table.")
