@@ -19,6 +19,8 @@ RecordKey = tuple[str, Any]
 # The values of a row as the store would give it.
 Row = Mapping[str, Any]
 
+# What goes with a memory, under its key.
+_OF_MEMORY: Final = ("embedding", "references", "follows")
 _MAY_NAME: Final = (RecordID, dict, list)
 _NO_ROWS: Final[Mapping[RecordKey, Row]] = {}
 # Of so many rows are the values kept for a reader that is not there yet: some 20 MB.
@@ -65,6 +67,9 @@ class Reader:
     def add(self, keys: Iterable[RecordKey], rows: Mapping[RecordKey, Row] = _NO_ROWS) -> None:
         """Have records looked at once more: they were written, or could not be read."""
         told = rows if len(self._waiting) < _MOST_ROWS else _NO_ROWS
+        # Told are new memories: one that waits already was deleted before, and nobody has seen it.
+        again = [key for table, key in rows if table == "memory" and self.awaits((table, key))]
+        self._waiting.update(((table, key), None) for key in again for table in _OF_MEMORY)
         self._waiting.update((key, told.get(key)) for key in keys)
 
 

@@ -191,6 +191,18 @@ async def test_a_memory_goes_before_the_one_after_it_was_taken_in(opened: OpenSt
     assert await followed(opened) == await loaded(opened)
 
 
+async def test_a_memory_comes_again_before_its_end_was_taken_in(opened: OpenStore) -> None:
+    ids, _ = await store(opened.pipeline, [note(0), note(1), note(2)])
+    await followed(opened)
+    opened.db.after_write, take_in = None, opened.db.after_write
+    await remove(opened.pipeline, "main", ids[1])
+    again, _ = await store(opened.pipeline, [Pushed("No name.", source_ref="note-1")])
+    assert again == [ids[1]]
+    opened.db.after_write = take_in
+    await opened.db.taken_in()
+    assert await followed(opened) == await loaded(opened)
+
+
 async def test_a_group_is_taken_in_while_the_next_is_written(
     opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
