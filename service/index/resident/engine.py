@@ -153,13 +153,13 @@ class ResidentEngine:
         if not (wanted := list(slugs)):
             return set()
         await self.residency.catch_up(agent)
-        [found] = await self._look_up([agent], lambda i: referencing(i, wanted))
+        [found] = await self._ask([agent], lambda i: referencing(i, wanted))
         return await find_referencing(self.residency.db, agent, wanted) if found is None else found
 
     async def related_edges(self, agent: str, slugs: Iterable[str]) -> list[RelatedEdge]:
         """Ask the agent's index, once everything is in it that anyone has written."""
         await self.residency.catch_up(agent)
-        [found] = await self._look_up([agent], lambda i: related_edges(i, slugs))
+        [found] = await self._ask([agent], lambda i: related_edges(i, slugs))
         return found
 
     async def keep_visible(

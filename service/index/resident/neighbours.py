@@ -53,10 +53,15 @@ def referencing(index: AgentIndex, slugs: Iterable[str]) -> set[str] | None:
 
 
 def related_edges(index: AgentIndex, slugs: Iterable[str]) -> list[RelatedEdge]:
-    """Return all edges of `related_to` at these concepts, each once."""
-    with index.lock:
-        edges = [edge for slug in slugs for edge in index.graph.related_edges(slug)]
-        return list(dict.fromkeys(edges))
+    """Return all edges of `related_to` at these concepts, each once.
+
+    The lock is let go between two concepts: a report asks about thousands, for a second.
+    """
+    edges: dict[RelatedEdge, None] = {}
+    for slug in slugs:
+        with index.lock:
+            edges |= dict.fromkeys(index.graph.related_edges(slug))
+    return list(edges)
 
 
 def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:
