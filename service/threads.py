@@ -24,6 +24,21 @@ async def read_texts(
     return await asyncio.to_thread(read, *args, **named)
 
 
+async def in_thread_to_its_end(
+    work: Callable[Given, T], *args: Given.args, **named: Given.kwargs
+) -> T:
+    """Do work in a thread; who is broken off meanwhile waits for its end: a thread goes on.
+
+    For what must not be done beside what comes next.
+    """
+    doing = asyncio.create_task(asyncio.to_thread(work, *args, **named))
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait([doing])
+        raise
+
+
 async def give_way() -> None:
     """Let all go first that is ready to run: what comes next holds the event loop for milliseconds.
 

@@ -1,6 +1,7 @@
 """What a writer tells of its rows is what the store holds: the index is as one that is loaded."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from service.errors import QueryFailed
+from service.index.resident import follow
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.memories import storing
@@ -200,6 +202,34 @@ async def test_a_memory_comes_again_before_its_end_was_taken_in(opened: OpenStor
     assert again == [ids[1]]
     opened.db.after_write = take_in
     await opened.db.taken_in()
+    assert await followed(opened) == await loaded(opened)
+
+
+async def test_who_is_broken_off_leaves_no_older_row_behind(
+    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [key], _ = await store(opened.pipeline, [note(0)])
+    await followed(opened)
+    opened.db.after_write, take_in = None, opened.db.after_write
+    await change_memory(opened.pipeline, await find(opened.db, ["main"], key), {"text": "Kettle."})
+    begun, may_go_on, apply = threading.Event(), threading.Event(), follow._apply_to_all
+
+    def slowly(*args: Any) -> list[str]:
+        if not begun.is_set():
+            begun.set()
+            may_go_on.wait(10)
+        return apply(*args)
+
+    monkeypatch.setattr(follow, "_apply_to_all", slowly)
+    opened.db.after_write = take_in
+    taking_in = asyncio.create_task(opened.db.taken_in())
+    assert await asyncio.to_thread(begun.wait, 10)
+    taking_in.cancel()
+    asyncio.get_running_loop().call_later(1, may_go_on.set)
+    await asyncio.wait([taking_in])
+    await change_memory(opened.pipeline, await find(opened.db, ["main"], key), {"text": "Driver."})
+    await asyncio.to_thread(may_go_on.wait, 10)
+    await asyncio.sleep(0.1)
     assert await followed(opened) == await loaded(opened)
 
 

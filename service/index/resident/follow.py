@@ -22,6 +22,7 @@ from service.index.resident.own_writes import OwnWrites
 from service.records import Commit, RowChange
 from service.store.database import Database
 from service.store.written_records import Row
+from service.threads import in_thread_to_its_end
 
 log = logging.getLogger(__name__)
 
@@ -207,9 +208,8 @@ class Follower:
 
     async def _take_in(self, commits: Sequence[Commit]) -> None:
         self._count(commits)
-        model = await self._model_of(commits)
-        residents = list(self._residents.values())
-        self._on_doubt(await asyncio.to_thread(_apply_to_all, residents, commits, model))
+        model, residents = await self._model_of(commits), list(self._residents.values())
+        self._on_doubt(await in_thread_to_its_end(_apply_to_all, residents, commits, model))
         if self.audience:
             self.audience.applied(commits, model)
 
