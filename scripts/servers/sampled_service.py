@@ -12,7 +12,8 @@ import argparse
 import sys
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -33,8 +34,8 @@ class Sampler(threading.Thread):
         super().__init__(daemon=True)
         self.path = path
         self.clocks: dict[int, float] = {}
-        self.own: Counter[str] = Counter()
-        self.whole: Counter[str] = Counter()
+        self.own: defaultdict[str, float] = defaultdict(float)
+        self.whole: defaultdict[str, float] = defaultdict(float)
 
     def run(self) -> None:
         """Sample until the process ends, however it does."""
@@ -75,8 +76,8 @@ class Sampler(threading.Thread):
         for title, counts in (("on the stack", self.whole), ("on top of it", self.own)):
             parts.append(f"\n{title}, percent")
             parts += [
-                f"{100 * count / max(seconds, 1e-9):5.1f}  {name}"
-                for name, count in counts.most_common(_LINES)
+                f"{100 * spent / max(seconds, 1e-9):5.1f}  {name}"
+                for name, spent in sorted(counts.items(), key=itemgetter(1), reverse=True)[:_LINES]
             ]
         return "\n".join(parts)
 
