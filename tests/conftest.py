@@ -15,7 +15,7 @@ from hypothesis import HealthCheck
 from xdist.remote import Producer
 
 from service.settings import Settings
-from tests.effort import IS_SOAK, examples, is_soak_only
+from tests.effort import IS_SOAK, IS_WHOLE, examples, is_left_out
 from tests.servers.running import RunningService, embedding_server, running_service
 from tests.sharing import SharingScheduler, turn_of
 
@@ -94,13 +94,13 @@ def start(tmp_path: Path, embedding_url: str) -> Iterator[Start]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what the soak repeats, leave what it has alone out of the gate; the longest first."""
-    left_out = [] if IS_SOAK else [item for item in items if is_soak_only(item.nodeid)]
+    """Mark what the soak repeats, leave out of the gate what is too long; the longest first."""
+    left_out = [] if IS_WHOLE else [item for item in items if is_left_out(item.nodeid)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     for item in items:
         is_property = hypothesis.is_hypothesis_test(getattr(item, "obj", None))
-        if is_property or is_soak_only(item.nodeid):
+        if is_property or is_left_out(item.nodeid):
             item.add_marker(pytest.mark.soak)
     items.sort(key=lambda item: turn_of(item.nodeid))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.effort import AMOUNTS, IS_SOAK, SOAK_ONLY, examples, is_soak_only, table
+from tests.effort import AMOUNTS, IS_SOAK, LEFT_OUT, examples, is_left_out, table
 from tests.sharing import group_of, turn_of
 
 TESTS = Path(__file__).parent
@@ -50,6 +50,7 @@ def test_without_a_word_the_effort_is_the_gates() -> None:
     assert told() == told(GRAPH_MEMORY_EFFORT="gate", GRAPH_MEMORY_SEED="7") == gate
     soak = told(GRAPH_MEMORY_EFFORT="soak", GRAPH_MEMORY_SEED="7")
     assert soak == f"{AMOUNTS['kills'].soak} 30 False"
+    assert told(GRAPH_MEMORY_EFFORT="whole") == gate
 
 
 def test_a_property_without_a_number_follows_the_effort() -> None:
@@ -65,9 +66,9 @@ def test_tests_of_one_file_share_a_process_unless_they_share_nothing() -> None:
     assert turn_of(first) < turn_of("tests/unit/text/test_words.py::a")
 
 
-@pytest.mark.parametrize("start", SOAK_ONLY)
-def test_what_only_the_soak_has_is_there(start: str) -> None:
+@pytest.mark.parametrize("start", LEFT_OUT)
+def test_what_the_gate_leaves_out_is_there(start: str) -> None:
     file, _, rest = start.partition("::")
     assert f"def {rest.partition('[')[0]}" in (TESTS / file).read_text(encoding="utf-8")
-    assert is_soak_only(f"tests/{start}")
-    assert not is_soak_only(f"tests/{file}::test_another")
+    assert is_left_out(f"tests/{start}")
+    assert not is_left_out(f"tests/{file}::test_another")

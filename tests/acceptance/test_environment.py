@@ -211,6 +211,7 @@ def test_two_starts_at_once_install_once(checkout: Checkout) -> None:
     held.touch()
     with checkout.begin(WAIT=str(held)) as first:
         while not (checkout.root / "calls").exists():
+            assert first.poll() is None
             time.sleep(0.02)
         with checkout.begin() as second:
             assert second.stderr is not None

@@ -100,7 +100,7 @@ def test_a_service_that_is_killed_while_it_takes_captures_has_each_once(
         wait_for(f"{url}/health/ready", lambda: process.poll() is None)
         going.start()
         with httpx.Client(base_url=url, timeout=30) as client:
-            while client.get("/stats").json()["memories"] < 5:
+            while going.is_alive() and client.get("/stats").json()["memories"] < 5:
                 time.sleep(0.02)
         process.kill()
         process.wait()

@@ -1,5 +1,6 @@
 """Real servers for tests: the embedding server as a process, the service in a thread."""
 
+import asyncio
 import os
 import secrets
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from tests.stores.template import lay_store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _READY_SECONDS = 120
+# A service that stops lets requests go on for 10 s, and its store is closed.
+_END_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def running_service(*, wait: bool = True, **settings: Any) -> Iterator[RunningSe
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     listening.listen(2048)
-    server = uvicorn.Server(configure(app, app.state.bounds.connections))
+    server = _Server(configure(app, app.state.bounds.connections))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -56,8 +60,27 @@ def running_service(*, wait: bool = True, **settings: Any) -> Iterator[RunningSe
             yield RunningService(url, client)
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(_END_SECONDS)
         listening.close()
+        assert not thread.is_alive(), f"The service does not end:\n{server.tasks()}"
+
+
+class _Server(uvicorn.Server):
+    """Can tell what it is at, should it hang."""
+
+    loop: asyncio.AbstractEventLoop
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until it should exit."""
+        self.loop = asyncio.get_running_loop()
+        await super().serve(sockets)
+
+    def tasks(self) -> str:
+        """Return where each task of the event loop stands."""
+        told = StringIO()
+        for task in asyncio.all_tasks(self.loop):
+            task.print_stack(file=told)
+        return told.getvalue()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A store with everything that writes to it, opened without HTTP."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -34,6 +35,7 @@ from tests.stores.template import SCHEMA, lay_store
 # What a program from before the digest of the definitions left: the next start applies them.
 NO_DIGEST = {"version": SCHEMA_VERSION}
 INDEX_BYTES = 100_000_000
+_CLOSING_SECONDS = 120
 START = datetime(2026, 2, 13, 9, tzinfo=UTC)
 
 
@@ -124,4 +126,6 @@ async def open_store(folder: Path, form: VectorForm = "array") -> AsyncIterator[
             await store.open()
             yield store
         finally:
-            await store.close()
+            # Where it hangs, this says at what.
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                await store.close()

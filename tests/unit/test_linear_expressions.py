@@ -111,18 +111,21 @@ def asks(pattern: re.Pattern[str], methods: frozenset[str]) -> list[Callable[[st
 
 @contextmanager
 def alarm(after: float = LONGEST_SECONDS) -> Iterator[None]:
-    """Give up on an expression whose end nobody lives to see: sre looks at signals."""
+    """Give up on an expression whose end nobody lives to see: sre looks at signals.
+
+    After so many seconds of this process's CPU, however busy its machine is.
+    """
 
     def ring(*_: object) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, after)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, after)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def slow_texts(
