@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from service.access.caller import Caller
+from service.moments import micros_of
 
 # `denied`: the door said no; `refused`: the request could not be carried out, and nothing changed.
 Outcome = Literal["done", "denied", "refused", "failed"]
@@ -76,12 +77,7 @@ class Entry:
     def row(self) -> dict[str, Any]:
         """Return its row of table audit; rows stand in the order of time."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "part"}
-        return fields | {"id": [micros(self.at), self.part], "ids": list(self.ids)}
-
-
-def micros(moment: datetime) -> int:
-    """Return a moment in microseconds since 1970."""
-    return (moment - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
+        return fields | {"id": [micros_of(self.at), self.part], "ids": list(self.ids)}
 
 
 class Waiting:

@@ -10,6 +10,7 @@ from service.drafts.ids import digest
 from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
 from service.kinds import KINDS
 from service.metadata import Metadata
+from service.moments import micros_of
 from service.names.names import Name, declared_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source
@@ -77,6 +78,9 @@ class Draft(Metadata):
         return {
             **{n: list(v) if isinstance(v, tuple) else v for n, v in columns.items()},
             "source": source,
+            # The store checks no field of a new row (decision 0046): a float is one here.
+            "importance": float(self.importance),
+            "occurred_micros": micros_of(self.occurred_at),
             "screened": list(self.screened) or None,
             "pinned": self.pinned or None,
             "subject": self.subject,

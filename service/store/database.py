@@ -30,7 +30,7 @@ from service.store.engine_memory import EngineMemory
 from service.store.failures import is_anonymous, named_failure
 from service.store.feed_entries import row_changes, tables_in
 from service.store.plain import plain
-from service.store.queries import Query, check_params, load_query
+from service.store.queries import Query, check_params, checked, load_query
 from service.store.room import Room
 from service.store.schema import (
     IndexOf,
@@ -133,7 +133,9 @@ class Database:
         """Run one writing query, as `run` does; its caller sees to it that it is `taken_in`."""
         async with self._writing:
             records, rows, params = await self._prepared(query, params)
-            text, params = await self.write_log.logged(query.text, params, records, self._write)
+            # Other programs follow a server's feed; an embedded store is this process's alone.
+            text = query.text if self.address.folder else checked(query.text)
+            text, params = await self.write_log.logged(text, params, records, self._write)
             self.is_busy.set()
             tell = partial(self.written.doubt, records)  # given up, it may have happened
             try:

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from service.metadata import FIELDS, LABEL_FILTERS, LabelFilter
 
+# Between these no field of a row is looked at, no event asked and no feed told.
+_AS_GIVEN: Final = re.compile(r"^OPTION IMPORT = (?:TRUE|FALSE);\n", re.MULTILINE)
 _SHARED: Final = re.compile(r"^-- with: ([\w/]+)$", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\$(\w+)")
 # Variables that SurrealDB sets itself.
@@ -87,6 +89,11 @@ def transaction(name: str, fragments: Sequence[Fragment]) -> tuple[Query, dict[s
     text = "\n".join(["BEGIN;", *(fragment.query.text for fragment in fragments), "COMMIT;"])
     whole = frozenset().union(*(fragment.query.whole for fragment in fragments))
     return Query(name, text, frozenset(params), writes=True, whole=whole), params
+
+
+def checked(text: str) -> str:
+    """Return a query that looks at every field that it writes, and tells the store's feed."""
+    return _AS_GIVEN.sub("", text)
 
 
 def check_params(query: Query, params: Mapping[str, Any]) -> None:

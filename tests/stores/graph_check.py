@@ -10,6 +10,7 @@ from typing import Any, Final
 from service.consolidate.grouping import Wall
 from service.drafts.chains import Link, expected_edges
 from service.drafts.drafts import names_in
+from service.errors import ServiceError
 from service.links.expansions import explained
 from service.links.links import find_concepts
 from service.links.vocabulary import build_dictionary
@@ -43,6 +44,8 @@ TABLES: Final = (
 )
 
 Key = Any
+# Said at the end of a transaction that is to leave nothing behind.
+_FIT: Final = "every row is fit"
 # What a summary puts in front of what a memory says.
 _DATE_OF_LINE: Final = re.compile(r"^(- \d{4}-\d\d-\d\d:)?")
 
@@ -113,7 +116,18 @@ def _edges(table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 async def violations(db: Database) -> list[str]:
     """Return what is wrong in a store, one sentence each; empty for a sound one."""
-    return check(await read_store(db))
+    return [*await _unfit(db), *check(await read_store(db))]
+
+
+async def _unfit(db: Database) -> list[str]:
+    """Return what the definitions of the tables refuse of the rows: new ones were not looked at."""
+    updates = "".join(f"UPDATE {table} RETURN NONE;" for table in TABLES)
+    every = Query("every", f"BEGIN; {updates} THROW '{_FIT}'; COMMIT;", frozenset(), writes=False)
+    try:
+        await db.run(every)
+    except ServiceError as error:
+        return [] if _FIT in error.detail else [f"the definitions refuse a row: {error.detail}"]
+    raise AssertionError
 
 
 def check(store: Store) -> list[str]:

@@ -7,9 +7,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.resident.facts import Facts, microseconds
+from service.index.resident.facts import Facts
 from service.index.resident.saved import Saved
 from service.metadata import LABEL_FILTERS
+from service.moments import micros_of
 from service.records import Filters
 from service.text.digests import digest
 
@@ -218,9 +219,9 @@ class Columns:
         mask = self.mask(whole, now).copy()
         occurred = self._times["occurred_at"][: self._size]
         if filters.since is not None:
-            mask &= occurred >= microseconds(filters.since)
+            mask &= occurred >= micros_of(filters.since)
         if filters.until is not None:
-            mask &= occurred <= microseconds(filters.until)
+            mask &= occurred <= micros_of(filters.until)
         return self._masks[whole][0], mask
 
     def _until(self, filters: Filters, now: int) -> int:
@@ -233,7 +234,7 @@ class Columns:
         mask = self._is_present[:size].copy()
         self._keep_labels(mask, filters)
         times = {name: column[:size] for name, column in self._times.items()}
-        moment = now if filters.as_of is None else microseconds(filters.as_of)
+        moment = now if filters.as_of is None else micros_of(filters.as_of)
         mask &= times["valid_until"] > moment
         if filters.as_of is not None:
             mask &= times["valid_from"] <= moment

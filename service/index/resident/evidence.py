@@ -8,9 +8,9 @@ import numpy as np
 from service.index.evidence import Evidence, KeysOfRows, Question, told_within
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
-from service.index.resident.facts import moment_of
 from service.index.resident.values import VALUES, Rows, Told
 from service.index.resident.ways import number_rows
+from service.moments import moment_of
 from service.records import Filters
 
 

@@ -5,16 +5,14 @@ Times are whole microseconds since 1970, UTC.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.index.resident.packing import pack
 from service.metadata import DEFAULTS, LABEL_FILTERS
+from service.moments import micros_of
 from service.text.titles import text_of
 from service.text.words import index_words
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class CorruptRow(Exception):
@@ -42,21 +40,11 @@ class Facts:
     packed: bytes | None = None
 
 
-def microseconds(moment: datetime) -> int:
-    """Return a moment as microseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def moment_of(microseconds: int) -> datetime:
-    """Return the moment so many microseconds after 1970, UTC."""
-    return _EPOCH + microseconds * _MICROSECOND
-
-
 def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) -> Facts:
     """Read a whole row of table `memory`, as the change feed carries it; raises CorruptRow."""
     times = [row.get(name) for name in ("occurred_at", "valid_from", "valid_until")]
     occurred_at, valid_from, valid_until = (
-        microseconds(time) if isinstance(time, datetime) else time for time in times
+        micros_of(time) if isinstance(time, datetime) else time for time in times
     )
     labels = [row.get(name) for name in LABEL_FILTERS]
     return facts_of(
@@ -81,9 +69,9 @@ def _read_moment(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if value.startswith("+"):  # a year past 9999
-        return microseconds(datetime.max.replace(tzinfo=UTC))
+        return micros_of(datetime.max.replace(tzinfo=UTC))
     try:
-        return microseconds(datetime.fromisoformat(value))
+        return micros_of(datetime.fromisoformat(value))
     except (ValueError, TypeError):
         return value
 

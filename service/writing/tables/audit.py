@@ -3,8 +3,8 @@
 import secrets
 from typing import Final
 
-from service.access.audit import micros
 from service.access.caller import caller
+from service.moments import micros_of
 from service.store.queries import Fragment, load_query
 from service.writing.tables.linked_change import LinkedChange, fragment
 
@@ -18,7 +18,7 @@ def audit(linked: LinkedChange) -> Fragment | None:
         QUERY,
         audit=[
             {
-                "id": [micros(linked.now), secrets.token_hex(8)], "at": linked.now,
+                "id": [micros_of(linked.now), secrets.token_hex(8)], "at": linked.now,
                 "operation": change.audit, "outcome": "done", "key": who.key, "name": who.name,
                 "agent": change.agent, "address": who.address, "ids": [one.id], "count": 1,
             }

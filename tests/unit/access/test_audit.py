@@ -7,6 +7,7 @@ import pytest
 from service.access import audit
 from service.access.audit import MOST_KINDS, Entry, Waiting, ids_in, nameless, outcome_of
 from service.access.caller import NOBODY, Caller
+from service.moments import micros_of
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 ALL = 10**6
@@ -127,4 +128,4 @@ def test_a_clock_that_is_set_back_ends_the_minute() -> None:
 def test_a_line_names_its_caller() -> None:
     made = Entry.of(Caller("k7", "laptop"), 204, "unix", "delete_memory").row()
     assert (made["key"], made["name"], made["outcome"]) == ("k7", "laptop", "done")
-    assert made["id"][0] == audit.micros(made["at"])
+    assert made["id"][0] == micros_of(made["at"])

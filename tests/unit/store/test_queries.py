@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.records import Filters
-from service.store.queries import GENERATED, Fragment, Query, load_query, transaction
+from service.store.queries import GENERATED, Fragment, Query, checked, load_query, transaction
 
 _SERVICE = Path(str(files("service")))
 # Words that stand in several queries, and are none themselves.
@@ -86,6 +86,23 @@ def test_filters_take_the_place_of_their_line(path: Path) -> None:
     assert "-- with:" not in query.text
     assert (conditions in query.text) == is_filtered
     assert (set(Filters().params()) <= query.takes) == is_filtered
+
+
+@pytest.mark.parametrize("path", _FILES, ids=_place)
+def test_rows_as_given_are_inserts_and_updates_that_nobody_reads(path: Path) -> None:
+    """In between the store tells nothing of what it did, and no event would see a row go."""
+    parts = _code(_load(path).text).split("OPTION IMPORT = ")
+    assert [part[:4] for part in parts[1:]] == ["TRUE", "FALS"] * (len(parts) // 2)
+    for part in parts[1::2]:
+        assert "DELETE" not in part
+        assert part.count("RETURN NONE") == len(re.findall(r"\b(?:INSERT INTO|UPDATE \$)", part))
+        assert part.count("RETURN") == part.count("RETURN NONE")
+
+
+def test_checked_is_a_query_whose_rows_are_not_as_given() -> None:
+    text = "INSERT INTO a $a;\nOPTION IMPORT = TRUE;\nINSERT INTO b $b;\nOPTION IMPORT = FALSE;\n"
+    assert checked(text) == "INSERT INTO a $a;\nINSERT INTO b $b;\n"
+    assert "OPTION" not in checked(_load(_SERVICE / "writing/tables/memory.surql").text)
 
 
 def test_the_filters_use_every_filter() -> None:

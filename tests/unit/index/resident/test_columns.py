@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from service.access.origins import ORIGINS
 from service.index.resident.columns import Columns, grown
-from service.index.resident.facts import Facts, microseconds
+from service.index.resident.facts import Facts
 from service.metadata import LABEL_FILTERS
+from service.moments import micros_of
 from service.records import Filters
 from tests.effort import examples
 from tests.stores.labels import labels
@@ -20,13 +21,13 @@ from tests.stores.labels import labels
 ROWS = 10
 START = datetime(2026, 2, 13, tzinfo=UTC)
 MOMENTS = [START + timedelta(hours=hour) for hour in range(4)]
-NOW = microseconds(MOMENTS[2])
+NOW = micros_of(MOMENTS[2])
 SCOPES = [None, "", "gpu", "home"]
 TAGS = ["a", "b", "c"]
 WORDS = ["note", "fact", "decision"]
 
 moments = st.sampled_from(MOMENTS)
-stored_moments = moments.map(microseconds)
+stored_moments = moments.map(micros_of)
 facts = st.builds(
     Facts,
     key=st.just("m"),
@@ -70,7 +71,7 @@ histories = st.lists(pages | st.integers(0, ROWS - 1), max_size=8)
 
 def passes(fact: Facts, asked: Filters) -> bool:
     """Say the sentences of filters.surql about one memory, agents aside."""
-    moment = NOW if asked.as_of is None else microseconds(asked.as_of)
+    moment = NOW if asked.as_of is None else micros_of(asked.as_of)
     begins = fact.occurred_at if fact.valid_from is None else fact.valid_from
     label = dict(zip(LABEL_FILTERS, fact.labels, strict=True))
     return (
@@ -78,8 +79,8 @@ def passes(fact: Facts, asked: Filters) -> bool:
         and (asked.kinds is None or label["kind"] in asked.kinds)
         and (asked.types is None or label["type"] in asked.types)
         and (asked.tags is None or set(asked.tags) <= set(fact.tags))
-        and (asked.since is None or fact.occurred_at >= microseconds(asked.since))
-        and (asked.until is None or fact.occurred_at <= microseconds(asked.until))
+        and (asked.since is None or fact.occurred_at >= micros_of(asked.since))
+        and (asked.until is None or fact.occurred_at <= micros_of(asked.until))
         and (fact.valid_until is None or fact.valid_until > moment)
         and (asked.as_of is None or begins <= moment)
         and (asked.session is None or label["session"] == asked.session)
@@ -161,7 +162,7 @@ def test_bounds_are_exact_to_the_microsecond() -> None:
 def test_the_ends_of_time_fit() -> None:
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     columns = Columns()
-    columns.put([0, 1], [replace(FACT, occurred_at=microseconds(m)) for m in (first, last)])
+    columns.put([0, 1], [replace(FACT, occurred_at=micros_of(m)) for m in (first, last)])
     assert rows_of(columns, Filters(since=last)) == [1]
     assert rows_of(columns, Filters(until=first)) == [0]
     assert rows_of(columns, Filters(as_of=last)) == [0, 1]

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from service.index.evidence import Evidence, Question
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.evidence import collect_evidence, newest
-from service.index.resident.facts import Facts, microseconds
+from service.index.resident.facts import Facts
 from service.index.resident.neighbours import linked
 from service.index.resident.vectors import VectorIndex
+from service.moments import micros_of
 from service.records import Filters
 from tests.effort import examples
 from tests.stores.labels import labels
@@ -24,7 +25,7 @@ REACH = 2
 
 
 def facts(key: str, words: str = "word", day: int = 0, subject: str | None = None) -> Facts:
-    moment = microseconds(START + timedelta(days=day))
+    moment = micros_of(START + timedelta(days=day))
     return Facts(
         key,
         words,

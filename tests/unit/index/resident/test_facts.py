@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from service.index.resident.facts import CorruptRow, Facts, facts_of, facts_of_row, microseconds
+from service.index.resident.facts import CorruptRow, Facts, facts_of, facts_of_row
+from service.moments import micros_of
 from service.text.words import index_words
 from tests.stores.labels import labels
 
@@ -27,11 +28,11 @@ JUNK: list[Any] = [7, 7.5, True, {"a": 1}, [["a"]], b"a"]
 
 
 def test_a_moment_is_microseconds_since_1970_in_any_zone() -> None:
-    assert microseconds(AT) == AT_MICROSECONDS
-    assert microseconds(AT.astimezone(timezone(timedelta(hours=9)))) == AT_MICROSECONDS
-    assert microseconds(datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)) == -1
+    assert micros_of(AT) == AT_MICROSECONDS
+    assert micros_of(AT.astimezone(timezone(timedelta(hours=9)))) == AT_MICROSECONDS
+    assert micros_of(datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)) == -1
     last = datetime.max.replace(tzinfo=UTC)
-    assert datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds(last)) == last
+    assert datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros_of(last)) == last
 
 
 def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
