@@ -1,8 +1,8 @@
 """Where work over texts is done: on the event loop while it is short, else in a thread."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Final, ParamSpec, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 T = TypeVar("T")
@@ -31,7 +31,12 @@ async def in_thread_to_its_end(
 
     For what must not be done beside what comes next.
     """
-    doing = asyncio.create_task(asyncio.to_thread(work, *args, **named))
+    return await to_its_end(asyncio.to_thread(work, *args, **named))
+
+
+async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Do work that must not stay half done; who is broken off meanwhile waits for its end."""
+    doing = asyncio.create_task(work)
     try:
         return await asyncio.shield(doing)
     except asyncio.CancelledError:

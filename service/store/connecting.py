@@ -10,6 +10,7 @@ from service.store.allocator import give_back
 from service.store.driver import AsyncSurreal, NotAllowedError, SurrealError
 from service.store.failures import failure_to_connect
 from service.store.private_files import keep_folders_private
+from service.threads import to_its_end
 
 log = logging.getLogger(__name__)
 
@@ -70,9 +71,13 @@ async def _connect(address: StoreAddress) -> Any:
 
 
 async def disconnect(client: Any) -> None:
-    """Close a client, and give back what it held in RAM; one that is broken already is let go."""
+    """Close a client, and give back what it held in RAM; one that is broken already is let go.
+
+    Who is broken off meanwhile waits for its end: the driver would take that for the end of a task
+    of its own, and nobody would hear of it.
+    """
     try:
-        await client.close()
+        await to_its_end(client.close())
     except (SurrealError, OSError, RuntimeError) as error:
         log.debug("closing the database connection: %s", error)
     await give_back()

@@ -61,7 +61,12 @@ class Connection:
         """
         async with self._connecting:
             client, self._client = self._client, None
-            await self._idle.wait()
+            try:
+                await self._idle.wait()
+            except asyncio.CancelledError:
+                # Forgotten, it would hold the lock of an embedded store as long as the process.
+                self._client = client
+                raise
             if client is not None:
                 await disconnect(client)
         await self.client()

@@ -1,15 +1,19 @@
 """SurrealDB's Python driver with a faster codec; nobody else imports the driver.
 
 The driver (3.0.0b10) reads and writes CBOR in pure Python; cbor2 is compiled and speaks the same
-bytes. The driver offers no place to set a codec, so its modules' names are bound anew.
+bytes. The driver offers no place to set a codec, so its modules' names are bound anew. So is
+asyncio.wait_for: that of Python 3.11 hears nothing of a cancellation that comes together with an
+answer, and a loop that is cancelled once goes on for ever.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from types import ModuleType
+from typing import Any, Final, TypeVar
 
 import cbor2
-from surrealdb import AsyncSurreal, RecordID
+from surrealdb import AsyncSurreal, RecordID, streaming
 from surrealdb.connections import async_embedded, async_ws
 from surrealdb.data.cbor import tag_decoder
 from surrealdb.errors import NotAllowedError, SurrealError
@@ -19,6 +23,8 @@ __all__ = [
     "AsyncSurreal", "Encoded", "NotAllowedError", "RecordID", "SurrealError", "decode", "encode",
     "encode_each",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 # Tags of SurrealDB's own (surrealdb.data.types.constants).
 _NONE: Final = 6
@@ -117,6 +123,18 @@ _DECODERS: Final = {
     _MOMENT: _decode_moment,
 }
 
+
+async def _wait_for(awaited: Awaitable[T], seconds: float | None) -> T:
+    """Wait as asyncio.wait_for does from Python 3.12 on; raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        return await awaited
+
+
+_ASYNCIO: Final = ModuleType(asyncio.__name__)
+vars(_ASYNCIO).update(vars(asyncio), wait_for=_wait_for)
+
+async_ws.asyncio = _ASYNCIO  # type: ignore[attr-defined]
+streaming.asyncio = _ASYNCIO  # type: ignore[attr-defined]
 cbor_ws.encode = encode  # type: ignore[attr-defined, assignment]
 async_embedded.decode = decode  # type: ignore[attr-defined]
 async_ws.decode = decode  # type: ignore[attr-defined]
