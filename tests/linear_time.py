@@ -17,6 +17,11 @@ def seconds(call: Callable[[], object]) -> float:
     return time.thread_time() - started
 
 
+def is_quick(call: Callable[[], object]) -> bool:
+    """Say whether nobody waits for a call: one of three, for others use the machine too."""
+    return any(seconds(call) < QUICK_SECONDS for _ in range(_TRIES))
+
+
 def growth(call: Callable[[int], Callable[[], object]], length: int) -> float:
     """Return how many times longer twice the text takes: at least, over several tries.
 

@@ -144,6 +144,8 @@ def test_an_unknown_host_is_one_line_and_status_1(tmp_path: Path) -> None:
 def test_a_model_that_cannot_be_loaded_is_said_last_and_status_1(tmp_path: Path) -> None:
     model = "nobody/no-such-model"
     offline = {"EMBEDDING_MODEL": model, "HF_HUB_OFFLINE": "1"}
+    # A busy machine takes longer to find out than a client has for its body.
+    offline |= {"EMBEDDING_BODY_TIMEOUT_SECONDS": "110"}
     with running(tmp_path, **offline) as (process, url):
         wait_until(lambda: not refuses_connections(url))
         # A client in the middle of its body does not hold the process up, and is answered.

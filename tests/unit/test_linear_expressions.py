@@ -20,7 +20,7 @@ import pytest
 
 import embedding_server
 import service
-from tests.linear_time import MOST_GROWTH, QUICK_SECONDS, growth, seconds
+from tests.linear_time import MOST_GROWTH, growth, is_quick
 from tests.worst_cases import worst_cases
 
 # First a text at which even an exponential expression ends, or its alarm goes off.
@@ -140,7 +140,7 @@ def slow_texts(
     for ask in asks(pattern, methods):
         cases = zip(*(worst_cases(pattern, length) for length in lengths), strict=True)
         for number, texts in enumerate(cases):
-            if all(seconds(partial(ask, text)) < QUICK_SECONDS for text in texts):
+            if all(is_quick(partial(ask, text)) for text in texts):
                 continue
 
             def call(length: int, ask: Any = ask, number: int = number) -> Callable[[], object]:

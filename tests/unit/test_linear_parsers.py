@@ -32,7 +32,7 @@ from service.text.blocks import read_blocks
 from service.text.front_matter import read_front_matter
 from service.text.markdown import parse_markdown
 from tests.effort import IS_SOAK
-from tests.linear_time import MOST_GROWTH, QUICK_SECONDS, growth, seconds
+from tests.linear_time import MOST_GROWTH, growth, is_quick
 from tests.worst_cases import COMMON
 
 LENGTH: Final = 8000 if IS_SOAK else 2000
@@ -150,7 +150,7 @@ def test_a_reader_takes_as_long_as_its_text(where: str) -> None:
                 return partial(read, first + again * (length // len(again)) + last)
 
             length = most or LENGTH
-            if seconds(call(length)) < QUICK_SECONDS:
+            if is_quick(call(length)):
                 continue
             if most or growth(call, length) > MOST_GROWTH:
                 slow.append(start + pump)
