@@ -17,7 +17,7 @@ PROGRAM = """
 import random
 from tests import effort
 own = effort.chance(1).random() == random.Random(1).random()
-print(effort.amount("kills"), effort.examples(10), own)
+print(effort.amount("kills"), effort.examples(10), own, effort.IS_WHOLE)
 """
 
 
@@ -47,10 +47,11 @@ def test_the_soak_does_no_less_than_every_run_did(name: str) -> None:
 
 def test_without_a_word_the_effort_is_the_gates() -> None:
     gate = f"{AMOUNTS['kills'].gate} 2 True"
-    assert told() == told(GRAPH_MEMORY_EFFORT="gate", GRAPH_MEMORY_SEED="7") == gate
+    nothing_more = told(GRAPH_MEMORY_EFFORT="gate", GRAPH_MEMORY_SEED="7")
+    assert told() == nothing_more == f"{gate} False"
     soak = told(GRAPH_MEMORY_EFFORT="soak", GRAPH_MEMORY_SEED="7")
-    assert soak == f"{AMOUNTS['kills'].soak} 30 False"
-    assert told(GRAPH_MEMORY_EFFORT="whole") == gate
+    assert soak == f"{AMOUNTS['kills'].soak} 30 False True"
+    assert told(GRAPH_MEMORY_EFFORT="whole") == f"{gate} True"
 
 
 def test_a_property_without_a_number_follows_the_effort() -> None:
