@@ -4,8 +4,8 @@
 
 A data set is a folder with corpus.jsonl and queries.jsonl (scripts/recall/sets.py says what their
 lines hold). Its texts and questions are embedded by the server and looked up in a vector index,
-whose first look by signs is used for as few and as short ones as there are; in use it begins at
-50,000 of 640 numbers, and looks at 25 for each that is wanted at least. Told is the share of the
+whose first look by sketches is used for as few as there are; in use it begins at 50,000, and looks
+at 30 for each that is wanted at least. Told is the share of the
 ten and hundred truly nearest that it finds, exactly and for each share that it looks at twice, all
 sets alone and together.
 """
@@ -24,7 +24,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.recall.sets import read_set
-from service.index.resident.signs import nearest_by_signs
+from service.index.resident.sketches import nearest_by_sketches
 from service.index.resident.vectors import Floats, VectorIndex
 from service.inference.embedder import Embedder
 from service.inference.model import EmbedderAddress
@@ -71,11 +71,11 @@ async def embedded(folder: Path, url: str) -> tuple[Floats, Floats]:
 def add_rows(table: Table, name: str, texts: Floats, questions: Floats) -> None:
     """Add what each share finds of what is truly nearest."""
     index = VectorIndex(texts.shape[1])
-    index.fewest_for_signs = 1
+    index.fewest_for_sketches = 1
     index.put(range(len(texts)), texts)
     index.finish()
     chosen, index._share = index._share, None
-    for share in (0.05, 0.1, 0.2, None):
+    for share in (0.02, 0.05, 0.1, None):
         found = list(shares_found(index, texts, questions, share))
         looked = "all" if share is None else f"{share:.0%}"
         table.add_row(
@@ -98,7 +98,9 @@ def shares_found(
         ordered = np.sort(cosines)[::-1]
         looked_at = every
         if share is not None:
-            looked_at = nearest_by_signs(question, index._signs[: len(texts)], every, share)
+            most = int(share * len(texts))
+            looked_at = np.zeros(len(texts), np.bool_)
+            looked_at[nearest_by_sketches(question, index._sketches, every, most)] = True
         rows, _ = index.search(question, looked_at, 100)
         yield _share_of(cosines[rows], ordered[:10]), _share_of(cosines[rows], ordered[:100])
 

@@ -101,7 +101,7 @@ class ResidentEngine:
         answers = await self._look_up(
             filters.agents,
             lambda i: i.by_vector(vector, filters, limit),
-            lambda i: i.memories * len(vector) * _NUMBER,
+            lambda i: _NUMBER * (i.vectors.numbers_compared if i.vectors else 0),
         )
         best = await self._best(filters.agents, [near for near, _ in answers], limit)
         return best, sum(filtered for _, filtered in answers)

@@ -12,9 +12,3 @@ def nearest_rows(
     found: NDArray[np.intp],
     near: NDArray[np.float32],
 ) -> int: ...
-def weigh_planes(
-    counts: NDArray[np.uint32],
-    wanted: NDArray[np.uint8],
-    hidden: int,
-    sums: NDArray[np.int32],
-) -> None: ...

@@ -99,13 +99,3 @@ def nearest_rows(
                     least = greatest.heap[0] - slack
         free(greatest.heap)
     return told
-
-
-def weigh_planes(const unsigned int[:, ::1] counts, const unsigned char[::1] wanted, int hidden, int[::1] sums):
-    """Write the sum of each wanted row's four counts, worth 1, 2, 4 and -8; of the others `hidden`."""
-    cdef Py_ssize_t row
-    with nogil:
-        for row in range(sums.shape[0]):
-            sums[row] = <int> (counts[row, 0] + 2 * counts[row, 1] + 4 * counts[row, 2] - 8 * counts[row, 3])
-            if not wanted[row]:
-                sums[row] = hidden

@@ -30,12 +30,6 @@ _STRETCH: Final = 64
 _CORES: Final = os.cpu_count() or 1
 # Its types know only some of the kinds that it takes.
 _DOT: Final = numkong.pointer_to_dot("int8")  # type: ignore[arg-type]
-# Numbers of four bits by planes, the last of which is the sign's (two's complement).
-_PLANES: Final = np.arange(4, dtype=np.uint8)
-_WORTHS: Final = np.array([1, 2, 4, -8], np.int32)
-# What is counted in so many rows is read again before it leaves the processor's cache.
-_BLOCK_ROWS: Final = 2**14
-HIDDEN: Final = np.int32(-(2**31))
 _SCANNERS: Final = ThreadPoolExecutor(_CORES, thread_name_prefix="scan")
 
 
@@ -73,38 +67,11 @@ def nearest_rows(
             near = np.empty(0, np.float32)
         return part.start + found, near
 
-    found, near = map(np.concatenate, zip(*_shared(len(wanted), scan), strict=True))
+    parts = shared(len(wanted), scan, _SHARED_ROWS)
+    found, near = map(np.concatenate, zip(*parts, strict=True))
     if len(found) > most:
         found = found[near >= kth_greatest(near, most) - slack]
     return found
-
-
-def sign_sums(
-    numbers: NDArray[np.int8], signs: NDArray[np.uint8], wanted: NDArray[np.bool_]
-) -> NDArray[np.int32]:
-    """Return for every row of signs the sum of those numbers, -8 to 7, of which the sign is set.
-
-    Of rows that are not wanted it is HIDDEN. The numbers are taken as four planes of bits, of which
-    numkong counts those that a row has, too. The GIL is released meanwhile.
-    """
-    planes = np.packbits(numbers.view(np.uint8) >> _PLANES[:, None] & 1, axis=1)
-    packed = numkong.dots_pack(planes, dtype="uint1")
-
-    sums = np.empty(len(wanted), np.int32)
-
-    def add_up(part: slice) -> None:
-        counts = np.asarray(numkong.dots_packed(signs[part], packed))
-        if row_dots:
-            row_dots.weigh_planes(counts, wanted[part].view(np.uint8), HIDDEN, sums[part])
-        else:
-            sums[part] = np.where(wanted[part], counts.view(np.int32) @ _WORTHS, HIDDEN)
-
-    def scan(part: slice) -> None:
-        for start in range(part.start, part.stop, _BLOCK_ROWS):
-            add_up(slice(start, min(start + _BLOCK_ROWS, part.stop)))
-
-    _shared(len(wanted), scan)
-    return sums
 
 
 def halved(vector: NDArray[np.float32]) -> numkong.PackedMatrix:
@@ -150,9 +117,9 @@ def kth_greatest(values: NDArray[np.float32], k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def _shared(size: int, scan: Callable[[slice], T]) -> list[T]:
-    """Return what a scan makes of so many rows, in parts: of many every core takes one."""
-    if size < _SHARED_ROWS:
+def shared(size: int, scan: Callable[[slice], T], fewest: int) -> list[T]:
+    """Return what a scan makes of so many rows; of `fewest` and more every core takes a part."""
+    if size < fewest:
         return [scan(slice(0, size))]
     borders = np.linspace(0, size, _CORES + 1, dtype=int).tolist()
     others = [_SCANNERS.submit(scan, slice(*ends)) for ends in pairwise(borders[1:])]

@@ -1,8 +1,8 @@
 """Vectors of one agent by row: a nearest-neighbour scan that reads a quarter of the bytes.
 
 Each unit vector is kept twice: as int8 with its own scale, scanned whole, and as float16, read
-only for the rows that the scan cannot rule out. Of 50,000 and more that are long the scan reads
-those alone whose signs agree best (signs.py), nearly exactly. By Cauchy and Schwarz the int8 cosine
+only for the rows that the scan cannot rule out. Of 50,000 and more the scan reads those alone whose
+sketches agree best (sketches.py), nearly exactly. By Cauchy and Schwarz the int8 cosine
 is off by no more than the lengths of what rounding cut away; every row within twice that of the
 k-th best is compared again, so that the answer is exact up to float16 (about 1e-5 of a cosine).
 """
@@ -24,12 +24,14 @@ from service.index.resident.scanning import (
     nearest_rows,
     widened,
 )
-from service.index.resident.signs import (
+from service.index.resident.sketches import (
     FEWEST,
-    SHORTEST,
+    blocks_of,
+    empty_sketches,
     fitting_share,
-    nearest_by_signs,
-    signs_of,
+    is_fast,
+    nearest_by_sketches,
+    put_sketches,
 )
 
 Floats = NDArray[np.float32]
@@ -43,9 +45,15 @@ _QUANTISE_ROWS: Final = 4096
 # most of it evens out.
 _ROUNDED: Final = 5e-4
 _ROUNDED_OF_MANY: Final = 2e-3
-# Signs leave so many for each that is wanted, at least.
-_LOOKED_AT: Final = 25
-_ARRAYS: Final = ("_coarse", "_scales", "_fine", "_signs", "_is_present")
+# What adding up a row's sketch takes of comparing the row, and taking it from among others.
+_SKETCHED: Final = 0.25
+_TAKEN: Final = 4
+# What rounding cuts away points in all directions: where sketches were looked at, which is not
+# exact anyhow, this share of the bound will do, several times what it makes of a cosine.
+_LIKELY: Final = 0.25
+# Sketches leave so many for each that is wanted, at least.
+_LOOKED_AT: Final = 30
+_ARRAYS: Final = ("_coarse", "_scales", "_fine", "_sketches", "_is_present")
 
 NO_DIRECTION: Final = "numbers that are no direction (NaN, infinite or all zero)"
 
@@ -68,9 +76,9 @@ class VectorIndex:
         self._coarse = np.zeros((0, self.scanned), np.int8)
         self._scales = np.zeros(0, np.float32)
         self._fine = np.zeros((0, dimensions), np.float16)
-        self._signs = np.zeros((0, -(-self.scanned // 8)), np.uint8)
-        # From so many on signs are looked at first.
-        self.fewest_for_signs = FEWEST if self.scanned >= SHORTEST else sys.maxsize
+        self._sketches = empty_sketches(self.scanned)
+        # From so many on sketches are looked at first.
+        self.fewest_for_sketches = FEWEST if is_fast() else sys.maxsize
         # Which share of very many vectors is looked at twice, None for all; for how many it fits.
         self._share: float | None = None
         self._fitted_to = 0
@@ -84,6 +92,14 @@ class VectorIndex:
     def count(self) -> int:
         """The number of vectors."""
         return int(self._is_present.sum())
+
+    @property
+    def numbers_compared(self) -> int:
+        """As many numbers of int8 as take the time of a search to compare."""
+        every = len(self._is_present) * self.scanned
+        if self._share is None or len(self._is_present) < self.fewest_for_sketches:
+            return every
+        return int(every * (_SKETCHED + _TAKEN * self._share))
 
     @property
     def bytes(self) -> int:
@@ -121,7 +137,7 @@ class VectorIndex:
         self._coarse = grown(self._coarse, size)
         self._scales = grown(self._scales, size)
         self._fine = grown(self._fine, size)
-        self._signs = grown(self._signs, size)
+        self._sketches = grown(self._sketches, blocks_of(size))
         self._is_present = grown(self._is_present, size)
 
     def check(self, vector: Floats) -> None:
@@ -148,7 +164,7 @@ class VectorIndex:
         """Take the vector of a row away."""
         if row < len(self._is_present):
             self._is_present[row] = False
-            self._coarse[row], self._fine[row], self._signs[row] = 0, 0, 0
+            self._coarse[row], self._fine[row] = 0, 0
 
     def search(self, vector: Floats, mask: Mask, limit: int) -> tuple[Rows, Floats]:
         """Return the `limit` rows under the mask nearest by cosine, and all that tie with the last.
@@ -201,26 +217,24 @@ class VectorIndex:
             most, slack = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit)), 0.0
         # All are longer by what the question was divided by.
         slack /= float(scale[0])
-        wanted = self._first_look(unit[: self.scanned], wanted, count, limit)
-        return nearest_rows(query[0], self._coarse, self._scales, wanted, most, slack)
-
-    def _first_look(self, unit: Floats, wanted: Mask, count: int, limit: int) -> Mask:
-        """Return which rows are compared: all that are wanted, or those whose signs agree best."""
-        if count < self.fewest_for_signs or not self._share:
-            return wanted
-        share = max(self._share, _LOOKED_AT * limit / count)
-        return nearest_by_signs(unit, self._signs[: len(wanted)], wanted, share)
+        if count < self.fewest_for_sketches or not self._share:
+            return nearest_rows(query[0], self._coarse, self._scales, wanted, most, slack)
+        looked_at = max(int(self._share * count), _LOOKED_AT * limit)
+        rows = nearest_by_sketches(unit[: self.scanned], self._sketches, wanted, looked_at)
+        coarse, scales = self._coarse.take(rows, axis=0), self._scales.take(rows)
+        every, slack = np.ones(len(rows), np.bool_), slack * _LIKELY
+        return rows[nearest_rows(query[0], coarse, scales, every, most, slack)]
 
     def finish(self) -> None:
         """Find out how many must be looked at twice, if there are many more than last time."""
-        if self.count < max(self.fewest_for_signs, 2 * self._fitted_to):
+        if self.count < max(self.fewest_for_sketches, 2 * self._fitted_to):
             return
         self._share, self._fitted_to = None, self.count
         present = self._is_present.copy()
 
-        def agreeing(row: int, share: float) -> Mask:
+        def agreeing(row: int, most: int) -> Rows:
             vector = widened(self._fine[row, : self.scanned])
-            return nearest_by_signs(vector, self._signs, present, share)
+            return nearest_by_sketches(vector, self._sketches, present, most)
 
         def nearest(row: int, limit: int) -> Rows:
             return self.search(widened(self._fine[row]), present, limit)[0]
@@ -231,7 +245,7 @@ class VectorIndex:
         coarse, scales, cut = _quantise(unit)
         self._coarse[places] = coarse
         self._scales[places] = scales
-        self._signs[places] = signs_of(unit)
+        put_sketches(self._sketches, places, unit)
         self._most_cut = max(self._most_cut, float(cut.max()))
 
 

@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 
 from service.index.resident import scanning
 from service.index.resident.scanning import (
-    HIDDEN,
     half_dots,
     halved,
     kth_greatest,
     nearest_rows,
-    sign_sums,
     widened,
 )
 
@@ -74,32 +72,6 @@ def test_the_nearest_rows_of_int8_are_those_of_exact_sums(
             patch.setattr(scanning, "row_dots", None)
         found = nearest_rows(query, rows, scales, wanted, most, slack)
     assert found.tolist() == looked_at[near[looked_at] >= least].tolist()
-
-
-@pytest.mark.parametrize("is_shared", [False, True])
-@pytest.mark.parametrize("is_compiled", [False, True])
-@given(
-    seed=st.integers(0, 2**32),
-    size=st.sampled_from([1, 130, 1001]),
-    dimensions=st.integers(1, 1030),
-    share=st.sampled_from([0.0, 0.1, 1.0]),
-)
-def test_numbers_are_summed_where_signs_are_set(
-    *, is_compiled: bool, is_shared: bool, seed: int, size: int, dimensions: int, share: float
-) -> None:
-    if is_compiled and scanning.row_dots is None:
-        pytest.skip("NOT TRIED: no C compiler when this was installed")
-    chance = np.random.default_rng(seed)
-    is_set = chance.random((size, dimensions)) < 0.5
-    numbers = chance.integers(-8, 8, dimensions).astype(np.int8)
-    wanted = chance.random(size) < share
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
-        patch.setattr(scanning, "_BLOCK_ROWS", 300)
-        if not is_compiled:
-            patch.setattr(scanning, "row_dots", None)
-        sums = sign_sums(numbers, np.packbits(is_set, axis=1), wanted)
-    assert sums.tolist() == np.where(wanted, is_set @ numbers.astype(int), HIDDEN).tolist()
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 16, 100, 384, 1025]))

@@ -248,10 +248,10 @@ def test_a_page_larger_than_one_step_of_rounding() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
-def test_a_first_look_by_signs_finds_nearly_all(share: float) -> None:
+def test_a_first_look_by_sketches_finds_nearly_all(share: float) -> None:
     vectors = random_vectors(SEED, 20_000, 384, 2.0)
     index = filled(vectors)
-    index.fewest_for_signs = 1000
+    index.fewest_for_sketches = 1000
     index.finish()
     assert index._share is not None
     chance = np.random.default_rng(SEED + 1)
@@ -269,30 +269,31 @@ def test_a_first_look_by_signs_finds_nearly_all(share: float) -> None:
     assert np.mean(found) >= 0.99
 
 
-@pytest.mark.parametrize(("dimensions", "looks_first"), [(384, False), (1024, True)])
-def test_short_vectors_are_compared_as_a_whole(
-    monkeypatch: pytest.MonkeyPatch, dimensions: int, *, looks_first: bool
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_without_the_instruction_all_are_compared(
+    monkeypatch: pytest.MonkeyPatch, *, is_quick: bool
 ) -> None:
     monkeypatch.setattr("service.index.resident.vectors.FEWEST", 1000)
-    index = filled(random_vectors(SEED, 2000, dimensions, 2.0))
+    monkeypatch.setattr("service.index.resident.vectors.is_fast", lambda: is_quick)
+    index = filled(random_vectors(SEED, 20_000, 128, 2.0))
     index.finish()
-    assert (index._share is not None) == looks_first
+    assert (index._share is not None) == is_quick
 
 
-def test_where_signs_tell_nothing_all_are_compared() -> None:
-    # All numbers are positive: no sign differs.
+def test_where_no_share_fits_all_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.index.resident.vectors.fitting_share", lambda *_: None)
     vectors = np.random.default_rng(SEED).uniform(0.1, 1.0, size=(3000, 64)).astype("f4")
     index = filled(vectors)
-    index.fewest_for_signs = 1000
+    index.fewest_for_sketches = 1000
     index.finish()
     everything = np.ones(len(vectors), np.bool_)
     agree(index, vectors, vectors[7], everything, 100)
 
 
-def test_signs_follow_what_is_written_and_removed() -> None:
+def test_sketches_follow_what_is_written_and_removed() -> None:
     vectors = random_vectors(SEED, 4000, 128, 1.0)
     index = filled(vectors)
-    index.fewest_for_signs = 1000
+    index.fewest_for_sketches = 1000
     index.finish()
     everything = np.ones(len(vectors), np.bool_)
     for row in (5, 17):
