@@ -137,8 +137,10 @@ class VectorIndex:
         self._coarse = grown(self._coarse, size)
         self._scales = grown(self._scales, size)
         self._fine = grown(self._fine, size)
-        self._sketches = grown(self._sketches, blocks_of(size))
-        self._is_present = grown(self._is_present, size)
+        is_present = grown(self._is_present, size)
+        # It has more room than it was asked for: of sketches there must be as much.
+        self._sketches = grown(self._sketches, blocks_of(len(is_present)))
+        self._is_present = is_present
 
     def check(self, vector: Floats) -> None:
         """Raise UnfitVector for a vector of another length, or without a direction."""

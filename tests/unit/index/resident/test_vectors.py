@@ -314,3 +314,19 @@ def test_what_was_rounded_by_the_store_is_the_same_vector() -> None:
     # What is a little longer than that is no unit vector.
     longer = filled(unit * np.float32(1.0004))
     assert np.linalg.norm(longer._fine.astype(np.float32), axis=1) == pytest.approx(1, abs=2e-4)
+
+
+def test_an_index_that_grows_has_a_sketch_for_every_row_that_it_has_room_for() -> None:
+    vectors = random_vectors(SEED, 12_000, 64, 2.0)
+    index = VectorIndex(64)
+    index.fewest_for_sketches, index._share = 1, 0.1
+    for start in range(0, len(vectors), 500):
+        rows = range(start, start + 500)
+        index.put(rows, vectors[start : start + 500])
+        # As a mask of the index is: with the room that its columns have.
+        mask = np.ones(2 * len(vectors), np.bool_)
+        assert start in index.search(vectors[start], mask, 5)[0]
+    restored = VectorIndex.restore(index.save())
+    restored.fewest_for_sketches = 1
+    restored.put([len(vectors)], vectors[:1])
+    assert len(vectors) in restored.search(vectors[0], mask, 5)[0]
