@@ -17,6 +17,7 @@ from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.engine import ResidentEngine
+from service.index.resident.vectors import VectorIndex
 from service.records import Filters
 from service.search import ranking
 from service.search.hybrid import hybrid_search
@@ -174,7 +175,7 @@ async def test_a_short_scan_needs_no_thread(
         await opened.push(*_NOTES)
         engine = cast("ResidentEngine", opened.engine)
         await engine.sizes(["main"])
-        monkeypatch.setattr(AgentIndex, "memories", property(lambda _: memories))
+        monkeypatch.setattr(VectorIndex, "numbers_compared", property(lambda _: 384 * memories))
         monkeypatch.setattr(AgentIndex, "by_vector", by_vector)
         await engine.by_vector(np.ones(384, np.float32), Filters(), 10)
     assert [one is threading.current_thread() for one in threads] == [is_here]

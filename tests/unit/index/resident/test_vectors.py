@@ -330,3 +330,12 @@ def test_an_index_that_grows_has_a_sketch_for_every_row_that_it_has_room_for() -
     restored.fewest_for_sketches = 1
     restored.put([len(vectors)], vectors[:1])
     assert len(vectors) in restored.search(vectors[0], mask, 5)[0]
+
+
+def test_sketches_make_a_search_as_short_as_one_of_fewer_numbers() -> None:
+    index = filled(random_vectors(SEED, 2000, 64, 2.0))
+    assert index.numbers_compared >= 2000 * 64
+    index.fewest_for_sketches = 1000
+    assert index.numbers_compared >= 2000 * 64
+    index._share = 0.02
+    assert 500 * 64 < index.numbers_compared < 1000 * 64
