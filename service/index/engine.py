@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from service.index.evidence import Evidence, Floats, Names, Question
+from service.index.evidence import Evidence, Floats, Question
 from service.index.links import Links
 from service.records import Concept, ConceptId, Filters, Memory, Related, RelatedEdge, Scored
 
@@ -117,11 +117,11 @@ class Engine(Protocol):
         that stands in a single memory links nothing either. A memory without any has ().
         """
 
-    async def concepts_named(self, agents: Sequence[str], names: Names) -> list[Concept]:
-        """Return the concepts of several names that go by some of these, by id.
+    async def concepts_named(self, agents: Sequence[str], question: Question) -> list[Concept]:
+        """Return the concepts of several names that a question names, by id.
 
-        Names are as in `evidence.Question`. A concept of one name is left out: who mentions it
-        holds the words of its name.
+        A concept of one name is left out: who mentions it holds the words of its name. The
+        question's vector is not looked at.
         """
 
     async def memories_of_concepts(

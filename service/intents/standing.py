@@ -78,8 +78,8 @@ async def say(
     standing = await _open(db, agent, scope, now)
     if not any(one.when for one in standing):
         return []
-    names = (await read_texts(len(text), Question.read, text, None)).names
-    concepts = {concept.id[1] for concept in await engine.concepts_named([agent], names)}
+    question = await read_texts(len(text), Question.read, text, None)
+    concepts = {concept.id[1] for concept in await engine.concepts_named([agent], question)}
     found = await read_texts(len(text), coming_up, standing, text, concepts, now)
     said = await fire(db, agent, [one.id for one in found], now)
     return [one for one in found if one.id in said]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service.index.engine import Engine
-from service.index.evidence import Names
+from service.index.evidence import Question
 from service.records import Filters, Scored
 from service.search.concept_votes import Seed, vote
 from service.text.words import query_words, quoted_phrases
@@ -41,13 +41,13 @@ async def by_words(
 
 
 async def by_names(
-    engine: Engine, names: Names, agents: Sequence[str], limit: int, caps: Mapping[str, int]
+    engine: Engine, question: Question, agents: Sequence[str], limit: int, caps: Mapping[str, int]
 ) -> list[str]:
     """Return memories that mention what the question names, under whatever other name.
 
     At most `limit`, those of the rarest concepts first; `caps` as in by_concepts.
     """
-    named = await engine.concepts_named(agents, names)
+    named = await engine.concepts_named(agents, question)
     linking = [one for one in named if one.memories <= caps.get(one.id[0], 0)]
     if not linking:
         return []

@@ -42,13 +42,18 @@ ByWords = tuple[list[Scored], Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What is there before a turn: found by words and by meaning, the question with its vector."""
+    """What is there before a turn: found by words and by meaning, the question with its vector.
+
+    `named` are memories that mention what it names; `caps` as in by_concepts.
+    """
 
     by_words: ByWords
     near: Sequence[Scored]
     question: Question
     missing: ServiceError | None
     moments: Moments | None
+    named: Sequence[str]
+    caps: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +120,18 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
 
 async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) -> Looks:
     """Ask for the vector, meanwhile for all that needs none, then for what is near to it."""
-    direct = max(_CANDIDATES, query.limit)
+    direct, engine, agents = max(_CANDIDATES, query.limit), searcher.engine, query.filters.agents
     async with _asked_to_embed(searcher, query, stages) as embedded:
         by_words = await _by_text(searcher, query, direct, stages)
-        moments = await moments_named(searcher.engine, query.text, query.filters)
+        moments = await moments_named(engine, query.text, query.filters)
         question = await read_texts(len(query.text), Question.read, query.text, None)
+        caps, named = await caps_of(searcher, agents), list[str]()
+        if query.weights.get("text", 0) > 0:
+            named = await by_names(engine, question, agents, _CANDIDATES, caps)
         vector, missing = await embedded
     near = await _by_vector(searcher, query, vector, direct, stages)
     question = Question(question.words, vector, question.names)
-    return Looks(by_words, near, question, missing, moments)
+    return Looks(by_words, near, question, missing, moments, named, caps)
 
 
 @asynccontextmanager
@@ -144,15 +152,11 @@ async def find_candidates(
     searcher: Searcher, query: SearchQuery, looks: Looks, stages: Stages
 ) -> Candidates:
     """Return what the default fusion scores."""
-    engine, filters, near = searcher.engine, query.filters, looks.near
     (text, phrases), question, moments = looks.by_words, looks.question, looks.moments
-    stages.counts |= {"vector": len(near), "text": len(text)}
-    happened = await _happened(engine, query, moments, question.vector)
-    caps = await caps_of(searcher, filters.agents)
-    others = [*happened]
-    if query.weights.get("text", 0) > 0:
-        others += await by_names(engine, question.names, filters.agents, _CANDIDATES, caps)
-    return Candidates(question, text, near, caps, phrases, moments, others)
+    stages.counts |= {"vector": len(looks.near), "text": len(text)}
+    happened = await _happened(searcher.engine, query, moments, question.vector)
+    others = [*happened, *looks.named]
+    return Candidates(question, text, looks.near, looks.caps, phrases, moments, others)
 
 
 async def _happened(

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, ClassVar, Final
 
 from service.index.database import evidence as stored_evidence
-from service.index.evidence import Evidence, Names, Question
+from service.index.evidence import Evidence, Question
 from service.index.links import Links
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import (
@@ -182,9 +182,9 @@ class DatabaseEngine:
             for row in rows
         }
 
-    async def concepts_named(self, agents: Sequence[str], names: Names) -> list[Concept]:
+    async def concepts_named(self, agents: Sequence[str], question: Question) -> list[Concept]:
         """Look names up among merged and declared concepts."""
-        named = await stored_evidence.named_in(self.db, agents, names)
+        named = await stored_evidence.named_in(self.db, agents, question.names)
         return sorted(named.concepts, key=lambda concept: concept.id)
 
     async def memories_of_concepts(

@@ -64,8 +64,9 @@ class AgentIndex:
         self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
         self.keys: list[str] = []
         self.rows: dict[str, int] = {}
-        # What was found of the question that was asked last.
+        # What was found of the question that was asked last, and what it names.
         self.told: object = None
+        self.named: object = None
         # Memories whose vector cannot stand among the others, and why.
         self.unfit: dict[str, str] = {}
 
@@ -289,7 +290,7 @@ class AgentIndex:
         order = np.lexsort((-moments, -scores))
         rows, scores, moments = rows[order], scores[order], moments[order]
         keys = [self.keys[row] for row in rows.tolist()]
-        best = list(map(Scored, keys, scores.tolist()))
+        best = Scored.each(keys, scores.tolist())
         if ((scores[1:] == scores[:-1]) & (moments[1:] == moments[:-1])).any():
             newest = dict(zip(keys, moments.tolist(), strict=True))
             best.sort(key=lambda hit: (-hit.score, -newest[hit.id], hit.id))

@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import chain, islice
 from typing import Final, TypeVar
 
-from service.index.evidence import Evidence, Names, Question, join
+from service.index.evidence import Evidence, Question, join
 from service.index.links import Links
 from service.index.links import join as join_links
 from service.index.resident.agent_index import AgentIndex
@@ -203,9 +203,9 @@ class ResidentEngine:
         )
         return dict(chain.from_iterable(part.items() for part in answers))
 
-    async def concepts_named(self, agents: Sequence[str], names: Names) -> list[Concept]:
+    async def concepts_named(self, agents: Sequence[str], question: Question) -> list[Concept]:
         """Return the concepts of several names that go by some of these."""
-        answers = await self._look_up(agents, lambda i: concepts_named(i, names))
+        answers = await self._look_up(agents, lambda i: concepts_named(i, question))
         return sorted(chain.from_iterable(answers), key=lambda concept: concept.id)
 
     async def memories_of_concepts(

@@ -5,10 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from service.index.evidence import Names
+from service.index.evidence import Question
 from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.concept_links import follow_concepts
+from service.index.resident.values import Named
 from service.records import Concept, ConceptId, Related, RelatedEdge
 
 _OF_MEMORIES: Final = frozenset({"memory", "references"})
@@ -25,10 +26,10 @@ def concepts_of(
         }
 
 
-def concepts_named(index: AgentIndex, names: Names) -> list[Concept]:
-    """Return the concepts of several names that go by some of these."""
+def concepts_named(index: AgentIndex, question: Question) -> list[Concept]:
+    """Return the concepts of several names that a question names."""
     with index.lock:
-        return list(index.graph.concepts_named(names))
+        return list(Named.of(index, question).concepts)
 
 
 def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list[str]]:

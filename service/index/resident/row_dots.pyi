@@ -6,7 +6,7 @@ def nearest_rows(
     query: NDArray[np.int8],
     rows: NDArray[np.int8],
     scales: NDArray[np.float32],
-    wanted: NDArray[np.uint8],
+    wanted: NDArray[np.intp],
     most: int,
     slack: float,
     found: NDArray[np.intp],

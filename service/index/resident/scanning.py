@@ -41,31 +41,27 @@ def nearest_rows(
     query: NDArray[np.int8],
     rows: NDArray[np.int8],
     scales: NDArray[np.float32],
-    wanted: NDArray[np.bool_],
+    wanted: NDArray[np.intp],
     most: int,
     slack: float,
 ) -> NDArray[np.intp]:
-    """Return the rows whose dot product times their scale is among the `most` greatest, ascending.
+    """Return the rows whose dot product times their scale is among the `most` greatest.
 
     And those whose product is no less than the last of these less the slack. Only wanted rows are
-    looked at. The GIL is released meanwhile.
+    looked at, and come in their order. The GIL is released meanwhile.
     """
 
     def scan(part: slice) -> tuple[Array, Array]:
         size = part.stop - part.start
+        found, near = wanted[part], np.empty(size, np.float32)
         if row_dots:
-            found, near = np.empty(size, np.intp), np.empty(size, np.float32)
-            told = row_dots.nearest_rows(
-                _DOT, query, rows[part], scales[part], wanted[part].view(np.uint8), most, slack,
-                found, near,
-            )  # fmt: skip
-            found, near = found[:told], near[:told]
-        elif len(found := np.flatnonzero(wanted[part])):
-            dots = np.asarray(numkong.cdist(query[None], rows[part][found], "dot"), np.float32)
-            near = dots.reshape(-1) * scales[part][found]
-        else:  # of which numkong makes an error
-            near = np.empty(0, np.float32)
-        return part.start + found, near
+            kept = np.empty(size, np.intp)
+            told = row_dots.nearest_rows(_DOT, query, rows, scales, found, most, slack, kept, near)
+            found, near = kept[:told], near[:told]
+        elif size:  # of nothing numkong makes an error
+            dots = np.asarray(numkong.cdist(query[None], rows[found], "dot"), np.float32)
+            near = dots.reshape(-1) * scales[found]
+        return found, near
 
     parts = shared(len(wanted), scan, _SHARED_ROWS)
     found, near = map(np.concatenate, zip(*parts, strict=True))

@@ -111,7 +111,7 @@ class TextIndex:
 
         A row without a text has no words. No two of the words may have one stem.
         """
-        told, frequencies = self._where(words)
+        told, frequencies = self.look_up(words)
         counts = np.zeros((len(rows), len(words)), np.float32)
         lengths = np.zeros(len(rows), np.float32)
         places = self._places.take(rows, mode="clip")
@@ -120,8 +120,11 @@ class TextIndex:
             count_terms(columns, part.lengths, places, slot, counts, lengths)
         return Counted(counts, lengths, frequencies)
 
-    def _where(self, words: Sequence[str]) -> tuple[Sequence[_Told], Floats]:
-        """Return how often each word stands in the documents of each part, and in how many."""
+    def look_up(self, words: Sequence[str]) -> tuple[Sequence[_Told], Floats]:
+        """Return how often each word stands in the documents of each part, and in how many.
+
+        It is kept for whoever asks next for the same words, the same object.
+        """
         asked = self._asked
         if asked and asked[0] is words:
             return asked[1:]

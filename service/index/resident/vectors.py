@@ -220,12 +220,11 @@ class VectorIndex:
         # All are longer by what the question was divided by.
         slack /= float(scale[0])
         if count < self.fewest_for_sketches or not self._share:
-            return nearest_rows(query[0], self._coarse, self._scales, wanted, most, slack)
+            rows = np.flatnonzero(wanted)
+            return nearest_rows(query[0], self._coarse, self._scales, rows, most, slack)
         looked_at = max(int(self._share * count), _LOOKED_AT * limit)
         rows = nearest_by_sketches(unit[: self.scanned], self._sketches, wanted, looked_at)
-        coarse, scales = self._coarse.take(rows, axis=0), self._scales.take(rows)
-        every, slack = np.ones(len(rows), np.bool_), slack * _LIKELY
-        return rows[nearest_rows(query[0], coarse, scales, every, most, slack)]
+        return nearest_rows(query[0], self._coarse, self._scales, rows, most, slack * _LIKELY)
 
     def finish(self) -> None:
         """Find out how many must be looked at twice, if there are many more than last time."""

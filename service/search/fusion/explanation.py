@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
+from itertools import count
+from typing import Final
 
 from service.index.evidence import Floats
 from service.search.fusion.graph_paths import Trail
@@ -12,6 +12,11 @@ from service.search.fusion.places import places_of
 from service.search.fusion.rrf import SignalHit
 from service.search.fusion.scoring import PLACES, Scores
 from service.search.signals.signal import Candidates
+
+# What an index is asked by comes first, then the others by name.
+_SEARCHED: Final = ("vector", "text")
+_NAMES: Final = (*_SEARCHED, *sorted(PLACES.keys() - set(_SEARCHED)))
+_ORDER: Final = [PLACES[name] for name in _NAMES]
 
 
 class Explanation:
@@ -30,7 +35,8 @@ class Explanation:
         candidates: Candidates,
     ) -> None:
         self._scores, self._trails, self._gained = scores, trails, gained
-        self._searched = {"vector": candidates.vector, "text": candidates.text}
+        hits = candidates.vector, candidates.text
+        self._searched = dict(zip(_SEARCHED, hits, strict=True))
 
     def signals(self, key: str) -> dict[str, SignalHit]:
         """Return what each signal says of a memory; a silent one is absent."""
@@ -51,8 +57,8 @@ class Explanation:
         row, ranks = self._rows[key], self._ranks
         shares, values = ranks.shares[:, row].tolist(), ranks.values[:, row].tolist()
         places = places_of(ranks.ranked, row, ranks.keys)
-        for name, share, value, place in zip(ranks.names, shares, values, places, strict=True):
-            found = ranks.found.get(name, {})
+        for name, share, value, place in zip(_NAMES, shares, values, places, strict=True):
+            found = self._found.get(name, {})
             if key in found:
                 rank, score = found[key]
                 yield name, SignalHit(rank, score, share=share)
@@ -61,22 +67,24 @@ class Explanation:
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return {key: row for row, key in enumerate(self._scores.total)}
+        return dict(zip(self._scores.total, count(), strict=False))
 
     @cached_property
-    def _ranks(self) -> "_Ranks":
-        names = (*self._searched, *sorted(PLACES.keys() - self._searched.keys()))
-        found = {
+    def _found(self) -> dict[str, dict[str, tuple[int, float]]]:
+        """The rank and score that an index gave, by signal and id."""
+        return {
             name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
             for name, hits in self._searched.items()
         }
-        shares = self._scores.shares[[PLACES[name] for name in names]]
-        values, is_ranked, rows = shares.copy(), shares > 0, self._rows
-        values[: len(found)] = self._scores.values[[PLACES[name] for name in self._searched]]
-        for number, name in enumerate(self._searched):
-            is_ranked[number, [rows[key] for key in found[name] if key in rows]] = False
-        ranked = np.where(is_ranked, values, np.float32(0))
-        return _Ranks(names, found, shares, values, ranked, list(self._rows))
+
+    @cached_property
+    def _ranks(self) -> "_Ranks":
+        shares, values, rows = self._scores.shares[_ORDER], self._scores.values[_ORDER], self._rows
+        values[len(_SEARCHED) :] = shares[len(_SEARCHED) :]
+        ranked = values * (shares > 0)
+        for number, name in enumerate(_SEARCHED):
+            ranked[number, [rows[key] for key in self._found[name] if key in rows]] = 0
+        return _Ranks(shares, values, ranked, list(rows))
 
     @cached_property
     def _bonus_ranks(self) -> Mapping[str, Mapping[str, int]]:
@@ -95,11 +103,9 @@ class Explanation:
 class _Ranks:
     """Of each signal [signal, memory]: shares, values, and those of what no index found.
 
-    `found` has, by name and id, the rank and score that the index gave; `keys` are the ids.
+    `keys` are the ids; the signals are those of _NAMES.
     """
 
-    names: tuple[str, ...]
-    found: Mapping[str, Mapping[str, tuple[int, float]]]
     shares: Floats
     values: Floats
     ranked: Floats

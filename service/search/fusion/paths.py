@@ -9,7 +9,10 @@ from service.text.titles import title_of
 
 def with_titles(hit: Fused, memories: Mapping[str, Memory]) -> Fused:
     """Return the hit with its paths beginning at a title; without those of absent memories."""
-    told = {name: _with_title(said, memories) for name, said in hit.signals.items()}
+    told = {
+        name: _with_title(said, said.path, memories) if said.path else said
+        for name, said in hit.signals.items()
+    }
     return hit._replace(signals=told)
 
 
@@ -34,10 +37,10 @@ def _from_summary(signal: SignalHit, key: str, summaries: Mapping[str, str]) -> 
     return signal._replace(path=None if seed == key else (seed, *concepts))
 
 
-def _with_title(signal: SignalHit, memories: Mapping[str, Memory]) -> SignalHit:
-    if not signal.path:
-        return signal
-    seed, *concepts = signal.path
+def _with_title(
+    signal: SignalHit, path: tuple[str, ...], memories: Mapping[str, Memory]
+) -> SignalHit:
+    seed, *concepts = path
     if seed not in memories:
         return signal._replace(path=None)
     return signal._replace(path=(title_of(memories[seed].title, memories[seed].content), *concepts))

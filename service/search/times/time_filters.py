@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import repeat
 from typing import Final
 
 from service.index.engine import Engine
@@ -48,7 +49,7 @@ async def moments_named(engine: Engine, text: str, filters: Filters) -> Moments 
 
 async def visible_within(engine: Engine, keys: Sequence[str], spans: Sequence[Filters]) -> set[str]:
     """Return those of the memories that pass at least one of the filters."""
-    hits = [Scored(key, 0.0) for key in keys]
+    hits = Scored.each(keys, repeat(0.0))
     found = [await engine.keep_visible(hits, span, len(hits)) for span in spans]
     return {hit.id for each in found for hit in each}
 

@@ -70,7 +70,7 @@ def test_the_nearest_rows_of_int8_are_those_of_exact_sums(
         patch.setattr(scanning, "_SHARED_ROWS", 0 if is_shared else 2**20)
         if not is_compiled:
             patch.setattr(scanning, "row_dots", None)
-        found = nearest_rows(query, rows, scales, wanted, most, slack)
+        found = nearest_rows(query, rows, scales, looked_at, most, slack)
     assert found.tolist() == looked_at[near[looked_at] >= least].tolist()
 
 
