@@ -1,7 +1,6 @@
 """The stretch of a text that fits a question; pure."""
 
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -52,9 +51,9 @@ def _occurrences(text: str, words: Sequence[str]) -> Iterator[tuple[int, int, st
 def _densest(places: Sequence[tuple[int, int, str]]) -> int:
     """Return the start of the first stretch with the most different words; 0 if there are none."""
     most, best, first = 0, 0, 0
-    inside: Counter[str] = Counter()
+    inside: dict[str, int] = {}
     for last, (_, end, word) in enumerate(places):
-        inside[word] += 1
+        inside[word] = inside.get(word, 0) + 1
         while first < last and end - places[first][0] > SNIPPET_CHARACTERS - _LEAD_CHARACTERS:
             _leave(inside, places[first][2])
             first += 1
@@ -63,7 +62,7 @@ def _densest(places: Sequence[tuple[int, int, str]]) -> int:
     return best
 
 
-def _leave(inside: Counter[str], word: str) -> None:
+def _leave(inside: dict[str, int], word: str) -> None:
     inside[word] -= 1
     if not inside[word]:
         del inside[word]

@@ -24,10 +24,12 @@ def title_of(title: str, content: str) -> str:
 
     That is its first line with text, without the marks around it, of at most 80 characters.
     """
+    if title:
+        return title
     lines = (line.strip(" #*->`\t") for line in content.splitlines() if line.strip())
     first = next(lines, "")
-    if title or len(first) <= _MOST_DERIVED_CHARACTERS:
-        return title or first
+    if len(first) <= _MOST_DERIVED_CHARACTERS:
+        return first
     return f"{first[: _MOST_DERIVED_CHARACTERS - 1].rstrip()}…"
 
 

@@ -26,17 +26,21 @@ def count_terms(
     Of each term `columns` has a count for each document, of one byte or two; None where it stands
     in none. `sizes` are the lengths of documents; places are as in TextIndex, of this slot.
     """
+    here = np.empty(len(places), np.intp)
+    rows, found = here, 0
     for row in range(len(places)):
         if places[row] >> 16 == slot:
             lengths[row] = sizes[places[row] & 0xFFFF]
+            rows[found] = row
+            found += 1
     for term in range(len(columns)):
         column = columns[term]
         if column is None:
             continue
         width, held = column.itemsize, column.view(np.uint8)
-        for row in range(len(places)):
-            if places[row] >> 16 == slot:
-                at = (places[row] & 0xFFFF) * width
-                counts[row, term] = held[at]
-                if width > 1:
-                    counts[row, term] += 256.0 * held[at + 1]
+        for place in range(found):
+            row = rows[place]
+            at = (places[row] & 0xFFFF) * width
+            counts[row, term] = held[at]
+            if width > 1:
+                counts[row, term] += 256.0 * held[at + 1]

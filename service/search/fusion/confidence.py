@@ -8,6 +8,7 @@ the other half, how often an answer of a given confidence is right.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 import numpy as np
@@ -74,8 +75,8 @@ def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
     evidence = values.features.evidence
     cosines = evidence.values["cosines"][: evidence.candidates]
     known = cosines[~np.isnan(cosines)]
-    keys = values.keys
-    first = [keys.index(hit.id) for hit in fused[:_FIRST] if hit.id in keys]
+    places = dict(zip(values.keys, count(), strict=False))
+    first = [places[hit.id] for hit in fused[:_FIRST] if hit.id in places]
     coverage, speaker = _coverage_of(values.features, first)
     return Certainty(
         float(known.max()) if len(known) else None,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def _further(
     trails = [trail for beam in beams for trail in beam]
     scored = np.array([scores.get(key, math.nan) for key in links.keys])
     places = np.array([[numbers.get(key, -1) for key in trail.memories] for trail in trails])
-    borders = np.cumsum([0, *map(len, beams)])
+    borders = np.array([0, *accumulate(map(len, beams))])
     found: list[dict[str, Trail]] = [{} for _ in beams]
     so_far = Beams(places, np.array([trail.total for trail in trails]), borders)
     for step in steps_further(links, _ranks(links.concepts), scored, so_far, _WIDTH):
