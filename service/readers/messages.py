@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from service.records import Commit, Vector
 from service.search.fusion.confidence import Certainty
+from service.search.fusion.rrf import Fused
 from service.search.searcher import SearchQuery
 
 LENGTH: Final = struct.Struct("<I")
@@ -73,16 +74,12 @@ class Taken:
     """Changes were taken in."""
 
 
-# Of a hit: its id, score, seed, and by signal the values of a SignalHit.
-PlainHit = tuple[str, float, str | None, Mapping[str, tuple[Any, ...]]]
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The ranking of a question, with what its stages took; `failure` is why there is none."""
 
     number: int
-    hits: Sequence[PlainHit] = ()
+    hits: Sequence[Fused] = ()
     certainty: Certainty | None = None
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)

@@ -8,9 +8,9 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from service.errors import ServiceError
@@ -20,10 +20,9 @@ from service.index.resident.index_file import save_index
 from service.index.resident.residency import Residency
 from service.readers.demand import Demand
 from service.readers.line import ReaderLine
-from service.readers.messages import UNTELLABLE, Answer, Ask, Changes, framed
+from service.readers.messages import UNTELLABLE, Ask, Changes, framed
 from service.records import Commit
 from service.redaction import loggable
-from service.search.fusion.rrf import Fused, LateSignals, SignalHit
 from service.search.searcher import Alone, Answered, Embedded, SearchQuery
 from service.settings import Settings
 from service.stages import Stages
@@ -168,7 +167,7 @@ class Readers:
         for name, spent in answer.milliseconds.items():
             stages.milliseconds[name] += spent
         stages.counts |= answer.counts
-        return _hits_of(answer), answer.certainty, missing
+        return list(answer.hits), answer.certainty, missing
 
     async def close(self) -> None:
         """End them all, and wait for that."""
@@ -229,14 +228,3 @@ class Readers:
         finally:
             # Mapped files need no name; what is deleted later shall stand in none.
             await asyncio.to_thread(partial(own.unlink, missing_ok=True))
-
-
-def _hits_of(answer: Answer) -> list[Fused]:
-    return [
-        Fused(key, score, LateSignals(partial(_told, said)), seed)
-        for key, score, seed, said in answer.hits
-    ]
-
-
-def _told(said: Mapping[str, tuple[Any, ...]]) -> dict[str, SignalHit]:
-    return {name: SignalHit(*values) for name, values in said.items()}

@@ -24,7 +24,6 @@ from service.readers.messages import (
     Changes,
     Detach,
     Expect,
-    PlainHit,
     Said,
     Taken,
     Told,
@@ -34,7 +33,6 @@ from service.readers.messages import (
 from service.readers.replicas import ReplicaEngine, Replicas
 from service.records import Vector
 from service.redaction import loggable
-from service.search.fusion.rrf import Fused
 from service.search.ranking import rank_here
 from service.search.searcher import Searcher
 from service.settings import Settings
@@ -107,14 +105,7 @@ class Reader:
             return Answer(ask.number, failure=loggable(error))
         # What it took to wait for a vector that was there is no news.
         stages.milliseconds.pop("embed", None)
-        plain = [_plain(hit) for hit in hits]
-        return Answer(ask.number, plain, certainty, dict(stages.milliseconds), stages.counts)
-
-
-def _plain(hit: Fused) -> PlainHit:
-    signals = hit.signals.items()
-    said = {name: (one.rank, one.score, one.path, one.share) for name, one in signals}
-    return hit.id, hit.score, hit.seed, said
+        return Answer(ask.number, hits, certainty, dict(stages.milliseconds), stages.counts)
 
 
 async def read(line: socket.socket) -> None:

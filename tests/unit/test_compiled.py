@@ -190,7 +190,7 @@ def of_places(chance: Chance) -> Sequence[Any]:
     values = chance.integers(0, 4, (rows, columns)).astype(np.float32)
     return (
         values,
-        int(chance.integers(0, columns)),
+        chance.integers(0, columns, int(chance.integers(0, 5))),
         [f"{n:03}" for n in chance.permutation(columns)],
     )
 

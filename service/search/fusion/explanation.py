@@ -1,12 +1,13 @@
-"""Why a memory has its score: what each signal says of it, its rank among all, and its share."""
+"""Why memories have their scores: what each signal says of them, its rank among all, its share."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
-from typing import Final
+from typing import Any, Final
 
-from service.index.evidence import Floats
+import numpy as np
+from numpy.typing import NDArray
+
 from service.search.fusion.graph_paths import Trail
 from service.search.fusion.places import places_of
 from service.search.fusion.rrf import SignalHit
@@ -17,102 +18,120 @@ from service.search.signals.signal import Candidates
 _SEARCHED: Final = ("vector", "text")
 _NAMES: Final = (*_SEARCHED, *sorted(PLACES.keys() - set(_SEARCHED)))
 _ORDER: Final = [PLACES[name] for name in _NAMES]
-
-
-class Explanation:
-    """What each signal says of the scored memories, ranked among all of them.
-
-    `vector` and `text` tell the rank and the score that the index gave; the others are ranked by
-    their shares. `trails` are those that give a memory a better score than its own, by `gained`.
-    Ranks are worked out when the first memory is asked about: what is not shown costs nothing.
-    """
-
-    def __init__(
-        self,
-        scores: Scores,
-        trails: Mapping[str, Trail],
-        gained: Mapping[str, float],
-        candidates: Candidates,
-    ) -> None:
-        self._scores, self._trails, self._gained = scores, trails, gained
-        hits = candidates.vector, candidates.text
-        self._searched = dict(zip(_SEARCHED, hits, strict=True))
-
-    def signals(self, key: str) -> dict[str, SignalHit]:
-        """Return what each signal says of a memory; a silent one is absent."""
-        said = dict(self._hits(key))
-        for name, ranks in self._bonus_ranks.items():
-            if key in ranks:
-                share = self._scores.bonuses[name][key]
-                said[name] = SignalHit(ranks[key], share, share=share)
-        if key in self._trails:
-            said["graph"] = self._graph(key, self._trails[key])
-        return said
-
-    def _hits(self, key: str) -> Iterator[tuple[str, SignalHit]]:
-        """Yield each signal that ranks a memory, and what it says of it.
-
-        What an index found has its rank and score there; behind it comes what else has a share.
-        """
-        row, ranks = self._rows[key], self._ranks
-        shares, values = ranks.shares[:, row].tolist(), ranks.values[:, row].tolist()
-        places = places_of(ranks.ranked, row, ranks.keys)
-        for name, share, value, place in zip(_NAMES, shares, values, places, strict=True):
-            found = self._found.get(name, {})
-            if key in found:
-                rank, score = found[key]
-                yield name, SignalHit(rank, score, share=share)
-            elif share > 0:
-                yield name, SignalHit(place + len(found) + 1, value, share=share)
-
-    @cached_property
-    def _rows(self) -> dict[str, int]:
-        return dict(zip(self._scores.total, count(), strict=False))
-
-    @cached_property
-    def _found(self) -> dict[str, dict[str, tuple[int, float]]]:
-        """The rank and score that an index gave, by signal and id."""
-        return {
-            name: {hit.id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
-            for name, hits in self._searched.items()
-        }
-
-    @cached_property
-    def _ranks(self) -> "_Ranks":
-        shares, values, rows = self._scores.shares[_ORDER], self._scores.values[_ORDER], self._rows
-        values[len(_SEARCHED) :] = shares[len(_SEARCHED) :]
-        ranked = values * (shares > 0)
-        for number, name in enumerate(_SEARCHED):
-            ranked[number, [rows[key] for key in self._found[name] if key in rows]] = 0
-        return _Ranks(shares, values, ranked, list(rows))
-
-    @cached_property
-    def _bonus_ranks(self) -> Mapping[str, Mapping[str, int]]:
-        return {name: _ranked(of) for name, of in sorted(self._scores.bonuses.items())}
-
-    @cached_property
-    def _trail_ranks(self) -> Mapping[str, int]:
-        return _ranked({key: trail.worth for key, trail in self._trails.items()})
-
-    def _graph(self, key: str, trail: Trail) -> SignalHit:
-        path = (trail.memories[0], *(concept.name for concept in trail.concepts))
-        return SignalHit(self._trail_ranks[key], trail.worth, path, share=self._gained[key])
+_GRAPH: Final = "graph"
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranks:
-    """Of each signal [signal, memory]: shares, values, and those of what no index found.
+class SignalTable:
+    """What each signal says of some hits, in arrays [hit, signal]: of most nobody asks.
 
-    `keys` are the ids; the signals are those of _NAMES.
+    `ranks` are from 1, and 0 where a signal is silent; `paths` are those of the graph, by hit.
     """
 
-    shares: Floats
-    values: Floats
-    ranked: Floats
-    keys: Sequence[str]
+    names: tuple[str, ...]
+    ranks: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    paths: Mapping[int, tuple[str, ...]]
+
+    def signals(self, hit: int) -> dict[str, SignalHit]:
+        """Return what each signal says of a hit; a silent one is absent."""
+        told = zip(
+            self.names, self.ranks[hit].tolist(), self.scores[hit].tolist(),
+            self.shares[hit].tolist(), strict=True,
+        )  # fmt: skip
+        path = self.paths.get(hit)
+        return {
+            name: SignalHit(rank, score, path if name == _GRAPH else None, share)
+            for name, rank, score, share in told
+            if rank
+        }
 
 
-def _ranked(values: Mapping[str, float]) -> dict[str, int]:
-    """Return the rank of each, in order: the greatest first, ties by id."""
-    ordered = sorted(values, key=lambda key: (-values[key], key))
-    return {key: rank for rank, key in enumerate(ordered, 1)}
+@dataclass(eq=False)
+class Explanation:
+    """What each signal says of `hits`, the best of the scored memories, ranked among all of these.
+
+    `vector` and `text` tell the rank and the score that the index gave; the others are ranked by
+    their shares. `trails` are those that give a memory a better score than its own, by `gained`.
+    All is worked out when the first hit is asked about, or when this is pickled: as its table.
+    """
+
+    scores: Scores
+    hits: Sequence[str]
+    trails: Mapping[str, Trail]
+    gained: Mapping[str, float]
+    candidates: Candidates
+
+    def signals(self, hit: int) -> dict[str, SignalHit]:
+        """Return what each signal says of the hit at a place; a silent one is absent."""
+        return self._table.signals(hit)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        table = self._table
+        return SignalTable, (table.names, table.ranks, table.scores, table.shares, table.paths)
+
+    @cached_property
+    def _table(self) -> SignalTable:
+        bonuses = sorted(self.scores.bonuses)
+        names = (*_NAMES, *bonuses, _GRAPH)
+        size = len(self.hits), len(names)
+        table = SignalTable(
+            names, np.zeros(size, np.intp), np.zeros(size), np.zeros(size), self._paths
+        )
+        self._tell_signals(table)
+        for place, name in enumerate(bonuses, len(_NAMES)):
+            self._tell_ranked(table, place, self.scores.bonuses[name])
+        worth = {key: trail.worth for key, trail in self.trails.items()}
+        self._tell_ranked(table, len(names) - 1, worth, self.gained)
+        return table
+
+    @property
+    def _paths(self) -> dict[int, tuple[str, ...]]:
+        return {
+            hit: (trail.memories[0], *(concept.name for concept in trail.concepts))
+            for hit, key in enumerate(self.hits)
+            if (trail := self.trails.get(key))
+        }
+
+    def _tell_signals(self, table: SignalTable) -> None:
+        """Write what the evidence gave.
+
+        What an index found has its rank and score there; behind it comes what else has a share.
+        """
+        keys = list(self.scores.total)
+        row_of = {key: row for row, key in enumerate(keys)}
+        shares, values = self.scores.shares[_ORDER], self.scores.values[_ORDER]
+        values[len(_SEARCHED) :] = shares[len(_SEARCHED) :]
+        ranked = values * (shares > 0)
+        lists = (self.candidates.vector, self.candidates.text)
+        for signal, found in enumerate(lists):
+            ranked[signal, [row_of[one.id] for one in found if one.id in row_of]] = 0
+        rows = np.array([row_of[key] for key in self.hits], np.intp)
+        told = slice(len(_NAMES))
+        table.shares[:, told], table.scores[:, told] = shares[:, rows].T, values[:, rows].T
+        behind = np.array([len(lists[n]) if n < len(lists) else 0 for n in range(len(_NAMES))])
+        places = places_of(ranked, rows, keys) + behind + 1
+        table.ranks[:, told] = np.where(table.shares[:, told] > 0, places, 0)
+        for signal, found in enumerate(lists):
+            ranks = {one.id: (rank, one.score) for rank, one in enumerate(found, 1)}
+            for hit, key in enumerate(self.hits):
+                if key in ranks:
+                    table.ranks[hit, signal], table.scores[hit, signal] = ranks[key]
+
+    def _tell_ranked(
+        self,
+        table: SignalTable,
+        signal: int,
+        scores: Mapping[str, float],
+        shares: Mapping[str, float] | None = None,
+    ) -> None:
+        """Write what is scored apart from the evidence: the greatest first, ties by id."""
+        if not scores:
+            return
+        ordered = sorted(scores, key=lambda key: (-scores[key], key))
+        ranks = {key: rank for rank, key in enumerate(ordered, 1)}
+        for hit, key in enumerate(self.hits):
+            if key in ranks:
+                table.ranks[hit, signal], table.scores[hit, signal] = ranks[key], scores[key]
+                table.shares[hit, signal] = (shares or scores)[key]

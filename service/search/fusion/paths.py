@@ -1,6 +1,7 @@
 """The graph's path to a hit: from the seed's id, which is ranked, to its title, which is read."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from service.records import Memory
 from service.search.fusion.rrf import Fused, LateSignals, SignalHit
@@ -21,12 +22,17 @@ def of_summary(hit: Fused, key: str, summaries: Mapping[str, str]) -> Fused:
 
     A path that begins at another source begins at that one's summary; none leads from `key` itself.
     """
-
-    def tell() -> Mapping[str, SignalHit]:
-        return {name: _from_summary(said, key, summaries) for name, said in hit.signals.items()}
-
     seed = None if hit.seed is None else summaries.get(hit.seed, hit.seed)
-    return Fused(key, hit.score, LateSignals(tell), None if seed == key else seed)
+    return Fused(
+        key,
+        hit.score,
+        LateSignals(partial(_of_summary, hit, key, summaries)),
+        None if seed == key else seed,
+    )
+
+
+def _of_summary(hit: Fused, key: str, summaries: Mapping[str, str]) -> Mapping[str, SignalHit]:
+    return {name: _from_summary(said, key, summaries) for name, said in hit.signals.items()}
 
 
 def _from_summary(signal: SignalHit, key: str, summaries: Mapping[str, str]) -> SignalHit:

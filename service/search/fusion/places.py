@@ -1,24 +1,36 @@
-"""The place of one memory among all by each signal; pure.
+"""The places of some memories among all by each signal; pure.
 
 Plain Python, that setup.py compiles by the types in places.pxd.
 """
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from service.index.evidence import Floats
 
+Rows = NDArray[np.intp]
 
-def places_of(values: Floats, column: int, keys: Sequence[str]) -> list[int]:
-    """Return the place of one column's value in each row, from 0: the greatest first, ties by id.
 
-    A value that is not above 0 has none, and is told as 0.
+def places_of(values: Floats, columns: Rows, keys: Sequence[str]) -> Rows:
+    """Return the place of some columns' values in each row [column, row], from 0.
+
+    The greatest comes first, ties by id. A value that is not above 0 has none, and is told as 0.
     """
-    places = []
-    for row in range(values.shape[0]):
-        value, place = values[row, column], 0
-        for other in range(values.shape[1] if value > 0 else 0):
-            place += values[row, other] > value
-            if values[row, other] == value and keys[other] < keys[column]:
-                place += 1
-        places.append(int(place))
-    return places
+    found = np.zeros((len(columns), values.shape[0]), np.intp)
+    places = found
+    for at in range(len(columns)):
+        column = columns[at]
+        for row in range(values.shape[0]):
+            value, place, equal = values[row, column], 0, 0
+            if not value > 0:  # nor NaN
+                continue
+            for other in range(values.shape[1]):
+                place += values[row, other] > value
+                equal += values[row, other] == value
+            for other in range(values.shape[1] if equal > 1 else 0):
+                if values[row, other] == value and keys[other] < keys[column]:
+                    place += 1
+            places[at, row] = place
+    return found

@@ -166,13 +166,13 @@ class _Fusion:
                 self.scores.add_share(key, name, share * greatest)
                 final[key] += share * greatest
         ordered = self.scores.best(final, self.query.limit + _SPARE)
-        why = Explanation(self.scores, better, gained, self.candidates)
+        why = Explanation(self.scores, ordered, better, gained, self.candidates)
         return [
             Fused(
                 key,
                 final[key],
-                LateSignals(partial(why.signals, key)),
+                LateSignals(partial(why.signals, hit)),
                 better[key].memories[0] if key in better else None,
             )
-            for key in ordered
+            for hit, key in enumerate(ordered)
         ]
