@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from service.index.evidence import Corpus, Names, Question, mentions_of
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.postings import MOST_COUNTED
 from service.index.resident.text import TextIndex
 from service.records import Concept
 from service.text.digests import digest_of_name
@@ -43,7 +44,8 @@ class Named:
             spellings = index.graph.spellings(names)
             subjects = {digest_of_name(name): list(places) for name, places in spellings.items()}
             named = index.named = cls(names, subjects, index.graph.concepts_named(names))
-            index.text.look_up(question.words)
+            if len(question.words) <= MOST_COUNTED:  # of more, nothing is kept
+                index.text.look_up(question.words)
         return named
 
 
