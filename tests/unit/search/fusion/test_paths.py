@@ -1,9 +1,10 @@
 """Paths of graph hits: ids while ranking, titles in the answer, nothing for what is hidden."""
 
+import pickle
 from datetime import UTC, datetime
 
 from service.records import Memory, Scored
-from service.search.fusion.paths import with_titles
+from service.search.fusion.paths import of_summary, with_titles
 from service.search.fusion.rrf import Fused, SignalHit, fuse
 
 _MOMENT = datetime(2026, 2, 13, tzinfo=UTC)
@@ -34,3 +35,10 @@ def test_a_seed_without_a_title_goes_by_the_beginning_of_its_text() -> None:
 def test_a_path_from_a_seed_that_is_not_visible_is_left_out() -> None:
     told = with_titles(_HIT, {"new": _memory("new", "New", "Words.")})
     assert told.signals == {"text": _TEXT, "graph": SignalHit(1, 0.5)}
+
+
+def test_a_summarys_hit_says_the_same_when_it_was_sent_from_a_reader() -> None:
+    hit = of_summary(_HIT, "summary", {"seed": "other", "new": "summary"})
+    sent = pickle.loads(pickle.dumps(hit))  # noqa: S301 - its own
+    assert (sent.id, sent.score, sent.seed) == ("summary", _HIT.score, None)
+    assert dict(sent.signals) == {"text": _TEXT, "graph": SignalHit(1, 0.5, ("other", "GPU"))}
