@@ -5,7 +5,8 @@ read. What was told is forgotten where the same record is written again, and whe
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 from weakref import WeakSet
@@ -73,6 +74,14 @@ class Reader:
         self._waiting.update((key, told.get(key)) for key in keys)
 
 
+@dataclass(eq=False)
+class Watch:
+    """How often one table was written since somebody looks."""
+
+    table: str
+    writes: int = 0
+
+
 class WrittenRecords:
     """Tells its readers what is written; no clock and no order, for what counts is how it is now.
 
@@ -81,6 +90,7 @@ class WrittenRecords:
 
     def __init__(self) -> None:
         self._readers: WeakSet[Reader] = WeakSet()
+        self._watches: WeakSet[Watch] = WeakSet()
         # (moment of time.monotonic, records) of writes whose end nobody knows.
         self._doubtful: list[tuple[float, frozenset[RecordKey]]] = []
 
@@ -89,6 +99,12 @@ class WrittenRecords:
         reader = Reader(self)
         self._readers.add(reader)
         return reader
+
+    def watch(self, table: str) -> Watch:
+        """Return a watch over a table; while `has_doubts` it may miss a write."""
+        watch = Watch(table)
+        self._watches.add(watch)
+        return watch
 
     def records_in(self, params: Mapping[str, Any]) -> frozenset[RecordKey]:
         """Return the records that the values of a writing query name; every write names them."""
@@ -114,10 +130,12 @@ class WrittenRecords:
         self.look_again()
         return bool(self._doubtful)
 
-    def add(self, keys: Iterable[RecordKey], rows: Mapping[RecordKey, Row] = _NO_ROWS) -> None:
+    def add(self, keys: Collection[RecordKey], rows: Mapping[RecordKey, Row] = _NO_ROWS) -> None:
         """Tell the readers of a write."""
         for reader in self._readers:
             reader.add(keys, rows)
+        for watch in self._watches:
+            watch.writes += any(table == watch.table for table, _ in keys)
 
     def doubt(self, keys: frozenset[RecordKey]) -> None:
         """Tell the readers of a write that was given up, now and again for some minutes."""

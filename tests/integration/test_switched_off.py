@@ -1,0 +1,87 @@
+"""What is switched off is asked of the store once; no answer is older than the last write."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.projects.switched_off import (
+    SWITCHED_OFF,
+    OptOut,
+    SwitchedOff,
+    refuse_any_switched_off,
+    switch_off,
+    switch_on,
+)
+from service.store.database import Database
+from tests.stores.open_store import open_store
+
+pytestmark = pytest.mark.anyio
+
+Places = list[tuple[str, str | None, str | None]]
+
+
+async def is_refused(db: Database, places: Places) -> bool:
+    try:
+        await refuse_any_switched_off(db, places)
+    except SwitchedOff:
+        return True
+    return False
+
+
+async def test_a_place_is_asked_for_once_until_something_is_switched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path) as opened:
+        db, asked, run = opened.db, [], opened.db.run
+
+        async def counted(query: Any, **params: Any) -> Any:
+            asked.append(query is SWITCHED_OFF)
+            return await run(query, **params)
+
+        monkeypatch.setattr(db, "run", counted)
+        place: Places = [("main", "harbour", "s1")]
+        for _ in range(3):
+            assert not await is_refused(db, place)
+        assert sum(asked) == 1
+        await switch_off(db, OptOut("main", scope="harbour"))
+        assert await is_refused(db, place)
+        assert await is_refused(db, [("main", None, "s1"), ("main", "harbour", None)])
+        # Another agent's project of that name is another project.
+        assert not await is_refused(db, [("other", "harbour", "s1")])
+        await switch_on(db, OptOut("main", scope="harbour"))
+        await switch_off(db, OptOut("main", session="s1"))
+        assert not await is_refused(db, [("main", "harbour", None)])
+        assert await is_refused(db, place)
+        await opened.push("The crane is red.")
+        before = sum(asked)
+        assert await is_refused(db, place)
+        assert sum(asked) == before
+
+
+async def test_while_a_write_may_happen_yet_the_store_is_asked_each_time(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        place: Places = [("main", "harbour", None)]
+        assert not await is_refused(opened.db, place)
+        opened.db.written.doubt(frozenset({("opt_out", ("main", "harbour", ""))}))
+        # As a write that was given up, and of which nobody hears when it happens.
+        await opened.ask(
+            "CREATE type::record('opt_out', ['main', 'harbour', '']) SET agent = 'main', "
+            "scope = 'harbour', created_at = time::now()"
+        )
+        assert await is_refused(opened.db, place)
+
+
+@pytest.mark.parametrize("turns", range(12))
+async def test_who_asks_while_it_is_switched_off_keeps_no_old_answer(
+    tmp_path: Path, turns: int
+) -> None:
+    async with open_store(tmp_path) as opened:
+        place: Places = [("main", "harbour", None)]
+        switching = asyncio.create_task(switch_off(opened.db, OptOut("main", scope="harbour")))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await is_refused(opened.db, place)
+        await switching
+        assert await is_refused(opened.db, place)
