@@ -17,7 +17,7 @@ written into a copy of it.
 
 import argparse
 import json
-import resource
+import re
 import shutil
 import statistics
 import subprocess
@@ -48,6 +48,7 @@ from service.store.vector_forms import FORM_OF_ENGINE
 
 console = Console(width=110)
 _DIMENSIONS = 384
+_HELD = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 _WARM_UPS = 10
 # A project whose scope the generated notes have: they are in it and in nine others.
 _PROJECT = {"name": "scope-1"}
@@ -99,14 +100,28 @@ def measure_observing(setup: Setup, service: WatchedService, path: Path, megabyt
     port = int(service.url.rpartition(":")[2])
     before, begun = service.resident(), time.perf_counter()
     command = [sys.executable, "-m", "service", "observe", str(path)]
-    subprocess.run(command, env=setup.environment(port), cwd=REPOSITORY, check=True)
+    own = most_held(subprocess.Popen(command, env=setup.environment(port), cwd=REPOSITORY))
     took, after = time.perf_counter() - begun, service.resident()
-    own = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
     size, held, most = (n / 1e6 for n in (path.stat().st_size, before.now, after.peak))
     console.print(
         f"observe of {size:.0f} MB: {took:.1f} s; the command at most {own:.0f} MB, the service "
         f"{held:.0f} MB before, {most:.0f} at most"
     )
+
+
+def most_held(process: subprocess.Popen[bytes]) -> float:
+    """Wait for a process; returns the most MB that it held. Raises CalledProcessError.
+
+    What getrusage tells of children is also that of the store's builder, and of the parent itself.
+    """
+    most = 0
+    while process.poll() is None:
+        told = _HELD.search(Path(f"/proc/{process.pid}/status").read_text(encoding="ascii"))
+        most = max(most, int(told[1]) if told else 0)
+        time.sleep(0.05)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return most / 1000
 
 
 def write_transcript(path: Path, size: int) -> None:

@@ -48,8 +48,9 @@ async def vectors_of(url: str, texts: list[str]) -> NDArray[np.float32]:
             answer = await embedder.post("/v1/embeddings", json=body)
             assert answer.status_code == 200, answer.text
             rows += [one["embedding"] for one in answer.json()["data"]]
-    vectors = np.array(rows, np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors: NDArray[np.float32] = np.array(rows, np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 async def nearest(client: httpx.AsyncClient, text: str) -> list[str]:
