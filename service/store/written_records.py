@@ -108,7 +108,10 @@ class WrittenRecords:
 
     def records_in(self, params: Mapping[str, Any]) -> frozenset[RecordKey]:
         """Return the records that the values of a writing query name; every write names them."""
-        return frozenset(_named(dict(params)))
+        # One by one: what is called `id` does not make a row of all.
+        return frozenset(
+            key for value in params.values() if isinstance(value, _MAY_NAME) for key in _named(value)
+        )
 
     def told_by(
         self, query: Query, params: Mapping[str, Any]

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from service.projects.identity import Identity
+from service.projects.moving import move
+from service.projects.registry import register
 from service.projects.switched_off import (
     SWITCHED_OFF,
     OptOut,
@@ -58,6 +61,19 @@ async def test_a_place_is_asked_for_once_until_something_is_switched(
         before = sum(asked)
         assert await is_refused(db, place)
         assert sum(asked) == before
+
+
+async def test_a_project_that_becomes_another_one_stays_switched_off(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        old, new = Identity(name="harbour"), Identity(name="port")
+        scope = await register(opened.db, "main", old)
+        await switch_off(opened.db, OptOut("main", scope=scope))
+        assert await is_refused(opened.db, [("main", scope, None)])
+        target = await register(opened.db, "main", new)
+        assert not await is_refused(opened.db, [("main", target, None)])
+        await move(opened.pipeline, "main", old, new, 100)
+        assert await is_refused(opened.db, [("main", target, None)])
+        assert not await is_refused(opened.db, [("main", scope, None)])
 
 
 async def test_while_a_write_may_happen_yet_the_store_is_asked_each_time(tmp_path: Path) -> None:
