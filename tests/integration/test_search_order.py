@@ -114,6 +114,31 @@ def watch(patch: pytest.MonkeyPatch, told: Callable[[str], object], *names: str)
         patch.setattr(ResidentEngine, name, watched(name))
 
 
+async def test_what_needs_no_vector_is_looked_up_while_a_question_is_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = list[object]()
+    async with open_store(tmp_path, form="bytes") as opened:
+        await opened.push(*_NOTES)
+        searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), opened.engine)
+        index = await opened.engine.residency.index_of("main")
+        embed = opened.vectors.embed_query
+
+        async def late(text: str, seconds: float) -> Any:
+            vector = await embed(text, seconds)
+            for _ in range(200):
+                await asyncio.sleep(0)
+            seen.append(index.told)
+            return vector
+
+        monkeypatch.setattr(opened.vectors, "embed_query", late)
+        before = index.told
+        assert (await hybrid_search(searcher, SearchQuery("Which crane is red?"))).hits
+    # What is told then is of this question, and is the same once its vector is there.
+    assert seen == [index.told]
+    assert index.told is not before
+
+
 async def test_one_search_after_the_other_ranks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

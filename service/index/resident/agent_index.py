@@ -64,9 +64,8 @@ class AgentIndex:
         self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
         self.keys: list[str] = []
         self.rows: dict[str, int] = {}
-        # What was found of the question that was asked last, and what it names.
+        # What was found of the question that was asked last.
         self.told: object = None
-        self.named: object = None
         # Memories whose vector cannot stand among the others, and why.
         self.unfit: dict[str, str] = {}
 

@@ -9,7 +9,7 @@ from service.index.evidence import Question
 from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.concept_links import follow_concepts
-from service.index.resident.values import Named
+from service.index.resident.values import Told
 from service.records import Concept, ConceptId, Related, RelatedEdge
 
 _OF_MEMORIES: Final = frozenset({"memory", "references"})
@@ -29,7 +29,7 @@ def concepts_of(
 def concepts_named(index: AgentIndex, question: Question) -> list[Concept]:
     """Return the concepts of several names that a question names."""
     with index.lock:
-        return list(Named.of(index, question).concepts)
+        return list(Told.of(index, question).concepts)
 
 
 def memories_of(index: AgentIndex, slugs: Iterable[str]) -> dict[ConceptId, list[str]]:

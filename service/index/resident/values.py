@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.evidence import Corpus, Names, Question, mentions_of
+from service.index.evidence import Corpus, Question, mentions_of
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.postings import MOST_COUNTED
 from service.index.resident.text import TextIndex
@@ -21,55 +21,42 @@ from service.text.digests import digest_of_name
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """What a question's words and names stand for in one agent's index: its vector is not needed.
+@dataclass(slots=True)
+class Told:
+    """A question, what it names in one agent's index, and what all memories say of its words.
 
     `subjects` gives the places of the words of each name, by the digest of each slug that stands
     for it; `concepts` are those of several names, with the places of their words.
     """
 
-    names: Names
+    question: Question
     subjects: Mapping[int, list[int]]
     concepts: Mapping[Concept, frozenset[int]]
-
-    @classmethod
-    def of(cls, index: AgentIndex, question: Question) -> "Named":
-        """Look them up, once for all that one search asks: while the question is embedded.
-
-        Questions are known by the identity of their names, which have no vector.
-        """
-        named, names = index.named, question.names
-        if not isinstance(named, cls) or named.names is not names:
-            spellings = index.graph.spellings(names)
-            subjects = {digest_of_name(name): list(places) for name, places in spellings.items()}
-            named = index.named = cls(names, subjects, index.graph.concepts_named(names))
-            if len(question.words) <= MOST_COUNTED:  # of more, nothing is kept
-                index.text.look_up(question.words)
-        return named
-
-
-@dataclass(slots=True)
-class Told:
-    """The question, what it names in one agent's index, and what all memories say of its words."""
-
-    question: Question
-    named: Named
     _corpus: Corpus | None = None
 
     @classmethod
     def of(cls, index: AgentIndex, question: Question) -> "Told":
-        """Return it, the same one for all that one search asks."""
+        """Look its words and names up, once for all that one search asks.
+
+        A question that is being embedded is the same one when it has its vector: it is known by its
+        names, the same object.
+        """
         told = index.told
-        if not isinstance(told, cls) or told.question is not question:
-            told = index.told = cls(question, Named.of(index, question))
+        if not isinstance(told, cls) or told.question.names is not question.names:
+            names = index.graph.spellings(question.names)
+            subjects = {digest_of_name(name): list(places) for name, places in names.items()}
+            told = cls(question, subjects, index.graph.concepts_named(question.names))
+            index.told = told
+            if len(question.words) <= MOST_COUNTED:  # of more, nothing is kept
+                index.text.look_up(question.words)
+        told.question = question
         return told
 
     def corpus_of(self, text: TextIndex, frequencies: NDArray[np.float32]) -> Corpus:
         """Return the corpus, the same one while `frequencies` are: so long nothing was written."""
         known = self._corpus
         if known is None or known.document_frequencies is not frequencies:
-            mentions = mentions_of(self.question, self.named.concepts)
+            mentions = mentions_of(self.question, self.concepts)
             known = self._corpus = Corpus(frequencies, mentions, text.documents, text.words)
         return known
 
@@ -88,15 +75,15 @@ def cosines(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.float32]:
 def is_named(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return whether the question names each memory's subject."""
     subjects = index.columns.subjects[rows].tolist()
-    return np.array([subject in told.named.subjects for subject in subjects], np.bool_)
+    return np.array([subject in told.subjects for subject in subjects], np.bool_)
 
 
 def named_words(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return which of the question's words name each memory's subject [row, word]."""
     words = np.zeros((len(rows), len(told.question.words)), np.bool_)
     for row, subject in enumerate(index.columns.subjects[rows].tolist()):
-        if subject in told.named.subjects:
-            words[row, told.named.subjects[subject]] = True
+        if subject in told.subjects:
+            words[row, told.subjects[subject]] = True
     return words
 
 
@@ -106,7 +93,7 @@ def mentioned_words(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.boo
     Of concepts that go by several names: who mentions others holds the words of their name.
     """
     words = np.zeros((len(rows), len(told.question.words)), np.bool_)
-    for concept, places in told.named.concepts.items():
+    for concept, places in told.concepts.items():
         # Faster than a sorted search: a hub is mentioned by tens of thousands.
         mentions = np.zeros(len(index.keys), np.bool_)
         mentions[np.array(index.graph.rows_of(concept.id[1]), np.intp)] = True

@@ -74,6 +74,14 @@ def test_the_nearest_rows_of_int8_are_those_of_exact_sums(
     assert found.tolist() == looked_at[near[looked_at] >= least].tolist()
 
 
+@pytest.mark.skipif(scanning.row_dots is None, reason="NOT TRIED: no C compiler")
+@pytest.mark.parametrize("wanted", [[-1, 0], [0, 3]])
+def test_a_row_that_is_not_there_is_refused(wanted: list[int]) -> None:
+    rows, query, scales = np.ones((3, 8), np.int8), np.ones(8, np.int8), np.ones(3, np.float32)
+    with pytest.raises(IndexError):
+        nearest_rows(query, rows, scales, np.array(wanted, np.intp), 1, 0.0)
+
+
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 16, 100, 384, 1025]))
 def test_halves_are_multiplied_to_1e_7_and_equal_rows_alike(seed: int, dimensions: int) -> None:
     chance = np.random.default_rng(seed)

@@ -1,0 +1,74 @@
+"""What signals say of hits: told of all when the first is asked about, and sent as one table."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+
+from service.index.evidence import Question
+from service.records import Concept, Scored
+from service.search.fusion import explanation
+from service.search.fusion.explanation import Explanation
+from service.search.fusion.graph_paths import Trail
+from service.search.fusion.rrf import Fused, LateSignals, SignalHit
+from service.search.fusion.scoring import Scale, Scores, SignalValues
+from service.search.signals.registry import WEIGHTS
+from service.search.signals.signal import Candidates
+from tests.unit.search.fusion.test_scoring import chain
+
+_HITS = ("m2", "m0", "m1")
+
+
+def explained() -> Explanation:
+    """Return what is said of three memories: words found m0, meaning m1, neither m2."""
+    values = SignalValues.of(chain([[3], [1], [2]], [3, 3, 3], [0.2, 0.9, 0.5], is_chain=False))
+    scores = Scores()
+    scores.add(values, Scale.of(values).shares(values, WEIGHTS))
+    scores.add_share("m1", "phrase", 2.0)
+    scores.add_share("m2", "phrase", 2.0)
+    question = Question(("crane",), np.ones(2, np.float32), {})
+    candidates = Candidates(question, [Scored("m0", 107.3)], [Scored("m1", 0.9)], {}, {}, None, [])
+    trail = Trail.begin("m1", 3.0).to("m2", Concept(("main", "gpu"), "GPU", 2), 5.0)
+    return Explanation(scores, _HITS, {"m2": trail}, {"m2": 0.25}, candidates)
+
+
+def test_an_index_tells_its_own_rank_and_what_it_did_not_find_comes_behind() -> None:
+    why = explained()
+    found, alone = why.signals(1), why.signals(0)
+    assert (found["text"].rank, found["text"].score) == (1, 107.3)
+    assert alone["text"].rank == 2
+    assert alone["vector"].rank == 2
+    assert why.signals(1)["vector"].rank == 3
+    assert why.signals(2)["text"].rank == 3
+    # Equal bonuses go by id; what signals nothing is not there.
+    assert why.signals(2)["phrase"] == SignalHit(1, 2.0, share=2.0)
+    assert alone["phrase"] == SignalHit(2, 2.0, share=2.0)
+    assert "phrase" not in found
+    assert "speaker" not in found
+    assert alone["graph"].path == ("m1", "GPU")
+    assert (alone["graph"].rank, alone["graph"].share) == (1, 0.25)
+    assert all(said.path is None for name, said in alone.items() if name != "graph")
+
+
+def test_nothing_is_worked_out_until_somebody_looks_and_then_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, places_of = list[int](), explanation.places_of
+    monkeypatch.setattr(
+        explanation, "places_of", lambda *args: (asked.append(len(args[1])), places_of(*args))[1]
+    )
+    why = explained()
+    hits = [Fused(key, 1.0, LateSignals(partial(why.signals, n))) for n, key in enumerate(_HITS)]
+    assert asked == []
+    assert all(dict(hit.signals) for hit in hits)
+    assert asked == [3]
+
+
+def test_hits_that_were_sent_say_the_same_and_share_one_table() -> None:
+    why = explained()
+    hits = [Fused(key, 1.0, LateSignals(partial(why.signals, n))) for n, key in enumerate(_HITS)]
+    body = pickle.dumps(hits)
+    assert body.count(b"SignalTable") == 1
+    sent = pickle.loads(body)  # noqa: S301 - its own
+    assert [dict(hit.signals) for hit in sent] == [why.signals(n) for n in range(3)]
