@@ -110,7 +110,10 @@ class WrittenRecords:
         """Return the records that the values of a writing query name; every write names them."""
         # One by one: what is called `id` does not make a row of all.
         return frozenset(
-            key for value in params.values() if isinstance(value, _MAY_NAME) for key in _named(value)
+            key
+            for value in params.values()
+            if isinstance(value, _MAY_NAME)
+            for key in _named(value)
         )
 
     def told_by(
