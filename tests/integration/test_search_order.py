@@ -121,7 +121,7 @@ async def test_what_needs_no_vector_is_looked_up_while_a_question_is_embedded(
     async with open_store(tmp_path, form="bytes") as opened:
         await opened.push(*_NOTES)
         searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), opened.engine)
-        index = await opened.engine.residency.index_of("main")
+        index = await cast("ResidentEngine", opened.engine).residency.index_of("main")
         embed = opened.vectors.embed_query
 
         async def late(text: str, seconds: float) -> Any:

@@ -1,16 +1,18 @@
 """What signals say of hits: told of all when the first is asked about, and sent as one table."""
 
 import pickle
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import pytest
 
-from service.index.evidence import Question
+from service.index.evidence import Floats, Question
 from service.records import Concept, Scored
 from service.search.fusion import explanation
 from service.search.fusion.explanation import Explanation
 from service.search.fusion.graph_paths import Trail
+from service.search.fusion.places import Rows, places_of
 from service.search.fusion.rrf import Fused, LateSignals, SignalHit
 from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.registry import WEIGHTS
@@ -54,10 +56,13 @@ def test_an_index_tells_its_own_rank_and_what_it_did_not_find_comes_behind() -> 
 def test_nothing_is_worked_out_until_somebody_looks_and_then_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked, places_of = list[int](), explanation.places_of
-    monkeypatch.setattr(
-        explanation, "places_of", lambda *args: (asked.append(len(args[1])), places_of(*args))[1]
-    )
+    asked = list[int]()
+
+    def counted(values: Floats, columns: Rows, keys: Sequence[str]) -> Rows:
+        asked.append(len(columns))
+        return places_of(values, columns, keys)
+
+    monkeypatch.setattr(explanation, "places_of", counted)
     why = explained()
     hits = [Fused(key, 1.0, LateSignals(partial(why.signals, n))) for n, key in enumerate(_HITS)]
     assert asked == []
