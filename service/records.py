@@ -58,8 +58,8 @@ class Memory(Metadata):
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """Read a row of table `memory`; fields of no concern here are left out."""
-        told = ((name, row.get(name)) for name in cls.__dataclass_fields__)
-        values = {name: value for name, value in told if value is not None}
+        known = cls.__dataclass_fields__
+        values = {name: told for name, told in row.items() if told is not None and name in known}
         for name in _LISTS:
             if name in values:
                 values[name] = tuple(values[name])
