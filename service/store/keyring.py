@@ -46,6 +46,8 @@ class Keyring:
         # When keys were used that is not written yet.
         self._used: dict[str, datetime] = {}
         self._is_shared = db.address.folder is None
+        # Keys are not read while one is written: what was read would be older than what is known.
+        self._turn = asyncio.Lock()
         self._read_at = 0.0
         # The latest moment that was seen here: a clock that is set back revives no key.
         self._latest = datetime.fromtimestamp(0, UTC)
@@ -65,10 +67,18 @@ class Keyring:
         return sorted(every, key=lambda key: (key.created_at, key.id), reverse=True)
 
     async def read(self) -> None:
-        """Read all keys from the store; raises StoreUnavailable."""
-        rows = await self._db.run(LIST_KEYS)
-        self._keys = {row["id"]: Key.from_row(row) for row in rows}
-        self._read_at = time.monotonic()
+        """Read all keys from the store; raises StoreUnavailable.
+
+        One that was revoked here stays so, whatever the store says: it may not have taken it yet.
+        """
+        async with self._turn:
+            rows = await self._db.run(LIST_KEYS)
+            ended = {key.id: key.revoked_at for key in self._keys.values() if key.revoked_at}
+            keys = [Key.from_row(row) for row in rows]
+            self._keys = {
+                key.id: replace(key, revoked_at=key.revoked_at or ended.get(key.id)) for key in keys
+            }
+            self._read_at = time.monotonic()
         used = (key.last_used_at for key in self._keys.values() if key.last_used_at)
         self._latest = max((self._latest, *used))
 
@@ -135,8 +145,9 @@ class Keyring:
         )  # fmt: skip
         row = {one.name: getattr(key, one.name) for one in fields(Key) if one.name in _WRITTEN}
         row |= {what: list(some) for what, some in row.items() if isinstance(some, tuple)}
-        await self._db.run(PUT_KEY, **row | {"id": record("key", key.id)})
-        self._keys[key.id] = key
+        async with self._turn:
+            await self._db.run(PUT_KEY, **row | {"id": record("key", key.id)})
+            self._keys[key.id] = key
         return key, secret
 
     def quota_of(self, key: str) -> Quota:
@@ -149,16 +160,19 @@ class Keyring:
         One that was revoked stays so.
         """
         secret = Secret.new(self.named(key).id)
-        await self._db.run(ROTATE_KEY, id=record("key", key), hash=secret.hash)
-        self._keys[key] = replace(self.named(key), hash=secret.hash)
+        async with self._turn:
+            await self._db.run(ROTATE_KEY, id=record("key", key), hash=secret.hash)
+            self._keys[key] = replace(self.named(key), hash=secret.hash)
         return self._keys[key], secret
 
     async def revoke(self, key: str) -> None:
-        """End a key at once, for good; one that has ended stays as it is. Raises KeyNotFound."""
-        if self.named(key).revoked_at is None:
-            now = datetime.now(UTC)
-            self._keys[key] = replace(self.named(key), revoked_at=now)
-            await self._db.run(REVOKE_KEY, id=record("key", key), revoked_at=now)
+        """End a key at once, for good; one that has ended stays as it is. Raises KeyNotFound.
+
+        It is written each time: the store may not have taken it when it was asked before.
+        """
+        ended = self.named(key).revoked_at or datetime.now(UTC)
+        self._keys[key] = replace(self.named(key), revoked_at=ended)
+        await self._db.run(REVOKE_KEY, id=record("key", key), revoked_at=ended)
 
     async def keep_noting(self) -> None:
         """Write now and then when keys were used; for ever."""

@@ -27,7 +27,7 @@ from service.index.resident.array_file import Unreadable, map_arrays, read_facts
 from service.index.resident.index_file import restore_index
 from service.index.resident.residency import Residency
 from service.index.resident.saved import Saved
-from service.index.resident.snapshots import Expected
+from service.index.resident.snapshots import Expected, facts_and_expected
 from service.index.resident.vectors import VectorIndex
 from service.memories.screening import Pushed
 from service.memories.storing import change_memory, find, remove, store
@@ -482,6 +482,48 @@ async def test_a_deletion_that_no_file_can_follow_takes_the_old_one_away(
     monkeypatch.setattr(module, "write_arrays", full)
     await residency.take_snapshots()
     assert files_in(tmp_path / "index") == []
+
+
+async def test_a_file_that_cannot_be_removed_is_given_to_no_reader(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = await fill(opened, random.Random(29), 10)
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    await residency.take_snapshots()
+    assert residency.snapshots is not None
+    assert residency.snapshots.current("main") in files_in(tmp_path / "index")
+    await remove(opened.pipeline, "main", keys[0])
+    opened.db.written.doubt(frozenset({("memory", "late")}))
+    await residency.follower.catch_up()
+
+    def fails(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(module, "remove_files", fails)
+    await residency.take_snapshots()
+    assert holds(tmp_path / "index", keys[0]) == [True]
+    assert residency.snapshots.current("main") is None
+
+
+async def test_an_agent_that_is_read_later_makes_no_older_file_current(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    for agent in ("main", "other"):
+        await store(opened.pipeline, [Pushed("the kettle", agent=agent)])
+    first = residency_of(opened.db, tmp_path / "index")
+    for agent in ("main", "other"):
+        await first.index_of(agent)
+    await first.take_snapshots()
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    assert residency.snapshots is not None
+    assert residency.snapshots.current("main") is not None
+    await store(opened.pipeline, [Pushed("the harbour")])
+    await residency.follower.catch_up()
+    _, expected = await facts_and_expected(opened.db, "other", None)
+    assert await residency.snapshots.restore(expected, PLENTY_BYTES) is not None
+    assert residency.snapshots.current("main") is None
 
 
 async def test_a_rebuilt_index_does_not_come_from_its_snapshot(

@@ -134,7 +134,11 @@ class Columns:
         for name, labels in columns._labels.items():
             labels.codes = {value: code for code, value in enumerate(facts["labels"][name])}
         for number, tags in enumerate(facts["tag_sets"]):
-            columns._tag_code((str(number),) if isinstance(tags, int) else tuple(tags))
+            # A number stands for a set that nobody has: it is none of any tags.
+            if isinstance(tags, int):
+                columns._tag_sets.code(number)
+            else:
+                columns._tag_code(tuple(tags))
         columns.summaries = {int(row): str(key) for row, key in facts["summaries"]}
         columns._codes = {name: saved.by_row[name] for name in columns._codes}
         columns._times = {name: saved.by_row[name] for name in columns._times}

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 # Of what is held and how: another number for every change of either. How words are counted may
 # change with any version of the service.
-_FORMAT: Final = 8
+_FORMAT: Final = 9
 # Below it, reading the store takes less than half a second.
 FEWEST_MEMORIES: Final = 1000
 # A snapshot is taken when nobody has written for so long, or after so long in any case: sooner
@@ -93,6 +93,8 @@ class Snapshots:
         self._follower = follower
         # Changes that the follower had counted when the last one was taken; None before the first.
         self._changes: int | None = None
+        # Its files. What could not be removed stands beside them in the folder.
+        self._own: list[Path] = []
         self._taken_at = time.monotonic()
         self._took_seconds = 0.0
 
@@ -115,7 +117,9 @@ class Snapshots:
                     "a snapshot of agent %s is not used: %s", expected.agent, loggable(error)
                 )
             else:
-                self._changes = self._changes or self._follower.changes
+                if self._changes is None:
+                    self._changes = self._follower.changes
+                self._own.append(path)
                 log.info("agent %s is read from a snapshot", expected.agent)
                 return Restored(index, mark)
         return None
@@ -136,7 +140,7 @@ class Snapshots:
         """Return an agent's file if nothing at all has changed since it was written."""
         if self._changes != self._follower.changes:
             return None
-        return next(iter(self._files(agent)), None)
+        return next((path for path in self._files(agent) if path in self._own), None)
 
     @property
     def is_good(self) -> bool:
@@ -193,12 +197,12 @@ class Snapshots:
             saved.facts |= {**told[index.agent], "stamp": stamp}
             paths.append(await asyncio.to_thread(self._write, index.agent, saved))
         await self._follower.feed.publish(stamp)
-        self._changes = changes
+        self._changes, self._own = changes, paths
         await asyncio.to_thread(self._forget_all_but, paths)
 
     async def forget(self) -> None:
         """Let go of every file, and of the log, which names what was deleted; another is due."""
-        self._changes = None
+        self._changes, self._own = None, []
         await asyncio.to_thread(self._forget_all_but, [])
         await self._follower.feed.forget()
         self._follower.deleted_at = None

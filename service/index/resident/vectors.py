@@ -180,7 +180,8 @@ class VectorIndex:
 
         Vectors may be put and removed meanwhile: of such a row nothing is promised, of others all.
         """
-        wanted = mask[: len(self._is_present)] & self._is_present[: len(mask)]
+        present = self._is_present  # it may be another one a moment later
+        wanted = mask[: len(present)] & present[: len(mask)]
         count = int(np.count_nonzero(wanted))
         if count <= max(limit, _CANDIDATES):
             return np.flatnonzero(wanted)

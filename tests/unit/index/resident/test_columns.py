@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,9 @@ START = datetime(2026, 2, 13, tzinfo=UTC)
 MOMENTS = [START + timedelta(hours=hour) for hour in range(4)]
 NOW = micros_of(MOMENTS[2])
 SCOPES = [None, "", "gpu", "home"]
-TAGS = ["a", "b", "c"]
+# As short as the numbers that stand in a file for sets of tags that nobody has.
+TAGS = ["a", "0", "1"]
+RESTART = "restart"
 WORDS = ["note", "fact", "decision"]
 
 moments = st.sampled_from(MOMENTS)
@@ -66,7 +69,7 @@ filters = st.builds(
     project=st.sampled_from([None, *SCOPES, "unheard"]),
 )
 pages = st.dictionaries(st.integers(0, ROWS - 1), facts, max_size=6)
-histories = st.lists(pages | st.integers(0, ROWS - 1), max_size=8)
+histories = st.lists(pages | st.integers(0, ROWS - 1) | st.just(RESTART), max_size=8)
 
 
 def passes(fact: Facts, asked: Filters) -> bool:
@@ -100,17 +103,25 @@ def rows_of(columns: Columns, asked: Filters) -> list[int]:
     return rows
 
 
+def restarted(columns: Columns) -> Columns:
+    """Return the columns as a file gives them back."""
+    saved = columns.save()
+    return Columns.restore(replace(saved, facts=orjson.loads(orjson.dumps(saved.facts))))
+
+
 @settings(max_examples=examples(150))
 @given(histories, filters)
 def test_any_history_passes_what_the_sentences_say(
-    history: list[dict[int, Facts] | int], asked: Filters
+    history: list[dict[int, Facts] | int | str], asked: Filters
 ) -> None:
     columns, held = Columns(), dict[int, Facts]()
     for step in history:
-        if isinstance(step, dict):
+        if step == RESTART:
+            columns = restarted(columns)
+        elif isinstance(step, dict):
             columns.put(list(step), list(step.values()))
             held |= step
-        elif step in held:
+        elif isinstance(step, int) and step in held:
             columns.remove(step)
             del held[step]
     assert rows_of(columns, asked) == sorted(row for row, one in held.items() if passes(one, asked))
@@ -193,3 +204,13 @@ def test_an_array_grows_by_a_share_and_keeps_its_rows() -> None:
     assert len(larger) == 1250
     assert larger[:1000].tolist() == array.tolist()
     assert not larger[1000:].any()
+
+
+def test_a_set_of_tags_that_nobody_has_any_more_is_no_tag_of_another() -> None:
+    columns = Columns()
+    every = [("gone",), ("0",), ("secret",)]
+    columns.put([0, 1, 2], [replace(FACT, tags=tags) for tags in every])
+    columns.remove(0)
+    columns = restarted(columns)
+    for row, tags in enumerate(every):
+        assert rows_of(columns, Filters(tags=tags)) == ([row] if row else [])

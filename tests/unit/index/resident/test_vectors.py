@@ -1,6 +1,7 @@
 """The vector index against plain numpy: nothing near is missed, whatever the mask and the data."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,6 +103,22 @@ def test_a_scan_that_cores_share_answers_as_one_alone(
     monkeypatch.setattr("service.index.resident.scanning._CORES", cores)
     assert index.candidates(vectors[7], mask, 10).tolist() == alone.tolist()
     agree(index, vectors, vectors[7], mask, 10)
+
+
+def test_a_vector_that_comes_while_others_are_looked_for_harms_nobody() -> None:
+    vectors = random_vectors(13, 70, 8, 0.3)
+    index = filled(vectors[:64])
+
+    class Interrupted(np.ndarray[Any, Any]):
+        """A mask at whose first look another thread puts a vector, which takes more room."""
+
+        def __getitem__(self, which: Any) -> Any:
+            if index.count == 64:
+                index.put([64], vectors[64:65])
+            return super().__getitem__(which)
+
+    mask = np.ones(500, np.bool_).view(Interrupted)
+    assert {*index.candidates(vectors[0], mask, 5).tolist()} >= {*range(64)}
 
 
 @settings(max_examples=examples(25))
