@@ -117,4 +117,5 @@ def test_a_client_that_does_not_read_is_cut_off(start: Start) -> None:
     with raw_client(service.url, buffer_bytes=4096) as lazy:
         lazy.send("GET /documents?path=long.md HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_until(service, 'refused_total{bound="connection_unread"}', 1)
+        assert len(lazy.until_closed()[0]) < len(text)
     wait_until(service, 'requests_running{lane="reads"}', 0)

@@ -519,13 +519,14 @@ async def test_what_was_written_before_indexed_through_is_found(replicas: Replic
 
 async def test_writers_and_readers_at_once_end_up_with_one_truth(replicas: Replicas) -> None:
     await fill(replicas.writer)
-    index = await replicas.index()
+    index, is_left = await replicas.index(), dict[str, bool]()
 
     async def write(part: int) -> None:
         for number in range(6):
             [key] = await replicas.writer.push(f"Bunny {part} {number} met the GPU.")
             if number % 2:
                 await remove(replicas.writer.pipeline, "main", key)
+            is_left[key] = not number % 2
 
     async def read() -> None:
         for _ in range(20):
@@ -535,6 +536,8 @@ async def test_writers_and_readers_at_once_end_up_with_one_truth(replicas: Repli
 
     await asyncio.gather(*(write(n) for n in range(3)), read(), read())
     await replicas.agree()
+    # What is compared with follows the same feed: of this the writers tell.
+    assert {key: index.holds(key) for key in is_left} == is_left
 
 
 async def test_an_index_joins_with_what_was_written_while_it_loaded(opened: OpenStore) -> None:

@@ -65,7 +65,11 @@ def test_many_that_say_nothing_do_not_keep_others_away() -> None:
         serve(create_app(Settings(model=NAME, max_connections=10))) as url,
         ExitStack() as stack,
     ):
-        for _ in range(30):
-            stack.enter_context(raw_client(url)).send("GET /health HT")
         wait_until_ready(url)
+        silent = [stack.enter_context(raw_client(url)) for _ in range(30)]
+        for one in silent:
+            one.send("GET /health HT")
+        for _ in range(5):
+            assert httpx.get(f"{url}/health").status_code == 200
+        assert silent[0].until_closed()[0].startswith(b"HTTP/1.1 503 ")
         wait_until(lambda: read_metrics(url).get('ended_connections_total{reason="many"}', 0) >= 20)
