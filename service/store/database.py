@@ -40,7 +40,7 @@ from service.store.schema import (
     schema_facts,
 )
 from service.store.upgrade import upgrade
-from service.store.write_log import LAST_LOGGED, SNAPSHOT, WriteLog
+from service.store.write_log import LAST_LOGGED, SNAPSHOT, Write, WriteLog
 from service.store.written_records import RecordKey, Row, WrittenRecords
 
 log = logging.getLogger(__name__)
@@ -162,10 +162,10 @@ class Database:
             raise QueryFailed("The driver cannot send a value", said=str(error)) from error
 
     @asynccontextmanager
-    async def at_rest(self) -> AsyncIterator[None]:
-        """Let nobody write meanwhile."""
+    async def at_rest(self) -> AsyncIterator[Write]:
+        """Let nobody write meanwhile but by what this gives: (text, params, patience)."""
         async with self._writing:
-            yield
+            yield self._write
 
     async def flush(self) -> None:
         """Let an embedded engine write out and give back what it holds: only closing it does that.

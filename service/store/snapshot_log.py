@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from service.store.database import Database, record
+from service.store.database import Database
 from service.store.queries import load_query
-from service.store.write_log import FORGET_SNAPSHOT, SNAPSHOT
+from service.store.write_log import SNAPSHOT
 from service.store.written_records import RecordKey
 
 LOGGED_SINCE: Final = load_query(__package__, "logged_since")
-PUBLISH_SNAPSHOT: Final = load_query(__package__, "publish_snapshot")
 
 
 async def valid_snapshot(db: Database) -> str | None:
@@ -24,14 +23,8 @@ async def logged_since(db: Database, number: int) -> set[RecordKey]:
     return {(table, tuple(key) if isinstance(key, list) else key) for table, key in every}
 
 
-async def publish_snapshot(db: Database, token: str, number: int) -> None:
-    """Call a snapshot the valid one; it holds what was written up to an entry of the log."""
-    facts = {"token": token, "number": number}
-    await db.run(PUBLISH_SNAPSHOT, id=record("meta", SNAPSHOT), facts=facts, number=number)
-
-
 async def forget_snapshot(db: Database) -> None:
     """Call no snapshot valid, and log nothing until there is one: entries name what is deleted."""
-    if db.write_log.is_on:
-        await db.run(FORGET_SNAPSHOT, id=record("meta", SNAPSHOT))
-        db.write_log.is_on, db.write_log.records = False, 0
+    async with db.at_rest() as write:
+        if db.write_log.is_on:
+            await db.write_log.forget(write)

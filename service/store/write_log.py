@@ -12,10 +12,12 @@ from service.store.driver import RecordID
 from service.store.queries import load_query
 from service.store.written_records import RecordKey
 
+# Takes the text of a query, its values, and how many times the usual wait it may take.
 Write = Callable[[str, dict[str, Any], float], Awaitable[Any]]
 
 LOG_WRITE: Final = load_query(__package__, "log_write")
 FORGET_SNAPSHOT: Final = load_query(__package__, "forget_snapshot")
+PUBLISH_SNAPSHOT: Final = load_query(__package__, "publish_snapshot")
 LAST_LOGGED: Final = load_query(__package__, "last_logged")
 
 # The key in table meta of the facts of the snapshot that is valid.
@@ -33,13 +35,15 @@ class WriteLog:
     """Counts the entries; `is_on` from the beginning of a snapshot until there is none any more.
 
     `number` is that of the last entry, `records` how many records entries have named since the
-    last snapshot.
+    last snapshot. `forgotten` counts how often the log was: a snapshot that began before lacks it.
+    Whoever changes any of it lets nobody write meanwhile.
     """
 
     def __init__(self) -> None:
         self.is_on = False
         self.number = 0
         self.records = 0
+        self.forgotten = 0
 
     def resume(self, last_number: int | None, snapshot: Mapping[str, Any]) -> None:
         """Go on where the last process ended; `snapshot` are the facts of the valid one."""
@@ -60,8 +64,7 @@ class WriteLog:
         if not named:
             return text, params
         if self.records + len(named) > MOST_LOGGED:
-            await write(FORGET_SNAPSHOT.text, {"id": RecordID("meta", SNAPSHOT)}, 1.0)
-            self.is_on, self.records = False, 0
+            await self.forget(write)
             return text, params
         self.number += 1
         self.records += len(named)
@@ -69,3 +72,16 @@ class WriteLog:
         if "BEGIN;" not in text:
             return f"{LOG_WRITE.text}\n{text}", {**params, **entry}
         return text.replace("BEGIN;", f"BEGIN;\n{LOG_WRITE.text}", 1), {**params, **entry}
+
+    async def forget(self, write: Write) -> None:
+        """Call no snapshot valid, and log nothing until there is one."""
+        await write(FORGET_SNAPSHOT.text, {"id": RecordID("meta", SNAPSHOT)}, 1.0)
+        self.is_on, self.records = False, 0
+        self.forgotten += 1
+
+    async def publish(self, write: Write, token: str, number: int) -> None:
+        """Call a snapshot the valid one; it holds what was written up to an entry."""
+        facts = {"token": token, "number": number}
+        named = {"id": RecordID("meta", SNAPSHOT), "facts": facts, "number": number}
+        await write(PUBLISH_SNAPSHOT.text, named, 1.0)
+        self.records = 0

@@ -6,9 +6,11 @@ import json
 import logging
 import os
 import random
+import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -20,7 +22,8 @@ from typing import Any
 import pytest
 
 from service.errors import WriteConflict
-from service.index.resident import array_file
+from service.index.resident import array_file, own_writes
+from service.index.resident import residency as residencies
 from service.index.resident import snapshots as module
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
@@ -436,7 +439,7 @@ async def test_what_is_deleted_leaves_the_disk(
     told_of = (
         deleted, "zanzibar", "tonight", "quay",
         index.vectors._fine[row].tobytes(), index.vectors._coarse[row].tobytes(),
-        digest("zanzibar").to_bytes(8, "little", signed=True),
+        digest("zanzibar").to_bytes(8, "little", signed=True), index.packed.get(row) or "nothing",
     )  # fmt: skip
     assert all(holds(tmp_path / "index", *told_of))
     assert (residency.snapshots.is_due(), residency.snapshots.is_good) == (False, True)
@@ -768,3 +771,160 @@ async def test_writers_do_not_wait_for_the_file(
     assert not residency.snapshots.is_good or residency.follower.deleted_at is None
     index = await fresh(opened.db, tmp_path / "index")
     assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+@pytest.mark.parametrize("is_rebuilt", [False, True])
+async def test_a_log_that_is_forgotten_while_a_file_is_written_makes_it_no_snapshot(
+    opened: OpenStore, tmp_path: Path, *, is_rebuilt: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By too much that was written, or by an index that is made anew: nothing was logged since."""
+    await fill(opened, random.Random(41), 5)
+    await take(opened.db, tmp_path / "index")
+    residency = residency_of(opened.db, tmp_path / "index")
+    opened.db.after_write = residency.follower.after_write
+    await residency.index_of("main")
+    await fill(opened, random.Random(42), 2)
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def write_slowly(path: Path, saved: Saved) -> None:
+        begun.set()
+        assert may_go_on.wait(60)
+        write_arrays(path, saved)
+
+    monkeypatch.setattr(module, "write_arrays", write_slowly)
+    taking = asyncio.create_task(residency.take_snapshots())
+    assert await asyncio.to_thread(begun.wait, 60)
+    if is_rebuilt:
+        await residency.rebuild(["main"])
+    else:
+        monkeypatch.setattr(write_log, "MOST_LOGGED", 15)
+        await fill(opened, random.Random(43), 20)
+    may_go_on.set()
+    await taking
+    assert not opened.db.write_log.is_on
+    assert await opened.db.meta("snapshot") == {}
+    await fill(opened, random.Random(44), 20)
+    await residency.close()
+    async with reopened(opened) as db:
+        index = await fresh(db, tmp_path / "index")
+        assert told(index, *WORDS) == told(await fresh(db), *WORDS)
+
+
+async def test_another_snapshot_amid_a_start_leaves_no_gap(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(opened, random.Random(45), 5)
+    await store(opened.pipeline, [Pushed("a kettle of another", agent="other")])
+    first = residency_of(opened.db, tmp_path / "index")
+    for agent in ("main", "other"):
+        await first.index_of(agent)
+    await first.take_snapshots()
+    await store(opened.pipeline, [Pushed("a second kettle of another", agent="other")])
+    async with reopened(opened) as db:
+        residency = residency_of(db, tmp_path / "index")
+        db.after_write = residency.follower.after_write
+        await residency.index_of("main")
+        # The older file was opened before it goes.
+        monkeypatch.setattr(module, "remove_files", lambda *_: None)
+        for name in ("valid_snapshot", "logged_since"):
+            ask = getattr(own_writes, name)
+
+            async def ask_and_take(*given: Any, ask: Any = ask) -> Any:
+                answer = await ask(*given)
+                await residency.take_snapshots()
+                return answer
+
+            monkeypatch.setattr(own_writes, name, ask_and_take)
+            index = await residency.index_of("other")
+            assert told(index) == told(await fresh(db, agent="other"))
+            monkeypatch.setattr(own_writes, name, ask)
+            residency._forget("other")
+
+
+async def test_a_file_that_goes_while_the_folder_is_listed_is_passed_over(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    await fill(opened, random.Random(46), 5)
+    file = await take(opened.db, tmp_path / "index")
+    file.unlink()
+    file.symlink_to(tmp_path / "gone")
+    index = await fresh(opened.db, tmp_path / "index")
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+async def test_an_index_that_comes_into_doubt_while_it_is_copied_is_in_no_file(
+    opened: OpenStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await fill(opened, random.Random(47), 5)
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    read = residency.follower._read
+
+    async def find_a_gap() -> None:
+        await read()
+        residency.follower._doubt_all()
+
+    monkeypatch.setattr(residency.follower, "_read", find_a_gap)
+    with log_of(caplog) as said:
+        await residency.take_snapshots()
+    assert "come into doubt" in said[0]
+    assert files_in(tmp_path / "index") == []
+
+
+async def test_a_flipped_bit_in_what_a_file_says_of_itself_is_refused(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    keys = await fill(opened, random.Random(48), 20)
+    file = await take(opened.db, tmp_path / "index")
+    await remove(opened.pipeline, "main", keys[3])
+    whole = file.read_bytes()
+    begins, (_, length, _) = struct.calcsize("<8sQI"), struct.unpack_from("<8sQI", whole)
+    numbers = [m.end() for m in re.finditer(b'"number":', whole[: begins + length])]
+    assert numbers
+    for place in [*numbers, *random.Random(48).sample(range(begins, begins + length), 60)]:
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        file.write_bytes(flipped)
+        with log_of(caplog) as said:
+            assert keys[3] not in (await fresh(opened.db, tmp_path / "index")).rows
+        assert "is not used: " in said[0]
+
+
+async def test_a_file_for_which_there_is_no_room_is_not_used(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await fill(opened, random.Random(49), 5)
+    await take(opened.db, tmp_path / "index")
+    residency = residency_of(opened.db, tmp_path / "index")
+    assert residency.snapshots is not None
+    _, expected = await facts_and_expected(opened.db, "main", None)
+    assert await residency.snapshots.restore(expected, PLENTY_BYTES) is not None
+    with log_of(caplog) as said:
+        assert await residency.snapshots.restore(expected, 1000) is None
+    assert "larger than MEMORY_INDEX_MEMORY_MB leaves room for" in said[0]
+
+
+async def test_a_service_takes_one_in_quiet_minutes_and_starts_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.05)
+    async with open_store(tmp_path, form="bytes") as opened:
+        await fill(opened, random.Random(50), 5)
+    settings = Settings(data_dir=tmp_path, embedding_url="http://127.0.0.1:9", _env_file=None)
+    for told_of in ("took", "is read from a snapshot"):
+        caplog.clear()
+        async with open_parts(settings) as parts, asyncio.timeout(60):
+            residency = parts.by_type()[Residency]
+            residency.expect(["main"])
+            with caplog.at_level(logging.INFO, module.__name__):
+                running = asyncio.create_task(residency.run())
+                while not any(told_of in one.getMessage() for one in caplog.records):
+                    assert not running.done()
+                    await asyncio.sleep(0.02)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert len(files_in(tmp_path / "snapshots")) == 1

@@ -15,7 +15,6 @@ from service.store.queries import load_query
 from service.store.snapshot_log import (
     forget_snapshot,
     logged_since,
-    publish_snapshot,
     valid_snapshot,
 )
 from service.store.written_records import Reader, RecordKey, Row
@@ -40,6 +39,8 @@ class OwnWrites:
         self._db = db
         self._news = db.written.reader()
         self._looks = count(1)
+        # How often the log had been forgotten when the last stamp was given.
+        self._forgotten = 0
 
     async def mark(self) -> Reader:
         """Return a place before everything that is written from now on."""
@@ -88,24 +89,32 @@ class OwnWrites:
                 msg = "a write was given up lately and may happen yet"
                 raise StampRefused(msg)
             self._db.write_log.is_on = True
+            self._forgotten = self._db.write_log.forgotten
             return {"token": uuid4().hex, "number": self._db.write_log.number}
 
     async def since_stamp(self, stamp: Mapping[str, Any]) -> Reader:
         """Return a reader of what the log names behind a stamp, if it is that of the valid one."""
         reader = self._db.written.reader()
+        logged = await logged_since(self._db, stamp["number"])
+        # Asked afterwards: with another snapshot what stands behind this stamp leaves the log.
         if await valid_snapshot(self._db) != stamp["token"]:
             msg = "it is of another store, or of another moment than the log of this one"
             raise StampRefused(msg)
-        logged = await logged_since(self._db, stamp["number"])
         # What earlier processes logged counts towards what is too much.
         self._db.write_log.records = max(self._db.write_log.records, len(logged))
         reader.add(logged)
         return reader
 
     async def publish(self, stamp: Mapping[str, Any]) -> None:
-        """Let the log begin behind a stamp."""
-        await publish_snapshot(self._db, stamp["token"], stamp["number"])
-        self._db.write_log.records = 0
+        """Let the log begin behind the last stamp.
+
+        Raises StampRefused where the log was forgotten since: it lacks what was written then.
+        """
+        async with self._db.at_rest() as write:
+            if self._db.write_log.forgotten != self._forgotten:
+                msg = "what was written meanwhile is not logged: too much, or an index is made anew"
+                raise StampRefused(msg)
+            await self._db.write_log.publish(write, stamp["token"], stamp["number"])
 
     async def forget(self) -> None:
         """Log nothing until there is a snapshot again."""

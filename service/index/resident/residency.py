@@ -262,11 +262,8 @@ class Residency:
             with suppress(ServiceError):
                 _, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
                 self._loaded_as[agent] = expected
-        await self.snapshots.take(
-            (index, self._loaded_as[agent])
-            for agent, index in self._residents.items()
-            if agent in self._loaded_as and agent not in self.doubts
-        )
+        held = ((self._loaded_as.get(agent), index) for agent, index in self._residents.items())
+        await self.snapshots.take([(one, known) for known, one in held if known], self.doubts)
 
     async def close(self) -> None:
         """Take a last snapshot where much has changed."""

@@ -8,7 +8,7 @@ store expect is not used (docs/decisions/0022).
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -154,22 +154,26 @@ class Snapshots:
             and self._follower.changes - self._changes < _FEW_CHANGES
         )
 
-    async def take(self, indexes: Iterable[tuple[AgentIndex, Expected]]) -> None:
+    async def take(
+        self, indexes: Iterable[tuple[AgentIndex, Expected]], doubts: Container[str]
+    ) -> None:
         """Write files of these indexes, and let older ones go.
 
-        Those that are small, or lack something, are left out. What goes wrong is told in the log.
+        Those that are small, lack something or are among the `doubts` are left out. What goes wrong
+        is told in the log, as is that one has come into doubt meanwhile: all stays as it was then.
         """
         chosen = [
             (index, expected)
             for index, expected in indexes
             if index.memories >= FEWEST_MEMORIES
+            and index.agent not in doubts
             and not index.beyond_budget
             and expected.fits(index)
         ]
         started = self._taken_at = time.monotonic()
         deleted_at = self._follower.deleted_at
         try:
-            await self._take(chosen)
+            await self._take(chosen, doubts)
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken: %s", loggable(error))
             if deleted_at is not None or self._follower.deleted_at is not None:
@@ -179,7 +183,9 @@ class Snapshots:
         if chosen:
             log.info("a snapshot of %d agents took %.1f s", len(chosen), self._took_seconds)
 
-    async def _take(self, chosen: Sequence[tuple[AgentIndex, Expected]]) -> None:
+    async def _take(
+        self, chosen: Sequence[tuple[AgentIndex, Expected]], doubts: Container[str]
+    ) -> None:
         if not chosen:
             await self._go_without()
             return
@@ -196,7 +202,12 @@ class Snapshots:
                 saved = await asyncio.to_thread(save_index, index)
             saved.facts |= {**told[index.agent], "stamp": stamp}
             paths.append(await asyncio.to_thread(self._write, index.agent, saved))
-        await self._follower.feed.publish(stamp)
+        try:
+            _check_doubts(doubts, chosen)
+            await self._follower.feed.publish(stamp)
+        except StampRefused:
+            await asyncio.to_thread(_remove, paths)
+            raise
         self._changes, self._own = changes, paths
         await asyncio.to_thread(self._forget_all_but, paths)
 
@@ -230,8 +241,11 @@ class Snapshots:
 
     def _files(self, agent: str) -> list[Path]:
         """Return an agent's files, the newest first."""
-        found = self._folder.glob(f"{_name_of(agent)}-*{_SUFFIX}")
-        return sorted(found, key=lambda path: -path.stat().st_mtime_ns)
+        found = []
+        for path in self._folder.glob(f"{_name_of(agent)}-*{_SUFFIX}"):
+            with suppress(OSError):  # another service may remove it in this moment
+                found.append((path.stat().st_mtime_ns, path))
+        return [path for _, path in sorted(found, reverse=True)]
 
     def _forget_all_but(self, paths: Sequence[Path]) -> None:
         try:
@@ -246,6 +260,16 @@ def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:
     for path in folder.iterdir() if folder.is_dir() else ():
         if path not in kept and path.suffix in {_SUFFIX, ".partial"}:
             path.unlink(missing_ok=True)
+
+
+def _check_doubts(doubts: Container[str], chosen: Iterable[tuple[AgentIndex, Expected]]) -> None:
+    if any(index.agent in doubts for index, _ in chosen):
+        raise StampRefused("an index has come into doubt meanwhile")
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def _restored(path: Path) -> AgentIndex:
