@@ -434,6 +434,7 @@ async def test_what_is_deleted_leaves_the_disk(
     residency = residency_of(opened.db, tmp_path / "index")
     index = await residency.index_of("main")
     assert index.vectors is not None
+    assert index.packed is not None
     assert residency.snapshots is not None
     row = index.rows[deleted]
     told_of = (
