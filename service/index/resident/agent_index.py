@@ -257,11 +257,15 @@ class AgentIndex:
     def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
         """Return those of the memories that pass the filters."""
         with self.lock:
-            mask, wanted = self.mask(filters), list(keys)
-            rows = np.array([self.rows.get(key, -1) for key in wanted], np.intp)
-            passes = (rows >= 0) & (rows < len(mask))
-            passes[passes] = mask[rows[passes]]
-            return set(compress(wanted, passes.tolist()))
+            return set(self.seen(keys, filters))
+
+    def seen(self, keys: Iterable[str], filters: Filters) -> dict[str, int]:
+        """Return the rows of those memories that pass the filters, by key, in the keys' order."""
+        left_out = set(filters.without)
+        held = self.held(key for key in keys if key not in left_out)
+        rows = np.fromiter(held.values(), np.intp, len(held))
+        passes = self.columns.passes(rows, filters, time.time_ns() // 1000)
+        return dict(compress(held.items(), passes.tolist()))
 
     def mask(self, filters: Filters) -> Mask:
         """Return which rows pass the filters now; not to be changed."""

@@ -15,6 +15,8 @@ from service.records import Filters
 from service.text.digests import digest
 
 Mask = NDArray[np.bool_]
+# Rows: the first so many, or some by their numbers.
+Which = slice | NDArray[np.intp]
 
 _FOREVER: Final = np.iinfo(np.int64).max
 # A full array grows by a quarter: doubling would hold three times a large one while it copies.
@@ -199,13 +201,20 @@ class Columns:
         known, until, mask = self._latest
         if known is filters and until > now:
             return mask
-        until, mask = self._masks.get(filters, (now, _NOTHING))
+        # Those that were asked for last stand last.
+        until, mask = self._masks.pop(filters, (now, _NOTHING))
         if until <= now:
             until, mask = self._made(filters, now)
             if len(self._masks) >= _MOST_MASKS:
                 del self._masks[next(iter(self._masks))]
-            self._masks[filters] = until, mask
+        self._masks[filters] = until, mask
         self._latest = filters, until, mask
+        return mask
+
+    def passes(self, rows: NDArray[np.intp], filters: Filters, now: int) -> Mask:
+        """Return which of some rows pass, as `mask` says it of all: a few are soon looked at."""
+        mask = self._make_mask(filters, now, rows)
+        self._keep_span(mask, filters, rows)
         return mask
 
     def _forget_masks(self) -> None:
@@ -218,55 +227,58 @@ class Columns:
         Questions name times: of a span's mask all but the span is that of the same filters without.
         """
         if filters.since is None and filters.until is None:
-            return self._until(filters, now), self._make_mask(filters, now)
+            return self._until(filters, now), self._make_mask(filters, now, slice(self._size))
         whole = replace(filters, since=None, until=None)
         mask = self.mask(whole, now).copy()
-        occurred = self._times["occurred_at"][: self._size]
+        self._keep_span(mask, filters, slice(self._size))
+        return self._masks[whole][0], mask
+
+    def _keep_span(self, mask: Mask, filters: Filters, which: Which) -> None:
+        """Clear the rows of `which` that lie outside of the times asked for."""
+        occurred = self._times["occurred_at"][which]
         if filters.since is not None:
             mask &= occurred >= micros_of(filters.since)
         if filters.until is not None:
             mask &= occurred <= micros_of(filters.until)
-        return self._masks[whole][0], mask
 
     def _until(self, filters: Filters, now: int) -> int:
         """Return when the next memory's time is over, in microseconds."""
         ends = self._times["valid_until"][: self._size]
         return _FOREVER if filters.as_of else int(ends[ends > now].min(initial=_FOREVER))
 
-    def _make_mask(self, filters: Filters, now: int) -> Mask:
-        size = self._size
-        mask = self._is_present[:size].copy()
-        self._keep_labels(mask, filters)
-        times = {name: column[:size] for name, column in self._times.items()}
+    def _make_mask(self, filters: Filters, now: int, which: Which) -> Mask:
+        """Return which of these rows pass, whenever they happened."""
+        mask = self._is_present[which].copy()
+        self._keep_labels(mask, filters, which)
         moment = now if filters.as_of is None else micros_of(filters.as_of)
-        mask &= times["valid_until"] > moment
+        mask &= self._times["valid_until"][which] > moment
         if filters.as_of is not None:
-            mask &= times["valid_from"] <= moment
+            mask &= self._times["valid_from"][which] <= moment
         if not filters.include_archived:
-            hidden = self._is_archived[:size]
-            mask &= ~(hidden & ~self._is_source[:size]) if filters.with_sources else ~hidden
+            hidden = self._is_archived[which]
+            mask &= ~(hidden & ~self._is_source[which]) if filters.with_sources else ~hidden
         return mask
 
-    def _keep_labels(self, mask: Mask, filters: Filters) -> None:
-        """Clear the rows whose labels are not among those asked for."""
+    def _keep_labels(self, mask: Mask, filters: Filters, which: Which) -> None:
+        """Clear the rows of `which` whose labels are not among those asked for."""
         for name, values in filters.labels().items():
             labels = self._labels[name]
             codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]
-            self._keep(mask, self._codes[name], labels, codes)
+            self._keep(mask, self._codes[name][which], labels, codes)
         if filters.project is not None:
             labels = self._labels["scope"]
             codes = [labels.codes[one] for one in (None, filters.project) if one in labels.codes]
-            self._keep(mask, self._codes["scope"], labels, codes)
+            self._keep(mask, self._codes["scope"][which], labels, codes)
         if filters.tags:
             sets = [set(self._with_tag.get(tag, ())) for tag in filters.tags]
-            self._keep(mask, self._tags, self._tag_sets, list(set.intersection(*sets)))
+            self._keep(mask, self._tags[which], self._tag_sets, list(set.intersection(*sets)))
 
     @staticmethod
     def _keep(mask: Mask, column: NDArray[np.int32], labels: Labels, codes: list[int]) -> None:
         if len(codes) == 1:
-            mask &= column[: len(mask)] == codes[0]
+            mask &= column == codes[0]
         elif len(codes) < len(labels.codes):
-            mask &= labels.chosen(codes)[column[: len(mask)]] if codes else False
+            mask &= labels.chosen(codes)[column] if codes else False
 
     def _tag_code(self, tags: tuple[str, ...]) -> int:
         known = len(self._tag_sets.codes)

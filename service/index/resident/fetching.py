@@ -20,9 +20,8 @@ def read_packed(
 ) -> dict[str, Packed | None]:
     """Return those of the memories that pass the filters, packed; None for what is not held."""
     with index.lock:
-        mask, packed = index.mask(filters), index.packed
+        packed = index.packed
         return {
             key: packed.get(row) if packed else None
-            for key, row in index.held(keys).items()
-            if mask[row]
+            for key, row in index.seen(keys, filters).items()
         }

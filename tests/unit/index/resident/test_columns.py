@@ -125,6 +125,8 @@ def test_any_history_passes_what_the_sentences_say(
             columns.remove(step)
             del held[step]
     assert rows_of(columns, asked) == sorted(row for row, one in held.items() if passes(one, asked))
+    every = np.arange(len(columns.present))
+    assert columns.passes(every, asked, NOW).tolist() == columns.mask(asked, NOW).tolist()
     assert np.flatnonzero(columns.present).tolist() == sorted(held)
 
 
