@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from service.index.resident.engine import ResidentEngine
+from service.index.resident.fetching import unread
 from service.index.resident.residency import Residency
 from service.memories.screening import Pushed
 from service.memories.storing import change_memory, find, remove, store
@@ -42,4 +43,20 @@ async def test_what_is_written_and_not_read_yet_is_asked_of_the_store(tmp_path: 
         assert {key: one.content for key, one in after.items()} == {
             changed: "A kettle of copper.", kept: "A lighthouse.",
         }  # fmt: skip
+        engine.close()
+
+
+async def test_of_an_index_in_doubt_everything_is_asked_of_the_store(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        [key], _ = await store(opened.pipeline, [Pushed("A kettle.")])
+        engine = ResidentEngine(Residency(opened.db, PLENTY_BYTES, None), threads=1)
+        await engine.residency.index_of("main")
+        assert unread(engine.residency, [key], ["main"]) == set()
+        engine.residency.doubts["main"] += 1
+        assert unread(engine.residency, [key], ["main"]) == {key}
+        # A hand changes a row past us: what the index holds of it is not shown.
+        await opened.ask(
+            "UPDATE type::record('memory', $key) SET content = 'A kettle of copper.'", key=key
+        )
+        assert (await engine.fetch([key], FILTERS))[key].content == "A kettle of copper."
         engine.close()

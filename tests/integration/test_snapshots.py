@@ -115,6 +115,23 @@ def log_of(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     said += [one.getMessage() for one in caplog.records if one.name == module.__name__]
 
 
+async def begin_to_take(
+    residency: Residency, monkeypatch: pytest.MonkeyPatch
+) -> tuple[asyncio.Task[None], threading.Event]:
+    """Take a snapshot whose file is about to be written; it is, once the event is set."""
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def write_slowly(path: Path, saved: Saved) -> None:
+        begun.set()
+        assert may_go_on.wait(60)
+        write_arrays(path, saved)
+
+    monkeypatch.setattr(module, "write_arrays", write_slowly)
+    taking = asyncio.create_task(residency.take_snapshots())
+    assert await asyncio.to_thread(begun.wait, 60)
+    return taking, may_go_on
+
+
 async def fill(opened: OpenStore, chance: random.Random, count: int) -> list[str]:
     """Push random memories; returns their ids."""
     pushed = [
@@ -752,16 +769,7 @@ async def test_writers_do_not_wait_for_the_file(
     residency = residency_of(opened.db, tmp_path / "index")
     await residency.index_of("main")
     opened.db.after_write = residency.follower.after_write
-    begun, may_go_on = threading.Event(), threading.Event()
-
-    def write_slowly(path: Path, saved: Saved) -> None:
-        begun.set()
-        assert may_go_on.wait(60)
-        write_arrays(path, saved)
-
-    monkeypatch.setattr(module, "write_arrays", write_slowly)
-    taking = asyncio.create_task(residency.take_snapshots())
-    assert await asyncio.to_thread(begun.wait, 60)
+    taking, may_go_on = await begin_to_take(residency, monkeypatch)
     for _ in range(3):
         keys = await asyncio.wait_for(alter(opened, chance, keys), 60)
     may_go_on.set()
@@ -785,16 +793,7 @@ async def test_a_log_that_is_forgotten_while_a_file_is_written_makes_it_no_snaps
     opened.db.after_write = residency.follower.after_write
     await residency.index_of("main")
     await fill(opened, random.Random(42), 2)
-    begun, may_go_on = threading.Event(), threading.Event()
-
-    def write_slowly(path: Path, saved: Saved) -> None:
-        begun.set()
-        assert may_go_on.wait(60)
-        write_arrays(path, saved)
-
-    monkeypatch.setattr(module, "write_arrays", write_slowly)
-    taking = asyncio.create_task(residency.take_snapshots())
-    assert await asyncio.to_thread(begun.wait, 60)
+    taking, may_go_on = await begin_to_take(residency, monkeypatch)
     if is_rebuilt:
         await residency.rebuild(["main"])
     else:

@@ -4,6 +4,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from service.index.resident.agent_index import CORRUPT, AgentIndex
 from service.index.resident.apply_change import OTHER_MODEL
+from service.index.resident.fetching import read_packed
 from service.index.resident.follow import apply_commits
 from service.index.resident.neighbours import before_and_after, concepts_of, memories_of, related
 from service.index.resident.vectors import Floats, VectorIndex
@@ -304,6 +306,15 @@ def test_a_corrupt_row_is_left_out_and_told_and_the_rest_answers(bad: RowChange)
     assert "m1" in {hit.id for hit in answered["text"]["blue"]}
     assert answered["concepts"]["m1"][1].memories == 3
     assert [hit.id for hit in answered["vector"][0]] == ["m1"]
+
+
+def test_what_is_left_out_by_its_id_is_not_seen() -> None:
+    index = AgentIndex("main")
+    take(index, memory("m0", "blue"), memory("m1", "blue"), memory("m2", "blue"))
+    asked = replace(EVERYTHING, without=("m1", "unheard"))
+    assert index.visible(["m2", "m1", "unheard", "m0"], asked) == {"m0", "m2"}
+    assert list(index.seen(["m2", "m1", "m0"], asked)) == ["m2", "m0"]
+    assert read_packed(index, ["m0", "m1"], asked).keys() == {"m0"}
 
 
 @pytest.mark.parametrize(

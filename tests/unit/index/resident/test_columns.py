@@ -216,3 +216,12 @@ def test_a_set_of_tags_that_nobody_has_any_more_is_no_tag_of_another() -> None:
     columns = restarted(columns)
     for row, tags in enumerate(every):
         assert rows_of(columns, Filters(tags=tags)) == ([row] if row else [])
+
+
+def test_the_mask_that_is_asked_for_again_and_again_is_kept() -> None:
+    columns = Columns()
+    columns.put([0], [FACT])
+    often = columns.mask(Filters(), NOW)
+    for number in range(30):
+        columns.mask(Filters(scope=f"s{number}"), NOW)
+        assert columns.mask(Filters(), NOW) is often
