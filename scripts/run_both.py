@@ -152,7 +152,12 @@ def greet(url: str, environment: dict[str, str]) -> None:
 
 
 def stop(processes: list[subprocess.Popen[bytes]]) -> None:
-    """Stop the servers in the reverse order of their start."""
+    """Stop the servers in the reverse order of their start.
+
+    Who asks again meanwhile must not leave one behind: each has STOP_SECONDS, then it is killed.
+    """
+    for asked in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(asked, signal.SIG_IGN)
     for process in reversed(processes):
         if process.poll() is None:
             process.terminate()

@@ -15,8 +15,12 @@ from tests.conftest import REPOSITORY
 from tests.servers.running import free_port
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_everything_starts_reads_the_notes_and_stops(tmp_path: Path, stop: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "stops", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGINT]]
+)
+def test_everything_starts_reads_the_notes_and_stops(
+    tmp_path: Path, stops: list[signal.Signals]
+) -> None:
     ports = free_port(), free_port()
     environment = os.environ | {
         "EMBEDDING_PORT": str(ports[0]), "EMBEDDING_MODEL": "hashing-256",
@@ -35,7 +39,10 @@ def test_everything_starts_reads_the_notes_and_stops(tmp_path: Path, stop: signa
         answer = httpx.get(command.split("'")[1])
         assert "blue bunny" in answer.json()["results"][0]["content"]
     finally:
-        process.send_signal(stop)
+        for stop in stops:
+            process.send_signal(stop)
+            # So long it takes to begin to stop, and no longer than to end.
+            time.sleep(0.2)
         status = process.wait(timeout=30)
     assert status == 0
     for port in ports:
