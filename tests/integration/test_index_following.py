@@ -1,6 +1,7 @@
 """Following the change feed: others' writes arrive, one's own are there when they are answered."""
 
 import asyncio
+import shutil
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -677,10 +678,61 @@ async def test_a_snapshot_is_brought_up_to_date_by_the_feed(
     assert second.snapshots._changes is not None, "it was restored"
     assert told(index, *WORDS) == await replicas.fresh()
     assert kept in told(index)["memories"]
-    # A name that another store gave, and a feed that does not reach back so far.
-    for statement in ("UPDATE meta:store SET store = 'another'", "DELETE meta:store"):
-        await run(replicas.reader, statement)
-        third = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=folder)
-        assert third.snapshots is not None
-        assert told(await third.index_of("main"), *WORDS) == await replicas.fresh()
-        assert third.snapshots._changes is None, "it was read from the store"
+    # Another store, or this one as it was before the snapshot: it does not know it.
+    await run(replicas.reader, "DELETE meta WHERE snapshot_stamp != NONE")
+    third = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=folder)
+    assert third.snapshots is not None
+    assert told(await third.index_of("main"), *WORDS) == await replicas.fresh()
+    assert third.snapshots._changes is None, "it was read from the store"
+
+
+async def test_a_server_brought_back_from_a_copy_does_not_know_a_later_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its feed tells of nothing: what was written after the copy would stay in the index."""
+    monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
+    lay_store(tmp_path / "store")
+
+    @asynccontextmanager
+    async def served() -> AsyncIterator[tuple[OpenStore, Residency]]:
+        with outer_embeddings() as embeddings:
+            async with SurrealServer(f"surrealkv://{tmp_path / 'store'}") as server:
+                writer = OpenStore(tmp_path, embeddings, address(server), form="bytes")
+                try:
+                    await writer.open()
+                    folder = tmp_path / "index"
+                    yield writer, Residency(writer.db, PLENTY_BYTES, None, snapshots=folder)
+                finally:
+                    await writer.close()
+
+    async def write(text: str) -> None:
+        async with served() as (writer, residency):
+            await writer.push(text)
+            await residency.index_of("main")
+            await residency.take_snapshots()
+
+    await write("the blue bunny")
+    shutil.copytree(tmp_path / "store", tmp_path / "backup")
+    await write("a kettle")
+    shutil.rmtree(tmp_path / "store")
+    shutil.move(tmp_path / "backup", tmp_path / "store")
+    async with served() as (writer, residency):
+        index = told(await residency.index_of("main"), *WORDS)
+        assert "it is of another store, or of a later moment" in caplog.text
+        fresh = await Residency(writer.db, PLENTY_BYTES, None).index_of("main")
+        assert index == told(fresh, *WORDS)
+        assert len(index["memories"]) == 1
+
+
+async def test_a_server_forgets_snapshots_that_its_feed_does_not_reach_back_to(
+    replicas: Replicas,
+) -> None:
+    feed = ChangeFeed(replicas.reader, on_gap=lambda: None)
+    now = await feed.stamp()
+    for days, token in ((7, "old"), (5, "young"), (0, "now")):
+        stamp = now["stamp"] - (days * 24 * 3600 * 1000 << feed_position.STAMP_BITS)
+        await feed.publish({**now, "token": token, "stamp": stamp})
+    facts = {token: await replicas.reader.meta(["snapshot", token]) for token in ("old", "young")}
+    assert facts["young"]
+    assert not facts["old"]
+    assert await replicas.reader.meta("schema"), "nothing else is forgotten"

@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
-from service.index.resident.feed_position import FeedPosition, stamp_after, stamp_before
+from service.index.resident.feed_position import (
+    STAMP_BITS,
+    FeedPosition,
+    stamp_after,
+    stamp_before,
+)
 from service.index.resident.stamps import StampRefused
 from service.records import Commit
-from service.store.database import Database
+from service.store.database import Database, record
 from service.store.queries import load_query
 
 log = logging.getLogger(__name__)
 
 CLOCK: Final = load_query(__package__, "clock")
-NAME_STORE: Final = load_query(__package__, "name_store")
+NOTE_SNAPSHOT: Final = load_query(__package__, "note_snapshot")
 # The feed holds seven days.
 _REACH_MS: Final = 6 * 24 * 3600 * 1000
 
@@ -104,23 +109,29 @@ class ChangeFeed:
         self._position.lose()
 
     async def stamp(self) -> dict[str, Any]:
-        """Return a mark as JSON can say it, and whose it is."""
-        mark, store = await self.mark(), await self._db.run(NAME_STORE, store=uuid4().hex)
-        return {"store": store, "stamp": mark.stamp, "future": sorted(mark.future)}
+        """Return a mark as JSON can say it, and a token of its own."""
+        mark = await self.mark()
+        return {"token": uuid4().hex, "stamp": mark.stamp, "future": sorted(mark.future)}
 
     async def since_stamp(self, stamp: Mapping[str, Any]) -> FeedMark:
-        """Return a mark that was taken by another process, if the feed still reaches back there."""
-        store, now = await self._db.run(NAME_STORE, store=uuid4().hex), await self._db.run(CLOCK)
-        if store != stamp["store"]:
-            msg = "it is of another store"
+        """Return a mark that was taken by another process, if the feed still reaches back there.
+
+        A store that was brought back from a copy may be older than a snapshot: it lacks the token.
+        """
+        if not await self._db.meta(_key_of(stamp)):
+            msg = "it is of another store, or of a later moment than this one was brought back from"
             raise StampRefused(msg)
-        if not stamp_before(int(now) - _REACH_MS) < stamp["stamp"] <= stamp_before(int(now)):
+        now = int(await self._db.run(CLOCK))
+        if not stamp_before(now - _REACH_MS) < stamp["stamp"] <= stamp_before(now):
             msg = "it is older than the change feed reaches back, or the database's clock was set"
             raise StampRefused(msg)
         return FeedMark(stamp["stamp"], frozenset(stamp["future"]))
 
     async def publish(self, stamp: Mapping[str, Any]) -> None:
-        """Do nothing: the feed tells every service what it lacks."""
+        """Note the token in the store, which holds by now all that the snapshot does."""
+        oldest = stamp["stamp"] - (_REACH_MS << STAMP_BITS)
+        named = record("meta", _key_of(stamp))
+        await self._db.run(NOTE_SNAPSHOT, id=named, stamp=stamp["stamp"], oldest=oldest)
 
     async def forget(self) -> None:
         """Do nothing: the feed forgets by itself."""
@@ -133,3 +144,8 @@ class ChangeFeed:
             if commits:
                 yield commits
                 since = commits[-1].stamp
+
+
+def _key_of(stamp: Mapping[str, Any]) -> list[str]:
+    """Return the key under which a store knows a snapshot; of an older form of stamps none does."""
+    return ["snapshot", stamp.get("token", "")]

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-_STAMP_BITS: Final = 16
+STAMP_BITS: Final = 16
 # Two writers' commits may become visible in another order than their stamps: looked at again.
 _OVERLAP_MS: Final = 2000
 # A gap is looked for this often: the newest commit, which may be a large one, is read again then.
@@ -19,12 +19,12 @@ MARGIN_MS: Final = 10_000
 
 def stamp_before(milliseconds: int) -> int:
     """Return a version stamp that lies surely before every commit from a moment on, since 1970."""
-    return (milliseconds - MARGIN_MS) << _STAMP_BITS
+    return (milliseconds - MARGIN_MS) << STAMP_BITS
 
 
 def stamp_after(milliseconds: int) -> int:
     """Return a version stamp that lies surely behind every commit up to a moment, since 1970."""
-    return (milliseconds + MARGIN_MS) << _STAMP_BITS
+    return (milliseconds + MARGIN_MS) << STAMP_BITS
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class FeedPosition:
         The commits of several writers may become visible out of order for a while.
         """
         if now - self.moved_at < _OVERLAP_MS / 1000:
-            return self.cursor - (_OVERLAP_MS << _STAMP_BITS)
+            return self.cursor - (_OVERLAP_MS << STAMP_BITS)
         is_due = self.newest is None or now - self.checked_at >= _CHECK_SECONDS
         return self.cursor if is_due else self.cursor + 1
 
@@ -83,5 +83,5 @@ class FeedPosition:
             if latest > self.cursor:
                 self.moved_at = now
             self.newest = self.cursor = latest
-        horizon = self.cursor - (_OVERLAP_MS << _STAMP_BITS)
+        horizon = self.cursor - (_OVERLAP_MS << STAMP_BITS)
         self.seen = {stamp for stamp in (*self.seen, *stamps) if stamp >= horizon}

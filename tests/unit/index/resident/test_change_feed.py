@@ -23,9 +23,12 @@ class FakeDatabase:
         self.stamps = [moment << 16 for moment in moments]
         self.looks = 0
 
-    async def run(self, query: Query, **_: object) -> int | str:
-        assert query.name in {"clock", "name_store"}
-        return self.clock_ms if query.name == "clock" else "this store"
+    async def run(self, query: Query, **_: object) -> int:
+        assert query.name == "clock"
+        return self.clock_ms
+
+    async def meta(self, key: list[str]) -> dict[str, object]:
+        return {"snapshot_stamp": 1} if key == ["snapshot", "known"] else {}
 
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         self.looks += 1
@@ -62,7 +65,7 @@ def test_a_stamp_is_refused_when_the_feed_may_have_forgotten_what_is_behind_it()
     day_ms = 24 * 3600 * 1000
     db = FakeDatabase(100 * day_ms)
     feed = ChangeFeed(cast("Database", db), on_gap=lambda: None)
-    stamp = asyncio.run(feed.stamp())
+    stamp = asyncio.run(feed.stamp()) | {"token": "known"}
     for clock_ms, is_refused in (
         (100 * day_ms, False),
         (105 * day_ms, False),
@@ -78,4 +81,4 @@ def test_a_stamp_is_refused_when_the_feed_may_have_forgotten_what_is_behind_it()
     with pytest.raises(StampRefused, match="clock was set"):
         asyncio.run(feed.since_stamp(stamp))
     with pytest.raises(StampRefused, match="another store"):
-        asyncio.run(feed.since_stamp({**stamp, "store": "another"}))
+        asyncio.run(feed.since_stamp({**stamp, "token": "of another"}))
