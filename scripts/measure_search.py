@@ -11,9 +11,9 @@ A store of notes is built straight into an embedded SurrealDB folder (kept below
 temporary); the service runs on it as a process of its own, with a fake embedding server that
 costs less than 1 ms. One client asks 200 questions over HTTP after 20 that warm up, each of them
 in turn as every kind of request and of the peer, in-process. Memory is the service's own; start
-is from its spawning to 200 on /health/ready, with a warm page cache. --load asks with 1, 4
-and 16 clients, then with 16 beside 50 writes a second, --kill is a SIGKILL amid writes; both work
-on a copy of a kept store.
+is from its spawning to 200 on /health/ready, with a warm page cache. --load waits until
+the service is at rest, then asks with 1, 4 and 16 clients, and with 16 beside 50 writes a second;
+--kill is a SIGKILL amid writes. Both work on a copy of a kept store.
 
 The peer needs `pip install lancedb`, the curve's picture `pip install matplotlib`.
 """
@@ -234,7 +234,9 @@ def measure_writes(setup: Setup, order: StoreOrder, asked: argparse.Namespace) -
         return
     questions = order.notes().questions(max(asked.questions, 200), seed=9)
     with tempfile.TemporaryDirectory(dir=setup.folder) as copy:
-        shutil.copytree(setup.folder / "store", Path(copy) / "store")
+        for part in ("store", "snapshots"):
+            if (setup.folder / part).is_dir():
+                shutil.copytree(setup.folder / part, Path(copy) / part)
         copied = replace(setup, folder=Path(copy))
         if asked.load:
             with watched_service(copied) as service:

@@ -32,6 +32,10 @@ LOOKS_EVERY: Final = 13
 # A look costs the service up to 2 ms of CPU, which counts as the searches': every 20 ms they were
 # a tenth of it.
 _STALL_POLL_SECONDS: Final = 0.1
+# A service that has just started writes its snapshot and tidies its store, which is no search's.
+_QUIET_SECONDS: Final = 2.0
+_QUIET_CORES: Final = 0.05
+_MOST_LOOKS: Final = 60
 
 console = Console(width=150)
 
@@ -81,6 +85,7 @@ def measure_load(
     service: WatchedService, notes: Sequence[Note], seconds: float, as_json: bool = False
 ) -> None:
     """Measure readers alone, then beside writers; print. The first load is one idle client's."""
+    wait_until_quiet(service)
     questions = tuple((n.question, n.draft.scope if i % 2 else None) for i, n in enumerate(notes))
     texts = tuple(note.draft.content for note in notes)
     figures: list[LoadFigures] = []
@@ -100,6 +105,16 @@ def measure_load(
     _tell(figures, wrong)
     if as_json:
         console.print_json(orjson.dumps([asdict(one) for one in figures]).decode())
+
+
+def wait_until_quiet(service: WatchedService) -> None:
+    """Wait until a service does next to nothing by itself, two minutes at most."""
+    for _ in range(_MOST_LOOKS):
+        used = service.cpu_seconds()
+        time.sleep(_QUIET_SECONDS)
+        if service.cpu_seconds() - used < _QUIET_CORES * _QUIET_SECONDS:
+            return
+    console.print("[yellow]the service does not come to rest: its own work counts as the loads'")
 
 
 def _measure(
