@@ -13,10 +13,11 @@ from service.links import merges
 from service.links.merges import Merged
 from service.names.variants import Variants
 from service.records import Filters
-from service.store.database import record
+from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from service.writing import pipeline as sync
+from service.writing.tables.linked_change import LinkedChange
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import resident_engine
 
@@ -30,6 +31,8 @@ NOTES = {
 }
 SERVER = Merged("embedding_server", "embedding server", "link", False, "embedding_servers", "r1")
 MEMORY = Merged("graph_memory", "graph memory", "link", False, "graphmemory", "r1")
+# As it is when nobody sets it.
+MOST_RELINKED = merges.MOST_RELINKED
 FORMS: tuple[VectorForm, ...] = ("array", "bytes")
 
 
@@ -240,6 +243,35 @@ async def test_a_write_that_fails_leaves_everything_as_it_was(
         [key] = await opened.push("the graph memory")
         assert key in await opened.memories_of("graph_memory")
         assert len(await merge(opened)) == 2
+        assert await opened.complaints() == []
+
+
+async def test_a_merge_of_many_memories_is_many_small_writes_and_goes_on_after_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merges, "MOST_RELINKED", MOST_RELINKED)
+    relinked: list[int] = []
+    write = sync.write
+
+    async def failing_once(db: Database, linked: LinkedChange) -> None:
+        relinked.append(len(linked.change.regrouped.relink))
+        if len(relinked) == 2:
+            raise StoreUnavailable("away")
+        await write(db, linked)
+
+    async with open_store(tmp_path, form="bytes") as opened:
+        count = 2 * MOST_RELINKED + 40
+        for spelling in ("embedding server", "embedding servers"):
+            await opened.read(f"{spelling}.md", f"The [[{spelling}]].\n")
+            await opened.push(*(f"note {n} of [[{spelling}]]" for n in range(count - 1)))
+        monkeypatch.setattr(sync, "write", failing_once)
+        with pytest.raises(StoreUnavailable):
+            await merge(opened)
+        assert await merge(opened) == [], "what was begun goes on"
+        # The second of them failed. The last one says that it is finished.
+        assert relinked == [MOST_RELINKED, MOST_RELINKED, MOST_RELINKED, 40, 0]
+        left = await slugs(opened) & {"embedding_server", "embedding_servers"}
+        assert [len(await opened.memories_of(slug)) for slug in left] == [2 * count]
         assert await opened.complaints() == []
 
 
