@@ -96,6 +96,8 @@ REQUESTS: Final[Mapping[str, Request]] = {
     ),
     BY_RANK: Request("/search", lambda _: {"fusion": "rrf"}),
     "/search, words only": Request("/search", lambda _: {"weights": {"vector": 0, "graph": 0}}),
+    # HTTP, checks, the question's vector, an empty answer: what no index makes faster.
+    "/search, an empty scope": Request("/search", lambda _: {"scope": "nobody"}),
     RECALL: Request("/graph-recall", lambda _: {"hops": 2}, budgets=RECALL_BUDGETS),
 }
 

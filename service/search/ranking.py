@@ -21,6 +21,7 @@ from service.search.signals.signal import Candidates
 from service.search.summaries import summaries_for_sources
 from service.search.times.time_filters import Moments, moments_named
 from service.stages import Stages
+from service.store.agents import refuse_unknown
 from service.threads import give_way, read_texts
 
 # Of rank fusion: 20 hits by meaning, 20 by words, 10 by concepts from the 5 best.
@@ -79,12 +80,15 @@ class Ranking:
 async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Ranking:
     """Return the fused ranking of all signals; paths begin at a memory's id.
 
-    Where there are readers, one of them ranks; this process, where none can.
+    Where there are readers, one of them ranks; this process, where none can. Raises AgentUnknown.
     """
     engine, agents = searcher.engine, query.filters.agents
     indexed_through, caveat = engine.indexed_through(agents), engine.caveat(agents)
     # An index that is loaded only now is waited for without a turn, so that others go on.
-    await engine.sizes(agents)
+    sizes = await engine.sizes(agents)
+    if not any(sizes.values()):
+        # For each of a dozen looks the store would be asked whether it owns something by now.
+        await refuse_unknown(searcher.db, agents[0])
     alone = partial(rank_here, searcher, query, stages)
     if searcher.readers:
         embed = partial(_embedded, searcher, query, stages)

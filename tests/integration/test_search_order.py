@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from service.errors import StoreUnavailable
+from service.errors import AgentUnknown, StoreUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.agent_index import AgentIndex
@@ -24,6 +24,8 @@ from service.search.hybrid import hybrid_search
 from service.search.searcher import Searcher, SearchQuery, turns_of
 from service.search.times.time_filters import Moments, moments_named
 from service.settings import Settings
+from service.store.database import Database
+from service.store.queries import Query
 from tests.stores.open_store import open_store
 
 pytestmark = pytest.mark.anyio
@@ -204,3 +206,21 @@ async def test_a_short_scan_needs_no_thread(
         monkeypatch.setattr(AgentIndex, "by_vector", by_vector)
         await engine.by_vector(np.ones(384, np.float32), Filters(), 10)
     assert [one is threading.current_thread() for one in threads] == [is_here]
+
+
+async def test_who_never_stored_anything_costs_the_store_two_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+    run = Database.run
+
+    async def noted(self: Database, query: Query, **params: Any) -> Any:
+        asked.append(query.name)
+        return await run(self, query, **params)
+
+    async with open_store(tmp_path, form="bytes") as opened:
+        searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), opened.engine)
+        monkeypatch.setattr(Database, "run", noted)
+        with pytest.raises(AgentUnknown):
+            await hybrid_search(searcher, SearchQuery("Which crane?", Filters(("nobody",))))
+    assert asked == ["owns_anything", "get_meta"]
