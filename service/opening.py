@@ -26,6 +26,7 @@ from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import SCAN, Scans, scanning
 from service.jobs.jobs import JobRunner
+from service.links.change import Step
 from service.links.dictionaries import Dictionaries
 from service.observe.observing import Observer
 from service.readers.readers import Readers
@@ -42,7 +43,7 @@ from service.store.keyring import Keyring
 from service.store.private_files import PrivateFiles
 from service.store.snapshot_log import forget_snapshot
 from service.store.vector_forms import FORM_OF_ENGINE
-from service.writing.pipeline import Pipeline, Step
+from service.writing.pipeline import Pipeline
 from service.writing.quotas import Quotas
 from service.writing.setting import set_fields
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from service.consolidate.reading import KINDS
+from service.consolidate.summary.originals import Original
 from service.store.database import record
 from service.store.queries import Fragment, load_query
 
@@ -15,13 +17,19 @@ DERIVED_FROM: Final = load_query(__package__, "derived_from")
 class Joining:
     """Memories that go into a summary beside those that stay in it.
 
-    `states` has the content hash of each when the summary was made.
+    `states` has what each was when the summary was made: see `state_of`.
     """
 
     summary: str
     memories: tuple[str, ...]
     staying: tuple[str, ...]
-    states: tuple[tuple[str, str], ...]
+    states: tuple[tuple[str, ...], ...]
+
+
+def state_of(original: Original) -> tuple[str, ...]:
+    """Return a source's id, text and wall: with another one it is no source of that summary."""
+    wall = (original.scope or "", original.trust_tier, original.sensitivity)
+    return (original.id, original.content_hash, *wall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,8 @@ def derived_from(
                 "summary": record("memory", one.summary), "archived_at": now,
                 "memories": [record("memory", key) for key in one.memories],
                 "staying": [record("memory", key) for key in one.staying],
-                "states": [[record("memory", key), state] for key, state in one.states],
+                "states": [[record("memory", key), *state] for key, *state in one.states],
+                "kinds": list(KINDS),
             }
             for one in joining
         ],

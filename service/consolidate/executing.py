@@ -12,11 +12,12 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from service.concepts.merging import merge_concepts
 from service.consolidate import reading
-from service.consolidate.derived_from import Joining, derived_from
+from service.consolidate.derived_from import Joining, derived_from, state_of
 from service.consolidate.grouping import batches
 from service.consolidate.planning import (
     ConsolidationPlan,
@@ -32,6 +33,7 @@ from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
 from service.links import stored
 from service.links.change import Change
 from service.records import Vector
+from service.store.database import Database
 from service.writing.pipeline import Pipeline, write_change
 
 T = TypeVar("T")
@@ -243,9 +245,16 @@ async def _embed(pipeline: Pipeline, done: Sequence[SummarisedGroup]) -> dict[st
 async def _write(
     pipeline: Pipeline, made: Sequence[SummarisedGroup], vectors: Mapping[str, Vector], run: str
 ) -> None:
+    agent = next(one.summary.draft.agent for one in made if one.summary)
+    change = Change(agent, in_turn=partial(_join, made, run))
+    await write_change(pipeline, change, vectors)
+
+
+async def _join(made: Sequence[SummarisedGroup], run: str, db: Database, change: Change) -> Change:
+    """Add summaries to a change, as what is stored in its turn asks for."""
     keys = [one.group.key for one in made]
-    old = await stored.memories_by_id(pipeline.db, keys)
-    sources = await sources_of(pipeline.db, keys)
+    old = await stored.memories_by_id(db, keys)
+    sources = await sources_of(db, keys)
     drafts, joining, derived = [], [], []
     for one in made:
         if one.summary is None:
@@ -253,19 +262,12 @@ async def _write(
         key = one.group.key
         summary = _kept(one.summary, old.get(key))
         drafts.append(summary.draft)
-        joining.append(
-            Joining(
-                key,
-                tuple(one.group.joining),
-                tuple(one.group.staying),
-                tuple((original.id, original.content_hash) for original in one.originals),
-            )
-        )
+        states = tuple(map(state_of, one.originals))
+        joining.append(Joining(key, tuple(one.group.joining), tuple(one.group.staying), states))
         runs = {original.id: sources[key].get(original.id, run) for original in one.originals}
         derived += edges_of(summary, one.originals, runs)
-    change = Change(drafts[0].agent, tuple(drafts), replaced=old)
-    edges = derived_from(joining=joining, derived=derived)
-    await write_change(pipeline, change.with_fragment(edges), vectors)
+    change = replace(change, drafts=tuple(drafts), replaced=old)
+    return change.with_fragment(derived_from(joining=joining, derived=derived))
 
 
 def _kept(summary: Summary, old: StoredMemory | None) -> Summary:

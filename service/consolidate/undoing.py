@@ -6,10 +6,11 @@ from typing import Final
 
 from service.concepts.merging import part_concepts
 from service.consolidate.grouping import batches
-from service.consolidate.revising import sources_of, without
+from service.consolidate.revising import Revision, sources_of, without
 from service.errors import ConceptNotFound, MemoryNotFound, RunNotFound
 from service.links import stored
 from service.links.change import Change
+from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, write_change
 
@@ -72,13 +73,28 @@ async def _take_back(
     undone = Undone()
     sizes = {key: len(leaving[key]) + 1 for key in sorted(leaving)}
     for batch in batches(sizes):
-        # What is left of a summary is worked out from the store: nobody else may change it.
+        taking = _Taking({key: leaving[key] for key in batch}, pipeline.section_tokens, pin=pin)
         async with pipeline.consolidating.of(agent):
-            part = {key: leaving[key] for key in batch}
-            revision = await without(pipeline.db, part, pipeline.section_tokens)
-            revision.released += sorted(key for keys in part.values() for key in keys)
-            await write_change(pipeline, revision.added_to(Change(agent), pin=pin), {})
-        undone.restored += revision.released
-        undone.removed += [memory.id for memory in revision.gone]
-        undone.revised += [draft.id for draft in revision.drafts]
+            await write_change(pipeline, Change(agent, in_turn=taking.take), {})
+        undone.restored += taking.revision.released
+        undone.removed += [memory.id for memory in taking.revision.gone]
+        undone.revised += [draft.id for draft in taking.revision.drafts]
     return undone
+
+
+@dataclass(slots=True)
+class _Taking:
+    """Sources that leave summaries, and what that makes of these in the turn to write.
+
+    What somebody changed, deleted or quarantined meanwhile does not come back.
+    """
+
+    leaving: Mapping[str, Collection[str]]
+    budget_tokens: int
+    pin: bool
+    revision: Revision = field(default_factory=Revision)
+
+    async def take(self, db: Database, change: Change) -> Change:
+        self.revision = await without(db, self.leaving, self.budget_tokens)
+        self.revision.released += [source for _, source in self.revision.left]
+        return self.revision.added_to(change, pin=self.pin)

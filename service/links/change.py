@@ -1,6 +1,6 @@
 """A change: what one agent's turn to write brings, before it is linked; pure."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
@@ -9,10 +9,13 @@ from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
 from service.records import CONSOLIDATION, DOCUMENT
+from service.store.database import Database
 from service.store.queries import Fragment
 from service.text.lines import LineRange
 
 Edge = tuple[str, str]
+# What a change means to another room's tables: returns the change with that in it. Reads only.
+Step = Callable[[Database, "Change"], Awaitable["Change"]]
 # What follows from a text and from other memories is compared with these alone.
 _DERIVED: Final = (DOCUMENT, CONSOLIDATION)
 
@@ -68,8 +71,9 @@ class Change:
     have no memory yet: nothing to query for. `regroup` is worked out in the turn, from what is
     stored then, and gives `regrouped`. `tiers` are trust tiers that stored memories get in the
     turn, by id; None for what follows from their origin. `moved` are scopes that they get.
-    `audit` is why memories are removed; if for good, their `tombstones` stay, and `cut_documents`
-    lose their text. What another room writes besides comes as `fragments`.
+    `in_turn` says from what is stored then what else it is. `audit` is why memories are removed; if
+    for good, their `tombstones` stay, and `cut_documents` lose their text. What another room writes
+    besides comes as `fragments`.
     """
 
     agent: str
@@ -89,6 +93,7 @@ class Change:
     regrouped: Regrouped = NOTHING_REGROUPED
     tiers: Mapping[str, str | None] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
+    in_turn: Step | None = None
     audit: str | None = None
     fragments: tuple[Fragment, ...] = ()
 

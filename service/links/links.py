@@ -259,8 +259,8 @@ async def _orphan_slugs(
 ) -> frozenset[str]:
     """Return the concepts that no memory mentions any more and nobody declares.
 
-    One that is being merged stays until the last of its memories is linked anew: silent ones, which
-    do not count, may mention it still.
+    One that is being merged, or parted, stays until the last of its memories is linked anew, and so
+    does what it becomes: silent ones, which do not count, may mention it still.
     """
     over, waiting = change.regrouped.over_slugs, change.regrouped.waiting_slugs
     fewer = {slug for slug, by in references.counts.items() if by < 0} | over
@@ -273,4 +273,6 @@ async def _orphan_slugs(
         if memories + references.counts.get(slug, 0) <= 0 and not declared.get(slug, is_declared)
     }
     waiting |= {slug for slug in empty if dictionary.stands_for(slug) != slug}
+    if empty - over:
+        waiting |= await stored.waiting_slugs(db, change.agent)
     return frozenset(empty - (waiting - over) - {name.slug for name in new})

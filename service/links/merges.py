@@ -90,8 +90,11 @@ class Regrouped:
 
     @property
     def over_slugs(self) -> frozenset[str]:
-        """The concepts whose memories are all linked anew with this transaction."""
-        return frozenset() if self.later else self.slugs
+        """The concepts whose memories are all linked anew with this transaction.
+
+        And the one that they became, or were: with none of them left it may be nobody's by now.
+        """
+        return frozenset() if self.later or not self.slug else self.slugs | {self.slug}
 
 
 NOTHING_REGROUPED: Final = Regrouped()
@@ -147,13 +150,17 @@ def _merge(dictionary: Dictionary, asked: Regroup, known: Mapping[str, Row]) -> 
     aliases = {slug_of(alias) for alias in stays["aliases"]} if stays["is_declared"] else set()
     entries = [entry for row in others for entry in map(Merged.read, row["merged"])]
     entries += [entry for entry in moved if entry.slug not in aliases]
+    entries = [entry for entry in entries if entry.slug != asked.slug]
     for entry in entries:
         dictionary.merge(entry.slug, asked.slug)
     apart = {slug for row in (stays, *others) for slug in row["apart"]}
     apart -= {entry.slug for entry in (*entries, *moved)}
     merged = {entry.slug: entry for entry in (*map(Merged.read, stays["merged"]), *entries)}
-    row = _row(asked.slug, merged.values(), apart)
-    return Regrouped(moved, (row,))
+    rows = [_row(asked.slug, merged.values(), apart)]
+    # Until the last of their memories is linked anew they are read again after a crash: what was
+    # merged into them leads there no more.
+    rows += [_row(row["id"][1], (), row["apart"]) for row in others if row["merged"]]
+    return Regrouped(moved, tuple(rows))
 
 
 def _part(dictionary: Dictionary, asked: Regroup, known: Mapping[str, Row]) -> Regrouped:
@@ -177,7 +184,10 @@ def _part(dictionary: Dictionary, asked: Regroup, known: Mapping[str, Row]) -> R
 
 def _holder(entry: Merged, entries: Mapping[str, Merged], parted: Collection[str]) -> str | None:
     """Return the first concept, of those parted, that an entry had become one with."""
-    while entry.into not in parted and entry.into in entries:
+    passed = set[str]()
+    # An older version could leave a circle.
+    while entry.into not in parted and entry.into in entries and entry.into not in passed:
+        passed.add(entry.into)
         entry = entries[entry.into]
     return entry.into if entry.into in parted else None
 

@@ -31,6 +31,7 @@ MEANINGS: Final = load_query(__package__, "meanings")
 CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
 SHORTS_OF: Final = load_query(__package__, "shorts_of")
 RELINKING: Final = load_query(__package__, "relinking")
+WAITING_SLUGS: Final = load_query(__package__, "waiting_slugs")
 
 _MOST_MENTIONING: Final = 1000
 # All 40,000 concepts of 100,000 memories at once left the process 120 MB larger.
@@ -116,6 +117,11 @@ async def relinking(db: Database, agent: str, slug: str) -> dict[str, Any] | Non
     """Return what is left of a merge into a concept or a parting from it: {slugs, after}."""
     row: dict[str, Any] | None = await db.run(RELINKING, id=record("relinking", [agent, slug]))
     return row
+
+
+async def waiting_slugs(db: Database, agent: str) -> set[str]:
+    """Return the concepts that a merge or a parting is about which is not finished."""
+    return set(await db.run(WAITING_SLUGS, agent=agent))
 
 
 async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:

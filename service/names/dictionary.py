@@ -54,6 +54,8 @@ class Dictionary:
     _expansions: dict[str, str] = field(default_factory=dict)
     _merged: dict[str, str] = field(default_factory=dict)
     _declared: set[str] = field(default_factory=set)
+    # Names of concepts that are another's alias, and the capitals that they need.
+    _displaced: dict[str, int] = field(default_factory=dict)
     _longest_by_first: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _longest_by_letter: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
@@ -73,8 +75,13 @@ class Dictionary:
         """
         spellings = {key_of(tokens_of(alias)): False for alias in aliases}
         spellings[name.slug] = name.is_cased
+        owner = self._slug_of_key.get(name.slug)
+        if owner in self._declared and owner != name.slug and not is_declared:
+            self._displaced[name.slug] = int(name.is_cased)
         for key, is_cased in spellings.items():
             if key and (is_declared or key not in self._slug_of_key):
+                if self._slug_of_key.get(key) == key != name.slug:
+                    self._displaced[key] = self._capitals.get(key, 0)
                 self._expansions.pop(key, None)
                 self._merged.pop(key, None)
                 self._lead(key, name.slug, int(is_cased))
@@ -95,6 +102,7 @@ class Dictionary:
     def remove(self, slug: str) -> None:
         """Forget a concept and every spelling that leads to it."""
         self._declared.discard(slug)
+        self._displaced.pop(slug, None)
         self._merged = {key: into for key, into in self._merged.items() if into != slug}
         for key in [k for k, s in self._slug_of_key.items() if s == slug]:
             self._forget(key)
@@ -105,6 +113,8 @@ class Dictionary:
         self._expansions.pop(key, None)
         if key in self._merged:
             self._lead(key, self._merged[key], 0)
+        elif key in self._displaced:
+            self._lead(key, key, self._displaced[key])
 
     def merge(self, key: str, slug: str) -> None:
         """Lead the spelling of a former concept to another one.

@@ -96,17 +96,26 @@ def _group(
 ) -> list[int]:
     """Return the concepts that are the same as the one at `start`, that one first."""
     group = [] if start in taken else [start]
+    seen, slugs, apart = {start}, {_slug(concepts[start])}, {*_apart(concepts[start])}
     for one in group:
-        for other in sorted(ties[one] - taken - set(group)):
+        for other in sorted(ties[one] - taken - seen):
             row = concepts[other]
-            if not row["is_declared"] and not any(_is_apart(concepts[m], row) for m in group):
+            is_apart = _slug(row) in apart or not slugs.isdisjoint(_apart(row))
+            if not row["is_declared"] and not is_apart:
                 group.append(other)
+                seen.add(other)
+                slugs.add(_slug(row))
+                apart.update(_apart(row))
     return group
 
 
-def _is_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    apart = (one.get("apart") or (), other.get("apart") or ())
-    return other["id"][1] in apart[0] or one["id"][1] in apart[1]
+def _slug(row: Mapping[str, Any]) -> str:
+    slug: str = row["id"][1]
+    return slug
+
+
+def _apart(row: Mapping[str, Any]) -> Sequence[str]:
+    return row.get("apart") or ()
 
 
 def _same_spellings(spellings: Sequence[_Spelling]) -> Iterator[tuple[int, int]]:

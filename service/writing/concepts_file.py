@@ -4,14 +4,17 @@ import asyncio
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from service.errors import InvalidRequest
+from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Declared
 from service.names.names import Name, declared_name
 from service.names.slugs import slug_of
+from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
 from service.writing.tables.concept import concept_row
@@ -92,14 +95,36 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
     Raises InvalidRequest for a file that cannot be read or holds a mistake.
     """
     file = parse_concepts(await asyncio.to_thread(_read, path, pipeline) if path else "")
-    spellings = sorted(_spellings(file))
-    now = await pipeline.db.run(DECLARED, agent=agent, slugs=spellings)
+    if _differences(agent, file, await _read_declared(pipeline.db, agent, file)) is not None:
+        # What is pushed or merged before its turn is linked anew as well.
+        in_turn = partial(_declare, pipeline.engine, file)
+        await commit(pipeline, Change(agent, in_turn=in_turn))
+
+
+async def _declare(engine: Engine, file: ConceptFile, db: Database, change: Change) -> Change:
+    """Add to a change what a file says that is not stored yet."""
+    differences = _differences(change.agent, file, await _read_declared(db, change.agent, file))
+    if differences is None:
+        return change
+    relink = await _affected(db, engine, change.agent, file, differences.flags)
+    return replace(change, relink=frozenset(relink), declared=differences)
+
+
+async def _read_declared(db: Database, agent: str, file: ConceptFile) -> Mapping[str, Any]:
+    """Return what is declared by now, and what was merged into what the file names."""
+    now: Mapping[str, Any] = await db.run(DECLARED, agent=agent, slugs=sorted(_spellings(file)))
+    return now
+
+
+def _differences(agent: str, file: ConceptFile, now: Mapping[str, Any]) -> Declared | None:
+    """Return what is to be declared, and what no more; None where all of it is stored."""
     rows = {row["id"][1]: row for row in now["concepts"]}
     changed = {slug for slug in file.names if not _is_stored(file, slug, rows.get(slug))}
     undeclared = rows.keys() - file.names.keys()
-    edges = replace(_edge_changes(file, now), taken=_taken(agent, spellings, now["merged"]))
+    taken = _taken(agent, _spellings(file), now["merged"])
+    edges = replace(_edge_changes(file, now), taken=taken)
     if not changed and not undeclared and edges == Declared():
-        return
+        return None
     concepts = [
         concept_row(agent, file.names[slug], file.aliases.get(slug, ()), is_declared=True)
         for slug in sorted(changed)
@@ -108,9 +133,7 @@ async def declare_concepts(pipeline: Pipeline, path: Path | None, agent: str) ->
         concept_row(agent, Name(slug, rows[slug]["name"], "heading", rows[slug]["is_cased"]))
         for slug in sorted(undeclared)
     ]
-    relink = await _affected(pipeline, agent, file, changed | undeclared)
-    declared = replace(edges, concepts=tuple(concepts))
-    await commit(pipeline, Change(agent, relink=frozenset(relink), declared=declared))
+    return replace(edges, concepts=tuple(concepts))
 
 
 def _read(path: Path, pipeline: Pipeline) -> str:
@@ -154,7 +177,7 @@ def _edge_changes(file: ConceptFile, now: Mapping[str, Any]) -> Declared:
 
 
 async def _affected(
-    pipeline: Pipeline, agent: str, file: ConceptFile, slugs: Collection[str]
+    db: Database, engine: Engine, agent: str, file: ConceptFile, slugs: Collection[str]
 ) -> set[str]:
     """Return the memories that mention, or may mention, these concepts.
 
@@ -164,12 +187,12 @@ async def _affected(
     aliases = [alias for slug in slugs for alias in file.aliases.get(slug, ())]
     spellings = {*slugs, *map(slug_of, aliases)}
     owners = set(spellings)
-    for row in await stored.dictionary_rows(pipeline.db, agent):
+    for row in await stored.dictionary_rows(db, agent):
         known = {*map(slug_of, row["aliases"]), *(old["slug"] for old in row["merged"] or ())}
         owners |= set() if known.isdisjoint(spellings) else {row["id"][1]}
-    linked = await pipeline.engine.referencing(agent, owners)
+    linked = await engine.referencing(agent, owners)
     names = [file.names[slug].name for slug in slugs if slug in file.names]
-    return linked | await stored.mentioning(pipeline.engine, agent, [*names, *aliases])
+    return linked | await stored.mentioning(engine, agent, [*names, *aliases])
 
 
 def _name(value: object, kind: str) -> Name:

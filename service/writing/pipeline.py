@@ -6,7 +6,7 @@ the state before; sending again is free.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from service.errors import StaleRead
 from service.index.engine import Engine
 from service.inference.vectors import Vectors
 from service.links import stored
-from service.links.change import Change, DocumentRow
+from service.links.change import Change, DocumentRow, Step
 from service.links.dictionaries import Dictionaries
 from service.links.links import Links, find_follows, find_links
 from service.links.merges import NOTHING_REGROUPED, Regrouped, regroup
@@ -42,9 +42,6 @@ from service.writing.versions import Versions
 _READ_ATTEMPTS: Final = 8
 _REMOVED: Final = "source_removed"
 _SUPERSEDED: Final = "A newer version of this document came in meanwhile, and was stored."
-
-# What a change means to another room's tables: returns the change with that in it. Reads only.
-Step = Callable[[Database, Change], Awaitable[Change]]
 
 
 @dataclass(slots=True)
@@ -259,6 +256,8 @@ async def _write_once(
     dictionary = pipeline.dictionaries.take(agent)
     if dictionary is None or db.address.folder is None:
         dictionary = await read_dictionary(db, agent, dictionary)
+    if change.in_turn is not None:
+        change = await change.in_turn(db, change)
     change = await bury(db, await _compare(db, change))
     for step in pipeline.steps:
         change = await step(db, change)

@@ -12,7 +12,7 @@ from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import MemoryNotFound, StaleRead
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, store
+from service.memories.storing import change_memory, find, remove, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from tests.stores.open_store import NO_DIGEST, START, OpenStore, open_store
@@ -151,3 +151,21 @@ async def test_what_a_writer_of_before_called_the_services_own_is_treated_as_his
         memory = await find(world.db, ["main"], read)
         await change_memory(world.pipeline, memory, {"text": "His own."})
         assert (await find(world.db, ["main"], read)).content == "His own."
+
+
+async def test_a_short_tag_that_nobody_has_any_more_takes_no_plan_along(tmp_path: Path) -> None:
+    """Its letters stand in many an id."""
+    async with open_store(tmp_path) as world:
+        [other] = await world.push("Nothing about birds.", tags=("db",))
+        texts = [f"Number {n}: the Osprey-{n % 20} saw {n * 7} birds." for n in range(100)]
+        await _push(world, texts)
+        shown = await consolidate(world.pipeline, Consolidation(TARGET))
+        assert all(group.ref != "concept:db" for group in shown.groups)
+        await remove(world.pipeline, "main", other)
+        assert shown.plan
+        done = await _run(world, plan=shown.plan, limit=3)
+        assert done.counts.groups == shown.counts.groups
+        [other] = await world.push("No birds.", tags=("fa",))
+        await remove(world.pipeline, "main", other)
+        page = Consolidation(TARGET, cursor=done.next_cursor, limit=3)
+        assert len((await consolidate(world.pipeline, page)).groups) == 3

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from service.concepts.merging import merge_concepts, variants_of
 from service.errors import InvalidRequest
 from service.links import stored
 from service.memories.screening import Pushed
@@ -154,3 +155,16 @@ async def test_a_file_with_a_mistake_leaves_the_store_as_it_was(tmp_path: Path) 
         with pytest.raises(InvalidRequest, match="cannot be read: No such file"):
             await declare_concepts(opened.pipeline, tmp_path / "none.toml", "main")
         assert await concepts(opened) == before
+
+
+async def test_a_name_that_was_anothers_alias_is_its_concepts_again(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.read("a.md", "# file systems\n\nthe words\n")
+        await opened.declare('[[concept]]\nname = "filesystems"\n')
+        groups = await variants_of(opened.db, "main")
+        assert await merge_concepts(opened.pipeline, "main", groups, "r1")
+        await opened.declare('[[concept]]\nname = "kettles"\naliases = ["filesystems"]\n')
+        await opened.declare("")
+        [key] = await opened.push("the filesystems are up")
+        assert key in await opened.memories_of("filesystems")
+        assert await opened.complaints() == []

@@ -5,18 +5,22 @@ from typing import Any
 
 import pytest
 
+from service.concepts import merging
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.concepts.route import get_concept, get_concepts
 from service.errors import ConceptNotFound, InvalidRequest, StoreUnavailable
 from service.index.evidence import Question
 from service.links import merges
+from service.links.change import Change
 from service.links.merges import Merged
+from service.memories.storing import remove
 from service.names.variants import Variants
 from service.records import Filters
 from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from service.writing import pipeline as sync
+from service.writing.pipeline import Pipeline, Synced
 from service.writing.tables.linked_change import LinkedChange
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import resident_engine
@@ -273,6 +277,83 @@ async def test_a_merge_of_many_memories_is_many_small_writes_and_goes_on_after_a
         left = await slugs(opened) & {"embedding_server", "embedding_servers"}
         assert [len(await opened.memories_of(slug)) for slug in left] == [2 * count]
         assert await opened.complaints() == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_chain_of_merges_that_is_killed_amid_comes_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm
+) -> None:
+    """What was merged into a concept goes on with it, though that one stands there for a while."""
+    monkeypatch.setattr(merges, "MOST_RELINKED", 1)
+    write, left = sync.write, [1]
+
+    async def dying(db: Database, linked: LinkedChange) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise StoreUnavailable("killed")
+        await write(db, linked)
+
+    async with open_store(tmp_path, form) as opened:
+        await opened.read("a.md", "a [[file system]]\n")
+        await opened.read("b.md", "b [[file systems]]\n")
+        await merge(opened, "r1")
+        for name in "cdefg":
+            await opened.read(f"{name}.md", f"{name} [[filesystem]]\n")
+        with monkeypatch.context() as patched:
+            patched.setattr(sync, "write", dying)
+            with pytest.raises(StoreUnavailable):
+                await merge(opened, "r2")
+    async with open_store(tmp_path, form) as opened:
+        assert await merge(opened, "r3") == [], "it goes on, and nothing else is to be merged"
+        assert await opened.complaints() == []
+        assert len(await opened.memories_of("filesystem")) == 7
+
+
+@pytest.mark.parametrize("is_parted", [False, True])
+async def test_a_concept_without_memories_stays_while_others_may_yet_be_linked_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_parted: bool
+) -> None:
+    monkeypatch.setattr(merges, "MOST_RELINKED", 1)
+    commit, is_amid = merging.commit, [True]
+    slug = "file_systems" if is_parted else "file_system"
+
+    async def deleting(pipeline: Pipeline, change: Change) -> Synced:
+        done = await commit(pipeline, change)
+        if is_amid:
+            is_amid.clear()
+            for key in sorted({*await opened.memories_of(slug), *tagged}):
+                await remove(opened.pipeline, "main", key)
+        return done
+
+    async with open_store(tmp_path) as opened:
+        await opened.push("number one", "number two", tags=("file system",))
+        await opened.push(*(f"plain {n}: the file systems are up" for n in range(4)))
+        tagged = await opened.push("seven", tags=("file systems",))
+        both = [Variants("file_system", ("file_systems",))]
+        if is_parted:
+            await merge_concepts(opened.pipeline, "main", both, "r1")
+        monkeypatch.setattr(merging, "commit", deleting)
+        if is_parted:
+            await part_concepts(opened.pipeline, "main", run="r1")
+        else:
+            await merge_concepts(opened.pipeline, "main", both, "r1")
+        linked = {key for one in await slugs(opened) for key in await opened.memories_of(one)}
+        assert linked == {*await opened.ids()}
+        assert await opened.complaints() == []
+
+
+async def test_a_circle_that_an_older_version_left_is_parted(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        await read_notes(opened)
+        await merge(opened)
+        into_itself = {**SERVER.row(), "slug": "embedding_servers", "into": "embedding_server"}
+        circle = [{**SERVER.row(), "into": "embedding_servers"}, into_itself]
+        key = record("concept", ["main", "embedding_servers"])
+        update = Query("own", "UPDATE $id SET merged = $merged", frozenset({"id", "merged"}), True)
+        await opened.db.run(update, id=key, merged=circle)
+        opened.pipeline.dictionaries.clear()
+        parted = await part_concepts(opened.pipeline, "main", run="r1")
+        assert "embedding_server" in {one.slug for one in parted}
 
 
 async def test_a_concept_of_an_older_store_goes_to_the_one_that_has_it_as_an_alias(

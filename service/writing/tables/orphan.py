@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import orjson
+
 from service.store.database import record
 from service.store.queries import Fragment, load_query
 from service.writing.tables.linked_change import LinkedChange, fragment
@@ -24,5 +26,11 @@ def orphan(linked: LinkedChange) -> Fragment | None:
         orphan_edges=[
             record("related_to", [agent, edge.source, edge.target]) for edge in orphans.edges
         ],
-        forgotten=[{"agent": agent, "slug": slug} for slug in slugs if linked.change.audit],
+        forgotten=[_named(agent, slug) for slug in slugs if linked.change.audit],
     )
+
+
+def _named(agent: str, slug: str) -> dict[str, str]:
+    """Return how the JSON of a plan names a concept: a short slug stands in many an id as well."""
+    ref, name = (orjson.dumps(text).decode() for text in (f"concept:{slug}", slug))
+    return {"agent": agent, "ref": ref, "name": name}
