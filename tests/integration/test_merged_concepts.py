@@ -20,6 +20,7 @@ from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from service.writing import pipeline as sync
+from service.writing import transaction
 from service.writing.pipeline import Pipeline, Synced
 from service.writing.tables.linked_change import LinkedChange
 from tests.stores.open_store import OpenStore, open_store
@@ -255,7 +256,7 @@ async def test_a_merge_of_many_memories_is_many_small_writes_and_goes_on_after_a
 ) -> None:
     monkeypatch.setattr(merges, "MOST_RELINKED", MOST_RELINKED)
     relinked: list[int] = []
-    write = sync.write
+    write = transaction.write
 
     async def failing_once(db: Database, linked: LinkedChange) -> None:
         relinked.append(len(linked.change.regrouped.relink))
@@ -285,7 +286,7 @@ async def test_a_chain_of_merges_that_is_killed_amid_comes_to_its_end(
 ) -> None:
     """What was merged into a concept goes on with it, though that one stands there for a while."""
     monkeypatch.setattr(merges, "MOST_RELINKED", 1)
-    write, left = sync.write, [1]
+    write, left = transaction.write, [1]
 
     async def dying(db: Database, linked: LinkedChange) -> None:
         left[0] -= 1
@@ -314,7 +315,7 @@ async def test_a_concept_without_memories_stays_while_others_may_yet_be_linked_t
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_parted: bool
 ) -> None:
     monkeypatch.setattr(merges, "MOST_RELINKED", 1)
-    commit, is_amid = merging.commit, [True]
+    commit, is_amid = sync.commit, [True]
     slug = "file_systems" if is_parted else "file_system"
 
     async def deleting(pipeline: Pipeline, change: Change) -> Synced:

@@ -56,7 +56,7 @@ def once_before(
     deed: Callable[[], Awaitable[object]],
 ) -> None:
     """Let something happen just before a function is called for the first time."""
-    call, is_done = getattr(holder, name), []
+    call, is_done = getattr(holder, name), list[bool]()
 
     async def called(*args: Any, **named: Any) -> Any:
         if not is_done:
