@@ -96,5 +96,5 @@ class _Taking:
 
     async def take(self, db: Database, change: Change) -> Change:
         self.revision = await without(db, self.leaving, self.budget_tokens)
-        self.revision.released += [source for _, source in self.revision.left]
+        self.revision.released += sorted(source for _, source in self.revision.left)
         return self.revision.added_to(change, pin=self.pin)

@@ -5,7 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 import pytest
 
+from service.commands.reembed import FORGET_VECTORS
 from service.errors import ServiceError
 from service.index.resident import feed_position, follow, snapshots
 from service.index.resident import residency as residencies
@@ -736,3 +737,44 @@ async def test_a_server_forgets_snapshots_that_its_feed_does_not_reach_back_to(
     assert facts["young"]
     assert not facts["old"]
     assert await replicas.reader.meta("schema"), "nothing else is forgotten"
+
+
+@pytest.mark.parametrize("has_written", [True, False])
+async def test_a_service_follows_a_switch_to_a_model_of_another_length(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_written: bool
+) -> None:
+    """Its first vector since it started may be the new model's."""
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.1)
+    # What was written just before a start is read again: here nothing is.
+    monkeypatch.setattr(feed_position, "MARGIN_MS", 100)
+    lay_store(tmp_path / "store")
+    async with AsyncExitStack() as stack:
+        first, second = (stack.enter_context(outer_embeddings()) for _ in range(2))
+        second.dimensions, second.model = 24, "another"
+        store = f"surrealkv://{tmp_path / 'store'}"
+        server = await stack.enter_async_context(SurrealServer(store))
+        writer = OpenStore(tmp_path, first, address(server), form="bytes")
+        stack.push_async_callback(writer.close)
+        await writer.open()
+        await writer.push("the blue bunny", "a kettle")
+        await asyncio.sleep(0.5)
+        reader = Database(address(server))
+        stack.push_async_callback(reader.close)
+        await reader.open(SCHEMA)
+        residency = Residency(reader, PLENTY_BYTES, None)
+        await residency.index_of("main")
+        if has_written:
+            await writer.push("a harbour")
+            await residency.catch_up("main")
+        again = OpenStore(tmp_path, second, address(server), form="bytes")
+        stack.push_async_callback(again.close)
+        await again.db.open(SCHEMA)
+        await again.db.run(FORGET_VECTORS)
+        await again.vectors.prepare()
+        assert await embed_pending(again.pipeline)
+        await residency.catch_up("main")
+        await agree(residency, reader)
+        index = await residency.index_of("main")
+        assert index.vectors
+        assert index.vectors.dimensions == 24
+        assert residency.caveat("main") is None

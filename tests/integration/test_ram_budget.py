@@ -1,5 +1,7 @@
 """One budget of RAM: what dictionaries hold, indexes do without."""
 
+import asyncio
+import random
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +9,12 @@ import pytest
 
 from service.concepts.merging import merge_concepts, variants_of
 from service.index.resident import follow, left_out, loading
+from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.follow import apply_commits
 from service.index.resident.residency import Residency
+from service.memories.storing import remove
 from service.records import Filters
 from tests.stores.open_store import open_store
 from tests.stores.resident_index import PLENTY_BYTES, memory_row, write_memories
@@ -109,3 +113,55 @@ async def test_agents_that_own_nothing_are_not_held(tmp_path: Path) -> None:
         assert (await residency.index_of("ghost")).memories == 1
         assert residency.residents() == ["configured", "ghost"]
         assert residency.evicted == 1
+
+
+@pytest.mark.parametrize("share", [0.25, 2.0], ids=["scanned", "picked"])
+async def test_long_texts_are_left_out_as_many_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """How much an agent takes is known only as its texts are read."""
+    monkeypatch.setattr(loading, "_SCAN_SHARE", share)
+    monkeypatch.setattr(loading, "_PAGE_MEMORIES", 20)
+    chance = random.Random(1)
+    async with open_store(tmp_path, form="bytes") as opened:
+        texts = (" ".join(f"w{chance.randrange(200_000)}" for _ in range(800)) for _ in range(200))
+        rows = [memory_row(f"m{n:04}", text) for n, text in enumerate(texts)]
+        await write_memories(opened.db, rows)
+        residency = Residency(opened.db, 500_000, None)
+        index = await residency.index_of("main")
+        assert index.bytes < 2 * residency.budget_bytes
+        assert 0 < index.memories < 200
+        assert index.memories + index.beyond_budget == 200
+        assert index.holds(max((row["occurred_at"], row["id"]) for row in rows)[1])
+
+
+@pytest.mark.parametrize("is_all_left_out", [True, False])
+async def test_what_did_not_fit_comes_in_once_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_all_left_out: bool
+) -> None:
+    monkeypatch.setattr(loading, "_PAGE_MEMORIES", 10)
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.02)
+    async with open_store(tmp_path, form="bytes") as opened:
+        assert isinstance(opened.engine, ResidentEngine)
+        ids = await opened.push(*(f"Note {n} of the harbour." for n in range(90)))
+        residency = opened.engine.residency
+        residency.expect(["main"])
+        residency.budget_bytes = 55_000
+        await residency.rebuild(["main"])
+        index = await residency.index_of("main")
+        assert 0 < index.beyond_budget < 90
+        out = [key for key in ids if not index.holds(key)]
+        gone = out if is_all_left_out else [key for key in ids if key != out[0]]
+        watching = asyncio.create_task(residency.run())
+        try:
+            for key in gone:
+                await remove(opened.pipeline, "main", key)
+            async with asyncio.timeout(30):
+                while residency.caveat("main"):  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(0.02)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        index = await residency.index_of("main")
+        assert index.memories == 90 - len(gone)
+        assert is_all_left_out or index.holds(out[0])

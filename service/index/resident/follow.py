@@ -117,7 +117,7 @@ class Follower:
         self.is_alone = bool(db.address.folder)
         self._feed: Feed = OwnWrites(db) if self.is_alone else ChangeFeed(db, self._doubt_all)
         # The model of the vectors that were read last.
-        self._fingerprint: str | None = None
+        self.fingerprint: str | None = None
         self.audience: Audience | None = None
 
     def held(self, agent: str) -> AgentIndex | None:
@@ -219,14 +219,14 @@ class Follower:
         A process that is alone notes another model before it writes the first vector of it.
         """
         rows = [c.row or {} for one in commits for c in one.changes if c.table == "embedding"]
-        is_known = self.is_alone and {row.get("fingerprint") for row in rows} == {self._fingerprint}
+        is_known = self.is_alone and {row.get("fingerprint") for row in rows} == {self.fingerprint}
         if rows and not is_known:
             stored = (await self._db.meta("embedding")).get("fingerprint")
-            if self._fingerprint not in {None, stored}:
+            if self.fingerprint not in {None, stored}:
                 log.warning("the store's vectors are of another model now: %s", stored)
                 self._on_doubt(list(self._residents))
-            self._fingerprint = stored
-        return self._fingerprint
+            self.fingerprint = stored
+        return self.fingerprint
 
     def _count(self, commits: Iterable[Commit]) -> None:
         self.changed_at = time.monotonic()

@@ -94,9 +94,7 @@ async def load(db: Database, loading: Loading) -> None:
 
 async def _load(db: Database, loading: Loading) -> None:
     loading.index.reserve(min(loading.facts.memories, loading.most_memories))
-    if await _is_much_of_the_store(db, loading):
-        await _scan(db, loading)
-    else:
+    if not (await _is_much_of_the_store(db, loading) and await _scan(db, loading)):
         await _pick(db, loading)
     index = loading.index
     for query, table in CONCEPT_EDGES:
@@ -136,9 +134,17 @@ async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:
     return fits and expected >= _SCAN_SHARE * await db.run(MEMORY_COUNT)
 
 
-async def _scan(db: Database, loading: Loading) -> None:
+async def _scan(db: Database, loading: Loading) -> bool:
+    """Read all there is; False where that does not fit: the index is empty again then.
+
+    How long texts are shows only as they are read, and a scan goes by key: what it has read so far
+    is not the newest.
+    """
+    await _add_all(_scanned_memories(db, loading), partial(add_memories, loading))
+    if loading.is_full:
+        loading.index, loading.loaded = _emptied(loading.index), 0
+        return False
     index = loading.index
-    await _add_all(_scanned_memories(db, index), partial(add_memories, loading))
     references = _scanned_edges(db, SCAN_REFERENCES)
     follows = _scanned_edges(db, SCAN_FOLLOWS)
     await asyncio.gather(
@@ -147,6 +153,12 @@ async def _scan(db: Database, loading: Loading) -> None:
         _add_all(follows, partial(add_memory_edges, index, "follows")),
         _load_concepts(db, index),
     )
+    return True
+
+
+def _emptied(index: AgentIndex) -> AgentIndex:
+    vectors = index.vectors and VectorIndex(index.vectors.dimensions, index.vectors.scanned)
+    return AgentIndex(index.agent, vectors, packs=index.packed is not None)
 
 
 async def _add_all(pages: AsyncIterator[Page], add: Callable[[Page], None]) -> None:
@@ -160,10 +172,11 @@ async def _add_all(pages: AsyncIterator[Page], add: Callable[[Page], None]) -> N
         await adding
 
 
-async def _scanned_memories(db: Database, index: AgentIndex) -> AsyncIterator[Page]:
+async def _scanned_memories(db: Database, loading: Loading) -> AsyncIterator[Page]:
+    index = loading.index
     asked = {"agent": index.agent, "whole": index.packed is not None, "limit": _PAGE_MEMORIES}
     after: Any = ""
-    while isinstance(after, str):
+    while isinstance(after, str) and not loading.is_full:
         page = orjson.loads(await db.run(SCAN_MEMORIES, after=after, **asked))
         yield page
         # Keys that are no texts stand behind all that are.

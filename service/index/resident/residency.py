@@ -14,9 +14,9 @@ from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.census import find_drift
 from service.index.resident.follow import Follower
-from service.index.resident.loading import empty_index, load, log_loaded
+from service.index.resident.loading import empty_index, load, log_loaded, store_facts
 from service.index.resident.snapshots import Expected, Snapshots, facts_and_expected
-from service.index.resident.state import AgentState, IndexState, left_out_of, too_many
+from service.index.resident.state import AgentState, IndexState, left_out_of, stale_of, too_many
 from service.store.database import Database
 from service.store.queries import load_query
 
@@ -28,8 +28,6 @@ _WATCH_SECONDS: Final = 5.0
 # A census reads every row: at most a fiftieth of the time is spent on it.
 _CENSUS_SECONDS: Final = 600.0
 _CENSUS_SHARE: Final = 50
-# An index that holds mostly the places of deleted memories is loaded again.
-_WASTED_ROWS: Final = 10_000
 _RETRY_SECONDS: Final = 1.0
 MOST_AGENTS: Final = 1000
 
@@ -177,7 +175,7 @@ class Residency:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
-                await self.rebuild([*self.doubts, *self._wasteful()])
+                await self.rebuild([*self.doubts, *await self._stale()])
                 self._make_room()
                 if self.snapshots and self.snapshots.is_due():
                     await self.take_snapshots()
@@ -227,6 +225,8 @@ class Residency:
         is_first = agent not in self._residents and agent not in self.doubts
         mark = await self.follower.mark()
         facts, expected = await facts_and_expected(self.db, agent, self._scanned_dimensions)
+        # The first vector that comes later may be of another model.
+        self.follower.fingerprint = self.follower.fingerprint or facts.fingerprint
         # Whoever loads again looks for what the index has missed: it stands in no file either.
         restored = None
         if self.snapshots and is_first:
@@ -242,6 +242,7 @@ class Residency:
             loading = self._loading[agent] = Loading(index, facts, self._room_for_indexes())
             try:
                 await load(self.db, loading)
+                index = loading.index
                 await self.follower.admit(index, mark)
             finally:
                 del self._loading[agent]
@@ -289,9 +290,8 @@ class Residency:
         """Return how much indexes may hold now."""
         return self.budget_bytes - self._other_bytes()
 
-    def _wasteful(self) -> list[str]:
-        return [
-            agent
-            for agent, index in self._residents.items()
-            if index.wasted_rows > max(_WASTED_ROWS, index.memories)
-        ]
+    async def _stale(self) -> list[str]:
+        """Return the agents whose indexes are better loaded anew: nothing is wrong in them."""
+        cut = [index.agent for index in self._residents.values() if index.beyond_budget]
+        stored = {agent: (await store_facts(self.db, agent)).memories for agent in cut}
+        return stale_of(self._residents.values(), stored)

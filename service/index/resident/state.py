@@ -4,8 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from service.index.resident.agent_index import AgentIndex
+
+# Below so many emptied rows nothing is won.
+_WASTED_ROWS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,20 @@ def left_out_of(indexes: Iterable[AgentIndex]) -> dict[str, int]:
     for index in indexes:
         left_out.update(index.left_out())
     return dict(left_out)
+
+
+def stale_of(indexes: Iterable[AgentIndex], stored: Mapping[str, int]) -> list[str]:
+    """Return the agents of indexes that hold mostly the places of deleted memories.
+
+    Or of such as left something out that may fit by now: all of it, or as half of the rest went.
+    `stored` tells of these how many memories the store has. None is so when it was just loaded.
+    """
+    return [
+        one.agent
+        for one in indexes
+        if one.wasted_rows > max(0 if one.beyond_budget else _WASTED_ROWS, one.memories)
+        or (one.beyond_budget and stored.get(one.agent, one.memories + 1) <= one.memories)
+    ]
 
 
 def too_many(
