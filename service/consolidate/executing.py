@@ -16,14 +16,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from service.concepts.merging import merge_concepts
-from service.consolidate import reading
 from service.consolidate.derived_from import Joining, derived_from, state_of
 from service.consolidate.grouping import batches
 from service.consolidate.planning import (
     ConsolidationPlan,
     PlannedGroup,
-    settled_key,
-    settled_state,
+    settle,
 )
 from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
@@ -171,8 +169,10 @@ async def carry_out(
             f"{counts.waiting} groups wait for the embedding server, and their memories stay as "
             f"they are: {error.detail}"
         )
-    if not counts.waiting:
-        await _settle(pipeline, plan)
+    # After a run that changed something the next one plans anew: what came meanwhile, and what the
+    # changes make possible, no plan has looked at.
+    if not (counts.waiting or counts.groups or counts.concepts):
+        await settle(pipeline.db, plan)
 
 
 async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
@@ -189,14 +189,6 @@ async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-
-
-async def _settle(pipeline: Pipeline, plan: ConsolidationPlan) -> None:
-    """Note that nothing is left to do, so that the next plan is made without looking."""
-    target = plan.target
-    left = await reading.candidates(pipeline.db, target.agent, target.scope, target.before)
-    state = await settled_state(pipeline.db, target, [candidate.state for candidate in left])
-    await pipeline.db.set_meta(settled_key(target), state)
 
 
 def in_batches(groups: Sequence[PlannedGroup]) -> Iterator[list[PlannedGroup]]:

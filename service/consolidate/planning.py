@@ -31,6 +31,7 @@ from service.store.queries import load_query
 
 SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")
+WAITING_VECTORS: Final = load_query(__package__, "waiting_vectors")
 
 _MOST_FAULTS: Final = 100
 # A summary takes sources of up to this many times its token budget: it leaves out about half of
@@ -71,12 +72,15 @@ class ConsolidationPlan:
     """Groups in the order of their work, and how many old memories share nothing (`alone`).
 
     `concepts` are the same thing under several spellings: they become one before anything else.
+    `state` is what the plan was made from (see _state_of); None of one that was read back, and of
+    one that was made without looking.
     """
 
     target: Target
     groups: tuple[PlannedGroup, ...] = ()
     alone: int = 0
     concepts: tuple[Variants, ...] = ()
+    state: Mapping[str, Any] | None = None
 
     @property
     def id(self) -> str | None:
@@ -94,14 +98,15 @@ async def make_plan(db: Database, target: Target, budget_tokens: int) -> Consoli
     an agent's scopes: a plan for one scope leaves them as they are.
     """
     candidates = await reading.candidates(db, target.agent, target.scope, target.before)
-    now = await settled_state(db, target, [candidate.state for candidate in candidates])
-    if (await db.meta(settled_key(target))) == now:
+    # Read before what is planned with: whatever changes meanwhile, the next state differs.
+    now = await _state_of(db, target, [candidate.state for candidate in candidates])
+    if (await db.meta(_settled_key(target))) == now:
         return ConsolidationPlan(target, alone=len(candidates))
     variants = tuple(await variants_of(db, target.agent)) if target.scope is None else ()
     most_tokens = _SOURCES_PER_BUDGET * budget_tokens
     groups = await _plan_groups(db, target.agent, candidates, variants, most_tokens)
     alone = len(candidates) - sum(len(group.joining) for group in groups)
-    return ConsolidationPlan(target, tuple(groups), alone, variants)
+    return ConsolidationPlan(target, tuple(groups), alone, variants, now)
 
 
 async def _plan_groups(
@@ -170,19 +175,31 @@ async def _with_staying(db: Database, groups: Sequence[PlannedGroup]) -> list[Pl
     ]
 
 
-def settled_key(target: Target) -> list[Any]:
-    """Name the row of meta that keeps `settled_state` as it was when nothing was left to do."""
+async def settle(db: Database, plan: ConsolidationPlan) -> None:
+    """Note that what a plan was made from leaves nothing to do: the next one need not look."""
+    if plan.state is not None:
+        await db.set_meta(_settled_key(plan.target), plan.state)
+
+
+def _settled_key(target: Target) -> list[Any]:
     return ["consolidation", target.agent, target.scope or ""]
 
 
-async def settled_state(db: Database, target: Target, states: Iterable[str]) -> dict[str, Any]:
+async def _state_of(db: Database, target: Target, states: Iterable[str]) -> dict[str, Any]:
     """Return what a plan depends on: while it is the same, there is nothing new to plan.
 
-    That is the version of the agent's dictionary, which counts its writes, and the candidates'
-    states.
+    That is the version of the agent's dictionary, which counts its writes, the candidates' states,
+    the model of the vectors, and how many memories have none yet: those that come later are not
+    counted as writes.
     """
     dictionary = await db.meta(["dictionary", target.agent])
-    return {"version": dictionary.get("version", 0), "memories": digest(*sorted(states))}
+    embedding = await db.meta("embedding")
+    return {
+        "version": dictionary.get("version", 0),
+        "memories": digest(*sorted(states)),
+        "model": embedding.get("fingerprint", ""),
+        "waiting": await db.run(WAITING_VECTORS, agent=target.agent),
+    }
 
 
 async def save_plan(db: Database, plan: ConsolidationPlan) -> None:

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
+from service.consolidate import planning
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run, undo_summary
-from service.errors import MemoryNotFound, StaleRead
+from service.errors import EmbedderUnavailable, MemoryNotFound, StaleRead
 from service.memories.screening import Pushed
 from service.memories.storing import change_memory, find, remove, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
+from service.writing.embed_later import embed_pending
 from tests.stores.open_store import NO_DIGEST, START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +171,69 @@ async def test_a_short_tag_that_nobody_has_any_more_takes_no_plan_along(tmp_path
         await remove(world.pipeline, "main", other)
         page = Consolidation(TARGET, cursor=done.next_cursor, limit=3)
         assert len((await consolidate(world.pipeline, page)).groups) == 3
+
+
+async def test_logs_that_came_after_the_plan_was_shown_are_done_by_the_next_run(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        shown = await consolidate(world.pipeline, Consolidation(TARGET))
+        await _push(world, ["Heron-7 came.", "Heron-7 went."])
+        assert (await _run(world, plan=shown.plan)).counts.groups == 1
+        assert (await _run(world)).counts.groups == 1
+
+
+async def test_logs_that_come_amid_a_run_are_done_by_the_next_one(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        embed, late = world.vectors.embed_each, ["Heron-7 came.", "Heron-7 went."]
+
+        async def slowly(texts: Any) -> Any:
+            if late:
+                await _push(world, [late.pop(), late.pop()])
+            return await embed(texts)
+
+        world.vectors.embed_each = slowly  # type: ignore[method-assign]
+        assert (await _run(world)).counts.groups == 1
+        assert (await _run(world)).counts.groups == 1
+
+
+async def test_near_duplicates_are_found_once_they_have_vectors(tmp_path: Path) -> None:
+    text = "the kettle was put on and the tea was poured for all of us here"
+    async with open_store(tmp_path) as world:
+        embed = world.vectors.embed_some
+
+        async def away(*_: Any) -> Any:
+            return [], EmbedderUnavailable("away")
+
+        world.vectors.embed_some = away  # type: ignore[assignment, method-assign]
+        for n in range(5):  # in five weeks, so that nothing but their vectors joins them
+            at, name = START + timedelta(days=8 * n), f"s{n}"
+            log = Pushed(text, kind="daily_log", occurred_at=at, session=name, source_ref=name)
+            await store(world.pipeline, [log])
+        assert (await _run(world)).counts.alone == 5
+        world.vectors.embed_some = embed  # type: ignore[method-assign]
+        assert await embed_pending(world.pipeline) == 5
+        assert (await _run(world)).counts.memories == 5
+
+
+async def test_what_a_run_left_is_looked_at_once_more_and_then_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, plan_groups = 0, planning._plan_groups
+
+    async def counted(*args: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        return await plan_groups(*args)
+
+    monkeypatch.setattr(planning, "_plan_groups", counted)
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        # Of these nothing can be told: whoever planned them each time would never be done.
+        await _push(world, ["---", "***"], START + timedelta(days=9))
+        first = await _run(world)
+        assert (first.counts.groups, first.counts.silent) == (1, 1)
+        assert [(await _run(world)).counts.groups for _ in range(3)] == [0, 0, 0]
+        assert looked == 2
