@@ -79,7 +79,8 @@ class Outcome:
     """What was done, or would be; `shown` are the groups of the page that was asked for.
 
     `stage` is what is being done: `concepts` or `groups`. `done` groups of the plan were gone
-    through, whatever became of them; those in `written` by a process that was interrupted.
+    through, whatever became of them; those in `written` by a process that was interrupted, which
+    this run goes on for where it `is_resumed`.
     """
 
     run: str | None = None
@@ -89,6 +90,7 @@ class Outcome:
     stage: str = "concepts"
     done: int = 0
     written: frozenset[str] = frozenset()
+    is_resumed: bool = False
 
     def add(self, done: SummarisedGroup) -> None:
         """Count one group that is done, or would be."""

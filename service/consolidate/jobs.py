@@ -10,7 +10,7 @@ from service.consolidate.consolidating import planned
 from service.consolidate.executed import DONE, note_run, plan_of_run
 from service.consolidate.executing import Counts, Outcome, carry_out
 from service.consolidate.planning import ConsolidationPlan, Target, check_plan, read_plan, save_plan
-from service.consolidate.resuming import resume
+from service.consolidate.resuming import check_rest, resume
 from service.consolidate.shapes import ConsolidationStatus
 from service.errors import ServiceError, Unavailable
 from service.jobs.jobs import Job, JobRunner, Work
@@ -70,6 +70,8 @@ def consolidating(pipeline: Pipeline) -> Work:
 
             on_progress(outcome)
             try:
+                if outcome.is_resumed:
+                    await check_rest(pipeline.db, plan, outcome)
                 await carry_out(pipeline, plan, outcome, on_progress=on_progress)
             except Unavailable:
                 raise

@@ -231,8 +231,13 @@ async def read_plan(db: Database, agent: str, key: str) -> ConsolidationPlan:
     return ConsolidationPlan(target, groups, row["alone"], concepts)
 
 
-async def check_plan(db: Database, plan: ConsolidationPlan) -> None:
-    """Raise PlanStale, with what changed, unless every member is as it was when it was planned."""
+async def check_plan(
+    db: Database, plan: ConsolidationPlan, undone: str = "nothing was done"
+) -> None:
+    """Raise PlanStale, with what changed, unless every member is as it was when it was planned.
+
+    `undone` is what the error says of the work.
+    """
     members = await reading.members(db, [key for group in plan.groups for key in group.members])
     sources = await sources_of(db, [group.key for group in plan.groups])
     changed = [
@@ -242,8 +247,8 @@ async def check_plan(db: Database, plan: ConsolidationPlan) -> None:
     ]
     if changed:
         msg = (
-            f"{len(changed)} memories changed since the plan was made, so nothing was done: make "
-            "a new plan and look at it."
+            f"{len(changed)} memories changed since the plan was made, so {undone}: make a new "
+            "plan and look at it."
         )
         raise PlanStale(msg, tuple(changed[:_MOST_FAULTS]))
 

@@ -13,15 +13,14 @@ from service.store.database import Database
 async def resume(db: Database, plan: ConsolidationPlan, run: str) -> Outcome:
     """Return what a run has done of its plan, as it would have counted it itself.
 
-    A group is written in one transaction, so that it is done or not begun. Raises PlanStale when
-    memories of those that are left changed meanwhile.
+    A group is written in one transaction, so that it is done or not begun.
     """
     agent = plan.target.agent
     made = {row["summary"] for row in await db.run(DERIVED_BY_RUN, agent=agent, run=run)}
     done = [group for group in plan.groups if group.key in made]
-    left = tuple(group for group in plan.groups if group.key not in made)
-    await check_plan(db, replace(plan, groups=left))
-    outcome = Outcome(run, Counts(alone=plan.alone), done=len(done), written=frozenset(made))
+    outcome = Outcome(
+        run, Counts(alone=plan.alone), done=len(done), written=frozenset(made), is_resumed=True
+    )
     outcome.counts.concepts = await merged_by(db, agent, run)
     for batch in in_batches(done):
         memories = await stored.memories_by_id(
@@ -34,3 +33,9 @@ async def resume(db: Database, plan: ConsolidationPlan, run: str) -> Outcome:
             summary = memories[group.key].content
             outcome.count(group, joining, summary, is_new=not group.staying)
     return outcome
+
+
+async def check_rest(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> None:
+    """Raise PlanStale when memories of the groups that are left changed meanwhile."""
+    left = tuple(group for group in plan.groups if group.key not in outcome.written)
+    await check_plan(db, replace(plan, groups=left), "nothing more was done")

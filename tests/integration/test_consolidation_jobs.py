@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from service.consolidate import grouping
+from service.consolidate.executed import read_run
 from service.consolidate.jobs import CONSOLIDATION, Consolidations, Wish, consolidating
 from service.consolidate.shapes import ConsolidationStatus
 from service.consolidate.undoing import undo_run
 from service.jobs.jobs import JobRunner
 from service.memories.screening import Pushed
-from service.memories.storing import store
+from service.memories.storing import remove, store
 from service.store.keyring import Keyring
 from service.store.queries import Query
 from tests.stores.open_store import START, OpenStore, open_store
@@ -143,6 +144,38 @@ async def test_a_memory_that_changes_on_the_way_fails_the_job_and_what_is_done_s
         assert 0 < told.counts.groups == told.done == len(made) < told.groups
         undone = await undo_run(world.pipeline, "main", told.run or "", pin=False)
         assert len(undone.removed) == len(made)
+
+
+async def test_a_job_that_cannot_go_on_tells_what_it_did_before_it_was_stopped(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as world:
+        await push_logs(world)
+        embed, calls, hangs = world.vectors.embed_each, 0, asyncio.Event()
+
+        async def until_the_fourth(texts: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 4:
+                hangs.set()
+                await asyncio.Event().wait()
+            return await embed(texts)
+
+        world.vectors.embed_each = until_the_fourth  # type: ignore[method-assign]
+        async with running(world) as jobs:
+            key = await jobs.submit(WISH)
+            await hangs.wait()
+        made: Any = await summaries_of(world)
+        left: Any = await world.ask("SELECT VALUE id FROM memory WHERE archived_at IS NONE "
+                                    "AND kind = 'daily_log'")  # fmt: skip
+        await remove(world.pipeline, "main", left[0])
+        async with running(world) as jobs:
+            told = await over(jobs, key)
+        assert (told.state, told.run, told.done) == ("failed", key, len(made))
+        assert "nothing more was done" in (told.detail or "")
+        assert 0 < told.counts.groups == len(made) < told.groups
+        page = await read_run(world.db, "main", told.next_cursor or "", 1000)
+        assert (len(page.groups), page.counts) == (len(made), told.counts)
 
 
 async def test_equal_wishes_that_wait_are_one_job_and_none_runs_beside_another(
