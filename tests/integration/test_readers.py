@@ -18,7 +18,7 @@ import pytest
 
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
-from service.errors import EmbedderUnavailable
+from service.errors import AgentUnknown, EmbedderUnavailable
 from service.index.resident import snapshots
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
@@ -312,9 +312,10 @@ async def test_nothing_is_asked_that_a_reader_cannot_answer(tmp_path: Path) -> N
         await world.opened.push("The kettle is in the yard.", agent="second")
         await world.all_hold("main")
         assert await world.asked(SearchQuery('"in the harbour" kettle'))
-        for agents in (("nobody",), ("main", "nobody")):
-            await world.asked(SearchQuery("kettle", Filters(agents=agents)))
-        assert world.readers.ranked == {"reader": 0, "service": 3}
+        with pytest.raises(AgentUnknown):
+            await world.asked(SearchQuery("kettle", Filters(agents=("nobody",))))
+        await world.asked(SearchQuery("kettle", Filters(agents=("main", "nobody"))))
+        assert world.readers.ranked == {"reader": 0, "service": 2}
 
 
 async def test_without_a_place_for_files_the_service_ranks(tmp_path: Path) -> None:
