@@ -1,5 +1,8 @@
 """Which spellings are one thing and which are not: a wrong merge is worse than none."""
 
+from collections.abc import Callable
+from functools import partial
+from itertools import islice, product
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from service.names.names import heading_name
 from service.names.slugs import slug_of
 from service.names.variants import Variants, find_variants
+from tests.linear_time import MOST_GROWTH, growth
 
 # How a name was met, and how it is written.
 Spelling = str | tuple[str, str]
@@ -188,3 +192,18 @@ EVERY = list({made["id"][1]: made for pair in SAME + OTHER for made in map(row, 
 @given(st.permutations(EVERY))
 def test_the_order_of_the_rows_does_not_matter(rows: list[dict[str, Any]]) -> None:
     assert find_variants(rows) == find_variants(EVERY)
+
+
+def test_one_word_with_blanks_in_very_many_places_takes_time_by_their_number() -> None:
+    letters = "bcdefghjklmnopqrst"
+    ways = [
+        "".join(f"{letter} " if gap else letter for letter, gap in zip(letters, gaps, strict=True))
+        for gaps in islice(product((False, True), repeat=len(letters)), 8000)
+    ]
+    rows = [row(f"#{way.strip().replace(' ', '-')}") for way in ways]
+
+    def call(length: int) -> Callable[[], object]:
+        return partial(find_variants, rows[:length])
+
+    assert len(find_variants(rows[:500])[0].others) > 200
+    assert growth(call, 2000) <= MOST_GROWTH
