@@ -1,6 +1,7 @@
 """What others write amid a consolidation, an undo, or the reading of a concepts file holds."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from service.errors import StaleRead
 from service.memories.screening import Pushed
 from service.memories.storing import change_memory, find, remove, store
 from service.records import QUARANTINED
+from service.store.database import record
+from service.store.queries import Query
 from service.trust.quarantine import set_tiers
-from service.writing import concepts_file
+from service.writing import concepts_file, pipeline
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -67,6 +70,26 @@ def once_before(
     monkeypatch.setattr(holder, name, called)
 
 
+@dataclass(frozen=True)
+class TwoRuns:
+    """What two runs left: the second log of the first one, the summary that both made."""
+
+    secret: str
+    summary: str
+    second: str
+
+
+async def two_runs(world: OpenStore) -> TwoRuns:
+    _, secret = await push(world, "Osprey-2 came.", "Osprey-2 told the SECRET.")
+    await run(world)
+    await push(world, "Osprey-2 is back.", first=LATER)
+    done = await run(world)
+    assert done.counts.revised == 1
+    assert done.run
+    [summary] = await summaries(world)
+    return TwoRuns(secret, summary["id"], done.run)
+
+
 async def quarantine(world: OpenStore, key: str) -> None:
     await set_tiers(world.pipeline, {"main": [key]}, QUARANTINED)
 
@@ -111,14 +134,9 @@ async def test_an_undo_brings_back_nothing_that_changed_or_went_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: Deed
 ) -> None:
     async with open_store(tmp_path) as world:
-        _, key = await push(world, "Osprey-2 came.", "Osprey-2 told the SECRET.")
-        await run(world)
-        await push(world, "Osprey-2 is back.", first=LATER)
-        second = await run(world)
-        assert second.counts.revised == 1
-        assert second.run
-        once_before(monkeypatch, undoing, "write_change", lambda: deed(world, key))
-        await undo_run(world.pipeline, "main", second.run, pin=False)
+        made = await two_runs(world)
+        once_before(monkeypatch, undoing, "write_change", lambda: deed(world, made.secret))
+        await undo_run(world.pipeline, "main", made.second, pin=False)
         [summary] = await summaries(world)
         assert "SECRET" not in summary["content"]
         assert await world.complaints() == []
@@ -128,17 +146,31 @@ async def test_an_undo_makes_no_summary_anew_that_was_deleted_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_store(tmp_path) as world:
-        await push(world, "Osprey-2 came.", "Osprey-2 went.")
-        await run(world)
-        await push(world, "Osprey-2 is back.", first=LATER)
-        second = await run(world)
-        assert second.run
-        [summary] = await summaries(world)
-        once_before(monkeypatch, undoing, "write_change", lambda: delete(world, summary["id"]))
-        undone = await undo_run(world.pipeline, "main", second.run, pin=False)
+        made = await two_runs(world)
+        once_before(monkeypatch, undoing, "write_change", lambda: delete(world, made.summary))
+        undone = await undo_run(world.pipeline, "main", made.second, pin=False)
         assert (undone.restored, undone.removed, undone.revised) == ([], [], [])
         assert await summaries(world) == []
         assert await world.complaints() == []
+
+
+async def test_what_another_service_writes_amid_the_turn_is_read_when_it_begins_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path) as world:
+        made = await two_runs(world)
+
+        async def elsewhere() -> None:
+            text = "UPDATE $id SET content = 'Osprey-2 slept.'"
+            query = Query("elsewhere", text, frozenset({"id"}), writes=True)
+            await world.db.run(query, id=record("memory", made.secret))
+            raise StaleRead("another service came in between")
+
+        once_before(monkeypatch, pipeline, "write", elsewhere)
+        await undo_run(world.pipeline, "main", made.second, pin=False)
+        [summary] = await summaries(world)
+        assert "SECRET" not in summary["content"]
+        assert "slept" in summary["content"]
 
 
 async def test_a_pin_that_a_summary_gets_while_it_is_made_anew_stays(
