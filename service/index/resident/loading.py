@@ -140,11 +140,14 @@ async def _scan(db: Database, loading: Loading) -> bool:
     How long texts are shows only as they are read, and a scan goes by key: what it has read so far
     is not the newest.
     """
+    index = loading.index
     await _add_all(_scanned_memories(db, loading), partial(add_memories, loading))
     if loading.is_full:
-        loading.index, loading.loaded = _emptied(loading.index), 0
+        scanned = index.vectors.scanned if index.vectors else None
+        packs = index.packed is not None
+        loading.index = empty_index(index.agent, loading.facts, scanned, packs=packs)
+        loading.loaded = 0
         return False
-    index = loading.index
     references = _scanned_edges(db, SCAN_REFERENCES)
     follows = _scanned_edges(db, SCAN_FOLLOWS)
     await asyncio.gather(
@@ -154,11 +157,6 @@ async def _scan(db: Database, loading: Loading) -> bool:
         _load_concepts(db, index),
     )
     return True
-
-
-def _emptied(index: AgentIndex) -> AgentIndex:
-    vectors = index.vectors and VectorIndex(index.vectors.dimensions, index.vectors.scanned)
-    return AgentIndex(index.agent, vectors, packs=index.packed is not None)
 
 
 async def _add_all(pages: AsyncIterator[Page], add: Callable[[Page], None]) -> None:
