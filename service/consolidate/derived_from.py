@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from service.consolidate.grouping import Wall
 from service.consolidate.reading import KINDS
 from service.consolidate.summary.originals import Original
 from service.store.database import record
@@ -29,7 +28,7 @@ class Joining:
 
 def state_of(original: Original) -> tuple[str, ...]:
     """Return a source's id, text and wall: with another one it is no source of that summary."""
-    wall = Wall(original.scope or "", original.trust_tier, original.sensitivity)
+    wall = (original.scope or "", original.trust_tier, original.sensitivity)
     return (original.id, original.content_hash, *wall)
 
 
