@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from service.commands.reembed import FORGET_VECTORS
-from service.errors import ServiceError
+from service.errors import ServiceError, StoreUnavailable
 from service.index.resident import feed_position, follow, snapshots
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
@@ -723,6 +723,28 @@ async def test_a_server_brought_back_from_a_copy_does_not_know_a_later_snapshot(
         fresh = await Residency(writer.db, PLENTY_BYTES, None).index_of("main")
         assert index == told(fresh, *WORDS)
         assert len(index["memories"]) == 1
+
+
+async def test_a_snapshot_that_a_server_was_not_told_of_is_not_used(
+    replicas: Replicas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server goes between the file and its token."""
+
+    async def gone(*_: object) -> None:
+        raise StoreUnavailable("It is gone.")
+
+    monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
+    await replicas.writer.push("the blue bunny")
+    first = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=tmp_path / "index")
+    await first.index_of("main")
+    with monkeypatch.context() as patched:
+        patched.setattr(ChangeFeed, "publish", gone)
+        await first.take_snapshots()
+    assert list((tmp_path / "index").iterdir())
+    second = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=tmp_path / "index")
+    assert second.snapshots is not None
+    assert told(await second.index_of("main"), *WORDS) == await replicas.fresh()
+    assert second.snapshots._changes is None, "it was read from the store"
 
 
 async def test_a_server_forgets_snapshots_that_its_feed_does_not_reach_back_to(
