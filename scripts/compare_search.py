@@ -2,7 +2,7 @@
 
     scripts/compare_search.py CHECKOUT [--memories 100000] [--store DIR] [--rounds 15]
         [--request "/search" | "/search, fusion rrf" | "/graph-recall, 2 hops" ...]
-        [--set MEMORY_READERS=0]
+        [--set MEMORY_READERS=0] [--python /usr/bin/python3]
 
 A service of each runs on a copy of one store. First all kinds of requests are asked of both, and
 every value of the answers is compared but for what the receipt tells of time. Then ten questions go
@@ -60,11 +60,12 @@ def main() -> None:
         url = stack.enter_context(fake_embedding_server(_DIMENSIONS))
         settings = dict(pair.split("=", 1) for pair in asked.set)
         clients: list[Client] = []
-        for checkout in (asked.checkout.resolve(), REPOSITORY):
+        runs = ((asked.checkout.resolve(), asked.python), (REPOSITORY, sys.executable))
+        for checkout, python in runs:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "copy"
             other = shutil.ignore_patterns("lancedb-*")
             shutil.copytree(shelf / order.folder_name, copy, ignore=other)
-            setup = Setup(copy, url, "resident", settings, checkout)
+            setup = Setup(copy, url, "resident", settings, checkout, python)
             service = stack.enter_context(watched_service(setup))
             http = stack.enter_context(httpx.Client(base_url=service.url, timeout=600))
             clients.append((service, http))
@@ -82,6 +83,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--request", choices=list(REQUESTS), default=PLAIN)
     parser.add_argument("--set", action="append", default=[], metavar="MEMORY_NAME=VALUE")
+    parser.add_argument(
+        "--python", default=sys.executable, help="what runs the other checkout: of its environment"
+    )
     return parser.parse_args()
 
 

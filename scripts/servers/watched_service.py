@@ -36,7 +36,7 @@ class Resident:
 class Setup:
     """How services are started: the store's folder, the embedder, the engine, MEMORY_… besides.
 
-    `checkout` is whose code runs.
+    `checkout` is whose code runs, `python` what runs it.
     """
 
     folder: Path
@@ -44,6 +44,7 @@ class Setup:
     engine: str
     settings: Mapping[str, str] = field(default_factory=dict)
     checkout: Path = REPOSITORY
+    python: str = sys.executable
 
     def environment(self, port: int) -> Mapping[str, str]:
         """Return the whole environment of a service; nobody's own settings leak in."""
@@ -115,7 +116,7 @@ def start_service(setup: Setup) -> WatchedService:
     port = free_port()
     url, started = f"http://127.0.0.1:{port}", time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "service", "serve"], env=setup.environment(port), cwd=setup.checkout
+        [setup.python, "-m", "service", "serve"], env=setup.environment(port), cwd=setup.checkout
     )
     try:
         wait_until_answered(f"{url}/health/ready", [process], _PATIENCE_SECONDS)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.apply_commits import apply_commits
 from service.index.resident.array_file import Unreadable, map_arrays
 from service.index.resident.concerned import named_in
 from service.index.resident.engine import ResidentEngine
-from service.index.resident.follow import apply_commits
 from service.index.resident.index_file import restore_index
 from service.readers.messages import Changes
 from service.redaction import loggable

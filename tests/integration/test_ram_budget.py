@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from service.concepts.merging import merge_concepts, variants_of
-from service.index.resident import follow, left_out, loading
+from service.index.resident import apply_commits as taking
+from service.index.resident import left_out, loading
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
+from service.index.resident.apply_commits import apply_commits
 from service.index.resident.engine import ResidentEngine
-from service.index.resident.follow import apply_commits
 from service.index.resident.residency import Residency
-from service.memories.storing import remove
+from service.memories.storing import change_memory, find, remove
 from service.records import Filters
 from tests.stores.open_store import open_store
 from tests.stores.resident_index import PLENTY_BYTES, memory_row, write_memories
@@ -90,7 +91,7 @@ async def test_a_write_is_taken_into_no_index_but_its_own(
         for agent in agents:
             await residency.index_of(agent)
         await residency.follower.catch_up()
-        monkeypatch.setattr(follow, "apply_commits", noted)
+        monkeypatch.setattr(taking, "apply_commits", noted)
         await opened.push("A bell rings in the harbour.", agent="a3")
         await residency.follower.catch_up()
         assert set(seen) == {"a3"}
@@ -165,3 +166,58 @@ async def test_what_did_not_fit_comes_in_once_it_does(
         index = await residency.index_of("main")
         assert index.memories == 90 - len(gone)
         assert is_all_left_out or index.holds(out[0])
+
+
+async def test_what_did_not_fit_does_not_come_in_by_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A patch tells of the memory alone: its vector and its steps stay where they are."""
+    monkeypatch.setattr(loading, "_PAGE_MEMORIES", 10)
+    async with open_store(tmp_path, form="bytes") as opened:
+        assert isinstance(opened.engine, ResidentEngine)
+        ids = await opened.push(*(f"Note {n} of the harbour." for n in range(90)))
+        residency = opened.engine.residency
+        residency.budget_bytes = 55_000
+        await residency.rebuild(["main"])
+        index = await residency.index_of("main")
+        out = [key for key in ids if not index.holds(key)]
+        counts = index.counts()
+        for change in ({"tags": ["old"]}, {"text": "Note of the mill."}):
+            await change_memory(opened.pipeline, await find(opened.db, ["main"], out[0]), change)
+            await residency.follower.catch_up()
+            assert not index.holds(out[0])
+            # A tag's concept is new, and its name is known whether or not its memories are held.
+            assert index.counts() | {"concept": 0} == counts
+        [new] = await opened.push("A bell rings in the harbour.")
+        await residency.follower.catch_up()
+        assert index.holds(new)
+        assert index.counts()["embedding"] == counts["embedding"] + 1
+        await remove(opened.pipeline, "main", out[0])
+        await residency._stale()
+        assert index.beyond_budget == len(out) - 1
+
+
+async def test_an_index_that_outgrew_its_room_leaves_the_oldest_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_PAGE_MEMORIES", 10)
+    monkeypatch.setattr(residencies, "_WATCH_SECONDS", 0.02)
+    async with open_store(tmp_path, form="bytes") as opened:
+        assert isinstance(opened.engine, ResidentEngine)
+        [first] = await opened.push("The first note of the harbour.")
+        residency = opened.engine.residency
+        residency.expect(["main"])
+        residency.budget_bytes = 55_000
+        watching = asyncio.create_task(residency.run())
+        try:
+            ids = [(await opened.push(f"Note {n} of the harbour."))[0] for n in range(150)]
+            async with asyncio.timeout(30):
+                while (await residency.index_of("main")).holds(first):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        index = await residency.index_of("main")
+        assert index.holds(ids[-1])
+        assert index.bytes < 1.5 * residency.budget_bytes
+        assert index.beyond_budget

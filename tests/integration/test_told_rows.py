@@ -11,6 +11,7 @@ import pytest
 
 from service.errors import QueryFailed
 from service.index.resident import follow
+from service.index.resident.apply_commits import apply_to_all
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.memories import storing
@@ -212,7 +213,7 @@ async def test_who_is_broken_off_leaves_no_older_row_behind(
     await followed(opened)
     opened.db.after_write, take_in = None, opened.db.after_write
     await change_memory(opened.pipeline, await find(opened.db, ["main"], key), {"text": "Kettle."})
-    begun, may_go_on, apply = threading.Event(), threading.Event(), follow._apply_to_all
+    begun, may_go_on, apply = threading.Event(), threading.Event(), apply_to_all
 
     def slowly(*args: Any) -> list[str]:
         if not begun.is_set():
@@ -220,7 +221,7 @@ async def test_who_is_broken_off_leaves_no_older_row_behind(
             may_go_on.wait(10)
         return apply(*args)
 
-    monkeypatch.setattr(follow, "_apply_to_all", slowly)
+    monkeypatch.setattr(follow, "apply_to_all", slowly)
     opened.db.after_write = take_in
     taking_in = asyncio.create_task(opened.db.taken_in())
     assert await asyncio.to_thread(begun.wait, 10)

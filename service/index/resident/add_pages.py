@@ -1,8 +1,9 @@
 """Adding pages of rows, as the store gives them, to an index that is being loaded."""
 
 import logging
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from service.index.resident.agent_index import AgentIndex
@@ -35,12 +36,16 @@ class StoreFacts:
 
 @dataclass(slots=True)
 class Loading:
-    """One agent's index on its way into RAM; `loaded` of `expected` memories are there."""
+    """One agent's index on its way into RAM; `loaded` of `expected` memories are there.
+
+    `begun_at` is in microseconds.
+    """
 
     index: AgentIndex
     facts: StoreFacts
     budget_bytes: int
     loaded: int = 0
+    begun_at: int = field(default_factory=lambda: time.time_ns() // 1000)
 
     @property
     def most_memories(self) -> int:

@@ -44,8 +44,9 @@ class AgentIndex:
     """What one service knows of one agent's memories.
 
     `corrupt` names rows of the store that make no sense, by table and key; `beyond_budget` counts
-    the memories that were too many to load. `keys` are ids by row, `rows` the rows by id. `packed`
-    is None where others write to the store, which then has the last word on what is shown.
+    the memories that were too many to load: of those stored before `cut_at` (microseconds). `keys`
+    are ids by row, `rows` the rows by id. `packed` is None where others write to the store, which
+    then has the last word on what is shown. `loaded_bytes` is what it held when it was loaded.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class AgentIndex:
         self.packed = PackedMemories() if packs else None
         self.graph = AgentGraph(agent)
         self.corrupt: set[tuple[str, str]] = set()
-        self.beyond_budget = 0
+        self.beyond_budget = self.cut_at = self.loaded_bytes = 0
         # Edges written by hand: their ids do not tell their ends.
         self.strange_edges: dict[tuple[str, str], tuple[str, str]] = {}
         self.keys: list[str] = []
@@ -280,9 +281,8 @@ class AgentIndex:
         """Return when each memory happened, in microseconds of Unix time, by key."""
         with self.lock:
             held = self.held(keys)
-            return dict(
-                zip(held, self.columns.occurred_at[list(held.values())].tolist(), strict=True)
-            )
+            moments = self.columns.occurred_at[list(held.values())]
+            return dict(zip(held, moments.tolist(), strict=True))
 
     def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
         """Return the `limit` best, best first, of equal ones the newest, then by id."""

@@ -42,10 +42,6 @@ class Facts:
 
 def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) -> Facts:
     """Read a whole row of table `memory`, as the change feed carries it; raises CorruptRow."""
-    times = [row.get(name) for name in ("occurred_at", "valid_from", "valid_until")]
-    occurred_at, valid_from, valid_until = (
-        micros_of(time) if isinstance(time, datetime) else time for time in times
-    )
     labels = [row.get(name) for name in LABEL_FILTERS]
     return facts_of(
         [
@@ -53,15 +49,19 @@ def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) ->
             row.get("words") or [row.get(name) for name in ("heading_path", "title", "content")],
             row.get("tags"),
             labels,
-            occurred_at,
-            valid_from,
-            valid_until,
+            *(moment_of_row(row, name) for name in ("occurred_at", "valid_from", "valid_until")),
             row.get("archived_at") is not None,
             row.get("subject"),
             row.get("consolidated_into"),
         ],
         row if packs else None,
     )
+
+
+def moment_of_row(row: Mapping[str, Any], name: str) -> Any:
+    """Return a moment of a whole row in microseconds; what is none stays as it is."""
+    moment = row.get(name)
+    return micros_of(moment) if isinstance(moment, datetime) else moment
 
 
 def _read_moment(value: Any) -> Any:

@@ -7,19 +7,16 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from service.errors import QueryFailed, ServiceError
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.apply_change import MISSHAPEN, apply_change, take_together
+from service.index.resident.apply_commits import APPLIED_FIRST, apply_commits, apply_to_all
 from service.index.resident.change_feed import ChangeFeed
-from service.index.resident.concerned import named_in
 from service.index.resident.feed_position import MARGIN_MS
 from service.index.resident.graph import EDGE_TABLES
 from service.index.resident.own_writes import OwnWrites
-from service.records import Commit, RowChange
+from service.records import Commit
 from service.store.database import Database
 from service.store.written_records import Row
 from service.threads import in_thread_to_its_end
@@ -29,10 +26,9 @@ log = logging.getLogger(__name__)
 # Another writer's commit is seen within a second, at 0.5 ms a look.
 POLL_SECONDS: Final = 0.25
 _LONGEST_REST_SECONDS: Final = 5.0
-_ORDER: Final = {name: position for position, name in enumerate(("memory", "concept", "embedding"))}
 # Tables with a change feed that no index holds anything of.
 _WITHOUT_INDEX: Final = frozenset({"derived_from", "supersedes"})
-_TABLES: Final = frozenset({*_ORDER, *EDGE_TABLES})
+_TABLES: Final = frozenset({*APPLIED_FIRST, *EDGE_TABLES})
 
 
 class Feed(Protocol):
@@ -209,7 +205,7 @@ class Follower:
     async def _take_in(self, commits: Sequence[Commit]) -> None:
         self._count(commits)
         model, residents = await self._model_of(commits), list(self._residents.values())
-        self._on_doubt(await in_thread_to_its_end(_apply_to_all, residents, commits, model))
+        self._on_doubt(await in_thread_to_its_end(apply_to_all, residents, commits, model))
         if self.audience:
             self.audience.applied(commits, model)
 
@@ -233,7 +229,7 @@ class Follower:
         for commit in commits:
             self.changes += len(commit.changes)
             if self.deleted_at is None and any(
-                one.row is None and one.table in _ORDER for one in commit.changes
+                one.row is None and one.table in APPLIED_FIRST for one in commit.changes
             ):
                 self.deleted_at = self.changed_at
             for change in commit.changes:
@@ -241,60 +237,3 @@ class Follower:
                     if change.table not in self.unknown_tables:
                         log.warning("the change feed tells of an unknown table %r", change.table)
                     self.unknown_tables[change.table] += 1
-
-
-def _apply_to_all(
-    indexes: Iterable[AgentIndex], commits: Sequence[Commit], fingerprint: str | None
-) -> list[str]:
-    """Take commits into the indexes that they concern; returns the agents to be loaded anew.
-
-    A thread for each index made a write 40 times slower beside 4,500 idle agents; looking whom a
-    commit concerns costs a microsecond each.
-    """
-    named = named_in(change for commit in commits for change in commit.changes)
-    return [
-        index.agent
-        for index in indexes
-        if named.concerns(index) and apply_commits(index, commits, fingerprint)
-    ]
-
-
-def apply_commits(index: AgentIndex, commits: Sequence[Commit], fingerprint: str | None) -> bool:
-    """Take what commits say of one agent into its index.
-
-    Returns whether a memory came from another agent by hand: the feed told its vector and edges
-    before it was this agent's, so that only loading anew brings them.
-    """
-    has_immigrants = False
-    with index.lock:
-        for commit in commits:
-            strangers = _strangers(index, commit.changes)
-            # Within a commit: memories first, then what hangs on them.
-            ordered = sorted(commit.changes, key=lambda c: _ORDER.get(c.table, len(_ORDER)))
-            for table, changes in groupby(ordered, attrgetter("table")):
-                for change in take_together(index, table, list(changes), fingerprint):
-                    _apply_one(index, change, fingerprint)
-            has_immigrants |= any(map(index.holds, strangers))
-    # An index that did not fit as a whole would be loaded again and again.
-    return has_immigrants and not index.beyond_budget
-
-
-def _strangers(index: AgentIndex, changes: Iterable[RowChange]) -> set[str]:
-    """Return the memories that are not held yet, have a vector and come without it."""
-    embedded = {one.key for one in changes if one.table == "embedding" and type(one.key) is str}
-    return {
-        one.key
-        for one in changes
-        if one.table == "memory" and one.row and one.row.get("is_embedded")
-        if type(one.key) is str and one.key not in embedded and not index.holds(one.key)
-    }
-
-
-def _apply_one(index: AgentIndex, change: RowChange, fingerprint: str | None) -> None:
-    """Take in one change; a row that makes no sense is left out, and told of."""
-    try:
-        apply_change(index, change, fingerprint)
-    except MISSHAPEN as error:
-        log.warning("index of agent %s: left out a corrupt row of %s", index.agent, change.table)
-        log.debug("corrupt: %s (%r)", change.key, error)
-        index.leave_out(change.table, change.key)

@@ -32,6 +32,7 @@ def save_index(index: AgentIndex) -> Saved:
             "agent": index.agent,
             "corrupt": sorted(index.corrupt),
             "beyond_budget": index.beyond_budget,
+            "cut_at": index.cut_at,
             "strange_edges": [[*key, *ends] for key, ends in index.strange_edges.items()],
             "unfit": dict(index.unfit),
         }
@@ -74,6 +75,8 @@ def restore_index(saved: Saved) -> AgentIndex:
     index.rows = {key: row for row, key in enumerate(index.keys) if key != _GONE}
     index.corrupt = {(table, key) for table, key in facts["corrupt"]}
     index.beyond_budget = int(facts["beyond_budget"])
+    # Snapshots of an older version lack it: they were of whole indexes.
+    index.cut_at = int(facts.get("cut_at", 0))
     index.strange_edges = {(t, key): (one, two) for t, key, one, two in facts["strange_edges"]}
     index.unfit = dict(facts["unfit"])
     return index

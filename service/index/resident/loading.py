@@ -207,9 +207,10 @@ async def _pick(db: Database, loading: Loading) -> None:
     async for page in _picked_pages(db, loading.index):
         if adding:
             await adding
-        if loading.is_full:
+        if page and loading.is_full:
             left = loading.facts.memories - loading.loaded
             loading.index.beyond_budget = max(len(page), left)
+            loading.index.cut_at = loading.begun_at
             break
         # Adding and the reading of the next page go on beside each other.
         adding = asyncio.create_task(asyncio.to_thread(add_picked, loading, page))

@@ -130,10 +130,9 @@ class Residency:
         """Return how far the first load of an agent's index is; None once it answers."""
         if agent not in self._awaited:
             return None
-        loading = self._loading.get(agent)
-        if loading is None:
-            return f"agent {agent!r} is not loaded yet"
-        return f"loading agent {agent!r}: {loading.progress}"
+        if loading := self._loading.get(agent):
+            return f"loading agent {agent!r}: {loading.progress}"
+        return f"agent {agent!r} is not loaded yet"
 
     def caveat(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
@@ -250,6 +249,7 @@ class Residency:
         if self.doubts[agent] == doubts:
             del self.doubts[agent]
         self._awaited.discard(agent)
+        index.loaded_bytes = index.bytes
         self._make_room(keep=agent)
         log_loaded(index, time.perf_counter() - started, self.caveat(agent))
         return index
@@ -292,6 +292,9 @@ class Residency:
 
     async def _stale(self) -> list[str]:
         """Return the agents whose indexes are better loaded anew: nothing is wrong in them."""
-        cut = [index.agent for index in self._residents.values() if index.beyond_budget]
-        stored = {agent: (await store_facts(self.db, agent)).memories for agent in cut}
-        return stale_of(self._residents.values(), stored)
+        cut = [index for index in self._residents.values() if index.beyond_budget]
+        stored = {one.agent: (await store_facts(self.db, one.agent)).memories for one in cut}
+        for index in cut:
+            # What was deleted since may have been left out: only the store knows how much is.
+            index.beyond_budget = max(1, stored[index.agent] - index.memories)
+        return stale_of(self._residents.values(), stored, self._room_for_indexes())

@@ -10,6 +10,8 @@ from service.index.resident.agent_index import AgentIndex
 
 # Below so many emptied rows nothing is won.
 _WASTED_ROWS: Final = 10_000
+# By so much an index may outgrow its room before it is loaded anew, the oldest left out.
+_GROWTH: Final = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,21 @@ def left_out_of(indexes: Iterable[AgentIndex]) -> dict[str, int]:
     return dict(left_out)
 
 
-def stale_of(indexes: Iterable[AgentIndex], stored: Mapping[str, int]) -> list[str]:
+def stale_of(
+    indexes: Iterable[AgentIndex], stored: Mapping[str, int], room_bytes: int
+) -> list[str]:
     """Return the agents of indexes that hold mostly the places of deleted memories.
 
     Or of such as left something out that may fit by now: all of it, or as half of the rest went.
-    `stored` tells of these how many memories the store has. None is so when it was just loaded.
+    Or that have outgrown the room by what was written since. `stored` tells of those that left
+    something out how many memories the store has. None is so when it was just loaded.
     """
     return [
         one.agent
         for one in indexes
         if one.wasted_rows > max(0 if one.beyond_budget else _WASTED_ROWS, one.memories)
         or (one.beyond_budget and stored.get(one.agent, one.memories + 1) <= one.memories)
+        or one.bytes > _GROWTH * max(room_bytes, one.loaded_bytes)
     ]
 
 

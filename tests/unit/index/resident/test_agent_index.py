@@ -13,8 +13,8 @@ import pytest
 
 from service.index.resident.agent_index import CORRUPT, AgentIndex
 from service.index.resident.apply_change import OTHER_MODEL
+from service.index.resident.apply_commits import apply_commits
 from service.index.resident.fetching import read_packed
-from service.index.resident.follow import apply_commits
 from service.index.resident.neighbours import before_and_after, concepts_of, memories_of, related
 from service.index.resident.vectors import Floats, VectorIndex
 from service.records import Commit, Filters, RowChange
