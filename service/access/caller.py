@@ -133,6 +133,12 @@ def caller() -> Caller:
     return _CALLER.get()
 
 
+def own_scopes() -> frozenset[str] | None:
+    """Return the scopes of memories that whoever asks may use; None for all."""
+    scopes = caller().memory_scopes
+    return None if scopes is None else frozenset(scopes)
+
+
 @contextmanager
 def called_by(one: Caller) -> Iterator[None]:
     """Let all that is done meanwhile be done for this caller."""

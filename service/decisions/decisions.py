@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from service.access.caller import Caller
 from service.errors import InvalidRequest
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, store_one
+from service.memories.storing import find, store_one
 from service.records import Memory
 from service.store.database import Database, record
 from service.store.queries import load_query

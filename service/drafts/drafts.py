@@ -26,7 +26,10 @@ _HEADING_SEPARATOR: Final = "\x1e"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft(Metadata):
-    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing."""
+    """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing.
+
+    `said` names the kept fields (KEPT) that its writer has said: the others stay as they were set.
+    """
 
     id: str
     agent: str
@@ -43,6 +46,7 @@ class Draft(Metadata):
     source_kind: str = "push"
     chain: str | None = None
     position: int = 0
+    said: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -91,7 +95,8 @@ class Draft(Metadata):
 
 _MOMENTS: Final = ("occurred_at", "valid_from", "valid_until")
 _SOURCE: Final = tuple(f.name for f in fields(Source))
-_COLUMNS: Final = tuple(f.name for f in fields(Draft) if f.name not in {"id", "is_dated", "source"})
+_APART: Final = frozenset({"id", "is_dated", "source", "said"})
+_COLUMNS: Final = tuple(f.name for f in fields(Draft) if f.name not in _APART)
 
 
 @dataclass(frozen=True, slots=True)

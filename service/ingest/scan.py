@@ -26,7 +26,8 @@ from service.ingest.seen import SeenFiles
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
-from service.writing.pipeline import Pipeline, Synced, remove_documents, sync_documents
+from service.writing.pipeline import Pipeline, Synced, sync_documents
+from service.writing.removing import remove_documents
 from service.writing.screening import screen_document
 from service.writing.tombstones import store_key, stored_hashes
 

@@ -4,10 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
-from service.access.origins import UNKNOWN, Provenance, lowest
+from service.access.errors import Forbidden
+from service.access.origins import UNKNOWN, Provenance, lower_tier, lowest
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
+from service.metadata import KEPT
 from service.records import CONSOLIDATION, DOCUMENT
 from service.store.database import Database
 from service.store.queries import Fragment
@@ -18,6 +20,10 @@ Edge = tuple[str, str]
 Step = Callable[[Database, "Change"], Awaitable["Change"]]
 # What follows from a text and from other memories is compared with these alone.
 _DERIVED: Final = (DOCUMENT, CONSOLIDATION)
+OF_ANOTHER_SCOPE: Final = (
+    "What is stored under this name is of a scope that your key is not for: send it under another "
+    "name (`source_ref`, or `source` of a document)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,8 @@ class Change:
     turn, by id; None for what follows from their origin. `moved` are scopes that they get.
     `in_turn` says from what is stored then what else it is. `audit` is why memories are removed; if
     for good, their `tombstones` stay, and `cut_documents` lose their text. What another room writes
-    besides comes as `fragments`.
+    besides comes as `fragments`. `scopes` are those whose memories it may write over or remove;
+    None for all.
     """
 
     agent: str
@@ -96,15 +103,28 @@ class Change:
     in_turn: Step | None = None
     audit: str | None = None
     fragments: tuple[Fragment, ...] = ()
+    scopes: frozenset[str] | None = None
 
     def compared(self, now: Mapping[str, StoredMemory]) -> Self:
-        """Return the change against what is stored `now`, by id: what is gone need not go."""
-        return replace(
-            self,
-            drafts=tuple(_not_raised(draft, now.get(draft.id)) for draft in self.drafts),
-            gone=tuple(now[memory.id] for memory in self.gone if memory.id in now),
-            replaced={draft.id: now[draft.id] for draft in self.drafts if draft.id in now},
-        )
+        """Return the change against what is stored `now`, by id: what is gone need not go.
+
+        Drafts of a change that says in its turn what it is are of now already. Raises Forbidden for
+        memories of other scopes than it may write over or remove.
+        """
+        gone = tuple(now[memory.id] for memory in self.gone if memory.id in now)
+        replaced = {draft.id: now[draft.id] for draft in self.drafts if draft.id in now}
+        for memory in (*gone, *replaced.values()):
+            if self.scopes is not None and memory.scope not in self.scopes:
+                raise Forbidden(OF_ANOTHER_SCOPE)
+        drafts = self.drafts
+        if self.in_turn is None:
+            drafts = tuple(
+                _over(draft, replaced[draft.id], self.replaced.get(draft.id))
+                if draft.id in replaced
+                else draft
+                for draft in drafts
+            )
+        return replace(self, drafts=drafts, gone=gone, replaced=replaced)
 
     def with_fragment(self, fragment: Fragment) -> Self:
         """Return the change with more to write; to a fragment of the same query its lists join."""
@@ -116,12 +136,19 @@ class Change:
         return replace(self, fragments=(*others, fragment))
 
 
-def _not_raised(draft: Draft, old: StoredMemory | None) -> Draft:
-    """Return a draft with no higher origin than what it takes the place of.
+def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
+    """Return a draft as it takes the place of what is stored now.
 
-    Of a document its diff says so: one that is read from the owner's folder is the owner's.
+    Of a document its diff says so, against what was `known` then: what was set since stays. What is
+    pushed again keeps what it does not say, and has no higher origin and tier than before.
     """
-    if old is None or draft.source_kind in _DERIVED:
-        return draft
-    origin = lowest((draft.origin, old.origin))
-    return draft if origin == draft.origin else replace(draft, origin=origin)
+    if draft.source_kind in _DERIVED:
+        if known is None or known == old:
+            return draft
+        since = {name for name in KEPT if getattr(old, name) != getattr(known, name)}
+        return replace(draft, **{name: getattr(old, name) for name in since})
+    kept = {name: getattr(old, name) for name in KEPT if name not in draft.said}
+    kept["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
+    kept["origin"] = lowest((draft.origin, old.origin))
+    kept["occurred_at"] = draft.occurred_at if draft.is_dated else old.occurred_at
+    return replace(draft, **kept)

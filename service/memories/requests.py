@@ -19,6 +19,7 @@ from service.field_types import (
 )
 from service.memories.screening import Pushed
 from service.memories.source_kinds import SourceKind
+from service.metadata import KEPT
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import Registered
 from service.web.cursors import CursorForm
@@ -84,7 +85,7 @@ class StoreRequest(Strict):
         identity = identity_of(values.pop("project"))
         if identity:
             values["scope"] = await projects.scope(self.agent, identity)
-        return Pushed.by(caller(), **values)
+        return Pushed.by(caller(), **values, said=self.model_fields_set.intersection(KEPT))
 
 
 class BatchRequest(Strict):

@@ -21,6 +21,7 @@ from service.field_types import (
     AgentName,
     TrustTier,
 )
+from service.memories.changing import change_memory
 from service.memories.lineage import Lineage, lineage_of
 from service.memories.neighbours import neighbours_of, sources_in
 from service.memories.requests import (
@@ -40,14 +41,7 @@ from service.memories.shapes import (
     MemoryPage,
     Stored,
 )
-from service.memories.storing import (
-    REFUSED,
-    change_memory,
-    find,
-    remove,
-    store,
-    store_one,
-)
+from service.memories.storing import REFUSED, find, remove, store, store_one
 from service.metadata import CLEARABLE
 from service.projects.registry import Registered
 from service.projects.switched_off import SwitchedOff

@@ -19,7 +19,7 @@ _SCREENED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Pushed(Metadata):
-    """A memory as a caller pushes it; None is "not said"."""
+    """A memory as a caller pushes it; None is "not said". `said` is that of a draft."""
 
     text: str
     agent: str = "main"
@@ -33,6 +33,7 @@ class Pushed(Metadata):
     source_kind: str = "push"
     # What it is found again by, where its `source_ref` tells something else.
     known_as: str | None = None
+    said: frozenset[str] = frozenset()
 
     @classmethod
     def by(cls, sender: Caller, **values: Any) -> Self:

@@ -1,45 +1,38 @@
-"""Storing, changing and removing single memories, through the one pipeline."""
+"""Storing and removing single memories, through the one pipeline."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from service.access.caller import LOCAL, Caller, caller
-from service.access.origins import lowest
+from service.access.caller import caller
+from service.access.errors import Forbidden
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
 from service.drafts.kinds import type_of
-from service.drafts.stored_memory import StoredMemory, draft_of_stored
-from service.errors import MemoryNotFound, QuotaFull, TextRefused, ToldElsewhere
-from service.links.change import Change
+from service.drafts.stored_memory import StoredMemory
+from service.errors import MemoryNotFound, QuotaFull, ServiceError
+from service.links.change import OF_ANOTHER_SCOPE
 from service.links.stored import memories_by_id
-from service.memories.screening import Pushed, screen_changes, screen_each
+from service.memories.screening import Pushed, screen_each
 from service.metadata import metadata_of
 from service.projects.switched_off import refuse_any_switched_off
-from service.records import CONSOLIDATION, DOCUMENT, Memory, Source
+from service.records import Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
-from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
+from service.text.titles import fit_title
 from service.threads import read_texts
-from service.writing.diff import tier_after
-from service.writing.pipeline import Pipeline, Synced, commit, remove_memories
+from service.writing.pipeline import Pipeline, Synced
 from service.writing.pushes import store_groups
+from service.writing.removing import remove_memories
 
 # Who writes meanwhile waits for one of these, 0.1 s; twice as many save 3 % of CPU (decision 0009).
 _TRANSACTION_MEMORIES: Final = 128
 
 # What became of a memory whose texts the settings refuse.
 REFUSED: Final = "refused"
-
-# Who changes these says something.
-_WORDS: Final = frozenset({"text", "title", "tags", "concepts"})
-# What is kept for a project, which may be switched off.
-_SAYS: Final = _WORDS | {"scope"}
-# What can be set on a summary itself; the rest its sources say.
-_OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
 
 
 def draft_of(pushed: Pushed, position: int = 0) -> Draft:
@@ -60,6 +53,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         source_kind=pushed.source_kind,
         chain=f"session:{pushed.session}" if pushed.session else None,
         position=position,
+        said=pushed.said,
         **metadata_of(pushed),
     )
 
@@ -73,7 +67,7 @@ class _Batch:
     keys: dict[int, str] = field(default_factory=dict)
     actions: dict[int, str] = field(default_factory=dict)
     told: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    refusals: dict[int, TextRefused] = field(default_factory=dict)
+    refusals: dict[int, ServiceError] = field(default_factory=dict)
     total: Synced = field(default_factory=Synced)
 
     async def store(self) -> None:
@@ -104,9 +98,20 @@ class _Batch:
                 accepted[place], self.told[place] = one, one.screened
             else:
                 self.refusals[place], self.told[place] = one, (one.detail,)
-        drafts = await read_texts(characters, _drafts_of, accepted)
+        drafts = await self._own(await read_texts(characters, _drafts_of, accepted))
         self.keys |= {place: draft.id for place, draft in drafts.items()}
         return list(drafts.values())
+
+    async def _own(self, drafts: dict[int, Draft]) -> dict[int, Draft]:
+        """Refuse what would take the place of a memory that is none of the caller's."""
+        if caller().memory_scopes is None:
+            return drafts
+        there = await memories_by_id(self.pipeline.db, {one.id for one in drafts.values()})
+        for place, draft in drafts.items():
+            if draft.id in there and not caller().sees(there[draft.id].scope):
+                self.refusals[place] = Forbidden(OF_ANOTHER_SCOPE)
+                self.told[place] = (OF_ANOTHER_SCOPE,)
+        return {place: draft for place, draft in drafts.items() if place not in self.refusals}
 
     def _take(self, group: Sequence[int], synced: Synced) -> None:
         places = [place for place in group if place not in self.refusals]
@@ -144,7 +149,7 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
 
 
 async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
-    """Store one memory; raises TextRefused and SwitchedOff."""
+    """Store one memory; raises TextRefused, SwitchedOff, and Forbidden for another's place."""
     await refuse_any_switched_off(pipeline.db, [_place(pushed)])
     batch = _Batch(pipeline, [pushed])
     await batch.store()
@@ -168,91 +173,6 @@ def _groups(pushed: Sequence[Pushed]) -> list[list[int]]:
     return groups
 
 
-async def change_memory(
-    pipeline: Pipeline, memory: Memory, changes: Mapping[str, Any], sender: Caller = LOCAL
-) -> tuple[str, ...]:
-    """Change some fields of a stored memory; `text` of a document's section is refused.
-
-    Words are the sender's from then on, but of no higher origin than they were. Returns what
-    screening tells; raises TextRefused, and Forbidden for trust that only an admin gives. A title
-    that is too long goes into the text, as in a push; so of a document it is refused. Words of what
-    is switched off are not changed, and nothing is moved there: raises SwitchedOff.
-    """
-    fields = dict(changes)
-    warnings: tuple[str, ...] = ()
-    _refuse_what_others_tell(memory, fields)
-    archived = fields.pop("archived", None)
-    one = frozenset({memory.id})
-    change = Change(
-        memory.agent,
-        archive=one if archived is True else frozenset(),
-        unarchive=one if archived is False else frozenset(),
-    )
-    if not _SAYS.isdisjoint(fields):
-        await refuse_any_switched_off(pipeline.db, _places_after(memory, fields))
-    if fields:
-        old = await stored_memory(pipeline.db, memory.agent, memory.id)
-        given = _provenance(old, fields, sender)
-        fields, warnings = screen_changes(
-            pipeline.sanitiser, given.get("origin", old.origin), fields
-        )
-        # What was told of fields that stay as they are still holds.
-        told = (one for one in old.screened if one.partition(":")[0].split("/")[0] not in changes)
-        fields["screened"] = (*told, *warnings)
-        draft = replace(draft_of_stored(old), **{**given, **_values(fields, old.content)})
-        change = replace(change, drafts=(draft,), replaced={old.id: old})
-    if change != Change(memory.agent):
-        await commit(pipeline, change)
-    return warnings
-
-
-def _provenance(old: StoredMemory, changes: Mapping[str, Any], sender: Caller) -> dict[str, Any]:
-    """Return whose words a memory has once they are changed; raises Forbidden."""
-    if "scope" in changes:
-        sender.check_scope(changes["scope"])
-    if "trust_tier" in changes:
-        sender.check_tier(changes["trust_tier"], old.trust_tier)
-    if _WORDS.isdisjoint(changes):
-        return {}
-    origin = lowest((old.origin, sender.origin))
-    follows = {} if "trust_tier" in changes else {"trust_tier": tier_after(old, origin)}
-    return {**asdict(sender.provenance), "origin": origin, **follows}
-
-
-def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
-    """Return fields of a request as a draft has them."""
-    values: dict[str, Any] = {
-        name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()
-    }
-    if "text" in values:
-        values["content"] = values.pop("text").strip()
-    if "title" in values:
-        text = values.get("content", content)
-        values["title"], values["content"] = fit_title(values["title"] or "", text)
-    return values
-
-
-def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
-    # Older versions let a writer call a memory of his own so: what was read has a place.
-    is_read = memory.source_kind == DOCUMENT and memory.source.uri is not None
-    if "text" in fields and is_read:
-        msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
-        raise ToldElsewhere(msg)
-    if is_too_long(fields.get("title") or "") and is_read:
-        msg = (
-            f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
-            f"long title: send at most {MOST_TITLE_CHARACTERS} characters."
-        )
-        raise ToldElsewhere(msg)
-    told = sorted(fields.keys() - _OWN_OF_SUMMARY)
-    if told and memory.source_kind == CONSOLIDATION:
-        msg = (
-            f"This summary is made from other memories, which tell its {', '.join(told)}: change "
-            "those, or undo it with POST /consolidate/undo."
-        )
-        raise ToldElsewhere(msg)
-
-
 async def remove(pipeline: Pipeline, agent: str, key: str) -> None:
     """Remove a memory for good, with its vector and edges; audited."""
     await remove_memories(pipeline, agent, [await stored_memory(pipeline.db, agent, key)])
@@ -272,17 +192,6 @@ async def stored_memory(db: Database, agent: str, key: str) -> StoredMemory:
     if memory is None or memory.agent != agent or not caller().sees(memory.scope):
         raise MemoryNotFound(f"There is no memory with id {key!r}.")
     return memory
-
-
-def _places_after(
-    memory: Memory, changes: Mapping[str, Any]
-) -> list[tuple[str, str | None, str | None]]:
-    """Return where something is said by a change: a memory may be moved out of a project."""
-    places: list[tuple[str, str | None, str | None]] = []
-    places.append((memory.agent, changes.get("scope", memory.scope), None))
-    if not _WORDS.isdisjoint(changes):
-        places.append((memory.agent, memory.scope, memory.session))
-    return places
 
 
 def _place(pushed: Pushed) -> tuple[str, str | None, str | None]:

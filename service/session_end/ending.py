@@ -9,8 +9,9 @@ from typing import Final
 from service.access.caller import Caller
 from service.drafts.ids import digest
 from service.index.engine import Engine
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, store
+from service.memories.storing import store
 from service.records import Filters, Memory
 from service.sessions.evidence import evidence_of
 from service.working_memory.texts import Place, WorkingMemory, clear_seen, read

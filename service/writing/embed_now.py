@@ -44,6 +44,20 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     return Embedded(found, (told,))
 
 
+def fitting(vectors: Mapping[str, Vector], planned: Change, change: Change) -> Mapping[str, Vector]:
+    """Return what was embedded for a planned change without what became another text since.
+
+    That is embedded later.
+    """
+    embedded = {draft.id: draft.content_hash for draft in planned.drafts}
+    others = {
+        draft.id
+        for draft in change.drafts
+        if embedded.get(draft.id, draft.content_hash) != draft.content_hash
+    }
+    return {key: vector for key, vector in vectors.items() if key not in others}
+
+
 def _not_embedded(change: Change) -> list[Draft]:
     waiting = [
         draft

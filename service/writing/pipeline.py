@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
+from service.access.caller import own_scopes
 from service.drafts.drafts import Cutting, DocumentText
-from service.drafts.stored_memory import StoredMemory
 from service.errors import StaleRead
 from service.index.engine import Engine
 from service.inference.vectors import Vectors
@@ -28,19 +28,18 @@ from service.records import Vector
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
 from service.writing.diff import DocumentDiff, diff_document
-from service.writing.embed_now import Embedded, embed_now
+from service.writing.embed_now import Embedded, embed_now, fitting
 from service.writing.quotas import Quotas
 from service.writing.screening import screen_document
 from service.writing.tables.linked_change import LinkedChange
 from service.writing.together import Together
-from service.writing.tombstones import DELETED, bury, ensure_key, leave_out
+from service.writing.tombstones import bury, leave_out
 from service.writing.transaction import write
 from service.writing.turns import Turns
 from service.writing.versions import Versions
 
 # Several services on one database: each try reads anew what the others wrote.
 _READ_ATTEMPTS: Final = 8
-_REMOVED: Final = "source_removed"
 _SUPERSEDED: Final = "A newer version of this document came in meanwhile, and was stored."
 
 
@@ -157,6 +156,7 @@ def _change_of(diffs: Sequence[DocumentDiff]) -> Change:
         replaced={d.id: one.old[d.id] for one in diffs for d in one.writes if d.id in one.old},
         fresh=frozenset(chain for diff in diffs for chain in diff.fresh_chains()),
         documents=tuple(map(_document_row, diffs)),
+        scopes=own_scopes(),
     )
 
 
@@ -174,28 +174,6 @@ def _synced(diff: DocumentDiff) -> Synced:
         created, len(diff.changed) - created, diff.sections - len(diff.changed),
         len(diff.gone), warnings=diff.warnings,
     )  # fmt: skip
-
-
-async def remove_documents(pipeline: Pipeline, agent: str, uris: Sequence[str]) -> int:
-    """Remove documents and all their memories; returns how many memories went."""
-    with pipeline.versions.under_way(agent, uris) as version:
-        async with pipeline.reading.of(agent):
-            going = [uri for uri in uris if version.is_newest(uri)]
-            gone = [
-                memory
-                for uri in going
-                for memory in (await stored.memories_of_document(pipeline.db, agent, uri)).values()
-            ]
-            change = Change(agent, gone=tuple(gone), gone_documents=tuple(going), audit=_REMOVED)
-            await commit(pipeline, change)
-            version.is_written(going)
-    return len(gone)
-
-
-async def remove_memories(pipeline: Pipeline, agent: str, gone: Sequence[StoredMemory]) -> None:
-    """Remove memories for good, with their edges and vectors; audited, and no scan's to restore."""
-    await ensure_key(pipeline.db)
-    await commit(pipeline, Change(agent, gone=tuple(gone), audit=DELETED))
 
 
 async def commit(pipeline: Pipeline, change: Change) -> Synced:
@@ -231,7 +209,8 @@ async def write_change(
     """
     turn, write_now = pipeline.writing.of(change.agent), partial(_write_current, pipeline)
     written, links = await pipeline.together.write(turn, change, vectors, write_now)
-    if any(draft.id not in vectors for draft in written.drafts):
+    embedded = fitting(vectors, change, written)
+    if any(draft.id not in embedded for draft in written.drafts):
         pipeline.has_pending.set()
     if waits:  # behind the turn: the next change is linked without the index
         await pipeline.db.taken_in()
@@ -257,7 +236,8 @@ async def _write_once(
     if dictionary is None or db.address.folder is None:
         dictionary = await read_dictionary(db, agent, dictionary)
     if change.in_turn is not None:
-        change = await change.in_turn(db, change)
+        planned, change = change, await change.in_turn(db, change)
+        vectors = fitting(vectors, planned, change)
     change = await bury(db, await _compare(db, change))
     for step in pipeline.steps:
         change = await step(db, change)

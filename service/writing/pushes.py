@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from service.access.caller import own_scopes
 from service.access.origins import lower_tier
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
@@ -18,7 +19,7 @@ from service.links.change import Change
 from service.names.dictionary import pieces
 from service.names.proper_nouns import proper_names
 from service.text.words import index_words
-from service.writing.diff import differs, keep_time
+from service.writing.diff import differs
 from service.writing.embed_now import Embedded, embed_now
 from service.writing.pipeline import Pipeline, Synced, commit_embedded
 
@@ -103,10 +104,9 @@ async def _prepare_next(pipeline: Pipeline, draft: Drafting, before: set[str]) -
 async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     old = await stored.memories_by_id(pipeline.db, _keys(drafts))
     last = {draft.id: draft for draft in drafts}
-    writes = [d for d in last.values() if d.id not in old or differs(d, old[d.id])]
-    writes = [_kept(d, old[d.id]) if d.id in old else d for d in writes]
+    writes = [d for d in last.values() if d.id not in old or _says_more(d, old[d.id])]
     replaced = {d.id: old[d.id] for d in writes if d.id in old}
-    change = Change(drafts[0].agent, tuple(writes), replaced=replaced)
+    change = Change(drafts[0].agent, tuple(writes), replaced=replaced, scopes=own_scopes())
     if len(writes) <= 1:
         return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
     embedded, _ = await asyncio.gather(
@@ -115,13 +115,14 @@ async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     return Prepared(drafts, change, embedded)
 
 
-def _kept(draft: Draft, old: StoredMemory) -> Draft:
-    """Keep the time of a memory that tells none; what is sent again is trusted no more than it was.
-
-    An admin releases it, or says so in a change.
-    """
-    tier = lower_tier(draft.trust_tier, old.trust_tier)
-    return keep_time(replace(draft, trust_tier=tier), old)
+def _says_more(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether what is sent again says something else than what is stored, or its text does."""
+    if differs(draft, old) or (draft.is_dated and draft.occurred_at != old.occurred_at):
+        return True
+    said = {name: getattr(draft, name) for name in draft.said}
+    if "trust_tier" in said:  # it is raised by an admin's change alone
+        said["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
+    return any(value != getattr(old, name) for name, value in said.items())
 
 
 def _read_ahead(drafts: Iterable[Draft]) -> None:

@@ -64,17 +64,23 @@ class Together:
 
 def _is_push(change: Change) -> bool:
     """Say whether a change does nothing but write memories."""
-    return bool(change.drafts) and replace(change, drafts=(), replaced={}) == Change(change.agent)
+    rest = replace(change, drafts=(), replaced={}, scopes=None)
+    return bool(change.drafts) and rest == Change(change.agent)
 
 
 def _group(mine: _Waiting, line: Sequence[_Waiting]) -> list[_Waiting]:
-    """Return the one whose turn it is and those in line that fit: no memory stands in two."""
+    """Return the one whose turn it is and those in line that fit: no memory stands in two.
+
+    Those of keys for other scopes do not: what one may not write over another may.
+    """
     if mine not in line:
         return [mine]
     group, keys = [mine], {draft.id for draft in mine.change.drafts}
     for one in line:
         others = {draft.id for draft in one.change.drafts}
-        if one is not mine and keys.isdisjoint(others) and len(keys | others) <= _MOST_MEMORIES:
+        if one is mine or one.change.scopes != mine.change.scopes:
+            continue
+        if keys.isdisjoint(others) and len(keys | others) <= _MOST_MEMORIES:
             group.append(one)
             keys |= others
     return group

@@ -115,3 +115,27 @@ def test_what_tells_of_other_scopes_is_refused(keyed: KeyedService, other: str) 
                 )
                 assert answer.status_code in {403, 422}, (path, answer.text)
                 assert not [word for word in OTHERS if word in answer.text.lower()]
+
+
+def test_what_another_scope_has_under_a_name_is_not_written_over(keyed: KeyedService) -> None:
+    sent = [
+        {"text": "The plan of the zoo.", "source_ref": "plan", "scope": "zoo"},
+        {"text": "The plan of the harbour.", "source_ref": "plan"},
+        {"text": "The crane needs oil.", "source_ref": "oil"},
+    ]
+    page = {"source": "notes/plan.md", "text": "# Plan\n\nOf the zoo.\n", "scope": "zoo"}
+    with keyed.client() as admin, _key(keyed, "harbour") as client:
+        admin.post("/memories", json=sent[0]).raise_for_status()
+        admin.post("/ingest", json=page).raise_for_status()
+        before = admin.get("/memories", params={"scope": "zoo"}).json()
+        refused = client.post("/memories", json=sent[1])
+        assert refused.status_code == 403
+        assert "another name" in refused.json()["detail"]
+        batch = client.post("/memories/batch", json={"memories": sent[1:]}).json()
+        assert [one["index"] for one in batch["errors"]] == [0]
+        assert batch["ids"][0] is None
+        assert batch["created"] == 1
+        for text in ("# Plan\n\nOf the harbour.\n", ""):
+            answer = client.post("/ingest", json={"source": "notes/plan.md", "text": text})
+            assert answer.status_code == 403
+        assert admin.get("/memories", params={"scope": "zoo"}).json() == before

@@ -12,8 +12,9 @@ from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import EmbedderUnavailable, MemoryNotFound, StaleRead
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from service.writing.embed_later import embed_pending

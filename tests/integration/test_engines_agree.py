@@ -24,8 +24,9 @@ from service.index.evidence import Evidence
 from service.index.evidence import Question as Read
 from service.index.resident.engine import ResidentEngine
 from service.kinds import KINDS
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, remove, store
+from service.memories.storing import remove, store
 from service.records import TRUST_TIERS, TYPES, Concept, Filters, Scored
 from service.search.fusion.scoring import SignalValues
 from service.search.signals.features import REACH

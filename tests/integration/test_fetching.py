@@ -7,8 +7,9 @@ import pytest
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.fetching import unread
 from service.index.resident.residency import Residency
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.records import Filters
 from tests.stores.open_store import open_store
 from tests.stores.resident_index import PLENTY_BYTES

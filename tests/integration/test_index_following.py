@@ -26,7 +26,8 @@ from service.index.resident.feed_position import FeedPosition
 from service.index.resident.follow import Follower
 from service.index.resident.neighbours import related
 from service.index.resident.residency import Residency
-from service.memories.storing import change_memory, remove
+from service.memories.changing import change_memory
+from service.memories.storing import remove
 from service.records import Commit, Filters
 from service.store import database
 from service.store.address import StoreAddress

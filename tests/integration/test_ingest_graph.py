@@ -22,12 +22,14 @@ from service.consolidate.undoing import undo_run
 from service.drafts.drafts import DocumentText, document_drafts
 from service.errors import RunNotFound
 from service.links import stored
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.records import CONSOLIDATION
 from service.store.vector_forms import VectorForm
 from service.text.markdown import parse_markdown
-from service.writing.pipeline import remove_documents, sync_documents
+from service.writing.pipeline import sync_documents
+from service.writing.removing import remove_documents
 from tests.effort import amount
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.stores.open_store import START, OpenStore

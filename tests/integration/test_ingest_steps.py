@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from service.drafts.drafts import DocumentText
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.store.queries import Query
-from service.writing.pipeline import Pipeline, read_ahead, remove_documents, sync_documents
+from service.writing.pipeline import Pipeline, read_ahead, sync_documents
+from service.writing.removing import remove_documents
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio

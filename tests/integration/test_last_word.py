@@ -12,8 +12,9 @@ from service.errors import EmbedderUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.recall.graph_recall import RecallQuery, RecallResult, graph_recall
 from service.records import Filters, Scored, Vector
 from service.search.hybrid import SearchResult, hybrid_search

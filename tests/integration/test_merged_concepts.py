@@ -22,6 +22,7 @@ from service.store.vector_forms import VectorForm
 from service.writing import pipeline as sync
 from service.writing import transaction
 from service.writing.pipeline import Pipeline, Synced
+from service.writing.removing import remove_documents
 from service.writing.tables.linked_change import LinkedChange
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import resident_engine
@@ -223,7 +224,7 @@ async def test_merges_of_merges_are_undone_step_by_step(tmp_path: Path) -> None:
         assert (await detail(opened, "file_systems")).id == "filesystem"
         await part_concepts(opened.pipeline, "main", run="r2")
         assert (await detail(opened, "file_systems")).id == "file_system"
-        await sync.remove_documents(opened.pipeline, "main", ["c.md", "d.md", "e.md"])
+        await remove_documents(opened.pipeline, "main", ["c.md", "d.md", "e.md"])
         assert await graph(opened) == first
         await part_concepts(opened.pipeline, "main", run="r1")
         assert await slugs(opened) >= {"file_system", "file_systems"}

@@ -15,7 +15,8 @@ from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_commits import apply_commits
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
-from service.memories.storing import change_memory, find, remove
+from service.memories.changing import change_memory
+from service.memories.storing import find, remove
 from service.records import Filters
 from tests.stores.open_store import open_store
 from tests.stores.resident_index import PLENTY_BYTES, memory_row, write_memories

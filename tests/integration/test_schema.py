@@ -16,7 +16,7 @@ from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm
 from service.text.words import query_words
-from service.writing.pipeline import remove_documents
+from service.writing.removing import remove_documents
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.surreal_server import Credentials, SurrealServer
 from tests.stores.open_store import OpenStore, open_store

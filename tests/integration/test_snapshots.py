@@ -32,8 +32,9 @@ from service.index.resident.residency import Residency
 from service.index.resident.saved import Saved
 from service.index.resident.snapshots import Expected, facts_and_expected
 from service.index.resident.vectors import VectorIndex
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.opening import open_parts
 from service.settings import Settings
 from service.store import engine_memory, write_log

@@ -15,8 +15,9 @@ from service.index.resident.apply_commits import apply_to_all
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.memories import storing
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
 from service.store.written_records import WrittenRecords

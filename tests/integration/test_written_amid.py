@@ -15,8 +15,9 @@ from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run
 from service.errors import StaleRead
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import change_memory, find, remove, store
+from service.memories.storing import find, remove, store
 from service.records import QUARANTINED
 from service.store.database import record
 from service.store.queries import Query
