@@ -112,6 +112,8 @@ class TrustChanged(TypedDict):
     agents: dict[str, int]
     ids: list[str]
     summaries: list[str]
+    working_memory: int
+    intents: int
     given: list[Noted]
     sessions: list[GivenSession]
 

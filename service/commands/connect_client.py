@@ -80,6 +80,7 @@ def connect_command(
 
 def disconnect_command(
     name: Name,
+    url: Annotated[str | None, typer.Option(help="With mcp: as it was connected.")] = None,
     *,
     dry_run: DryRun = False,
     force: Annotated[
@@ -89,7 +90,9 @@ def disconnect_command(
     """Take a program's plugin, its key and all that was written for it away again."""
     settings = begin()
     if name == MCP:
-        asyncio.run(end_key(settings, None, key_name(MCP)))
+        where = (url or url_of(settings)).rstrip("/")
+        if not asyncio.run(end_key(settings, where, None, key_name(MCP))):
+            raise typer.Exit(1)
         console.print("Keys of MCP clients have ended.", highlight=False)
         return
     program = find_program(name)
@@ -136,10 +139,11 @@ def _wanted(program: Program, url: str, agent: str | None) -> Connection:
 def _steps(settings: Settings, program: Program, connection: Connection) -> list[Step]:
     """Return what is done before the program's own command is run."""
     made, agents = [connection], _needed(settings, program, connection)
+    before = Connection.read(program)
 
     def make_key() -> None:
-        if connection.key_id:
-            asyncio.run(end_key(settings, connection.key_id, None))
+        if before and before.key_id:
+            asyncio.run(end_key(settings, before.url, before.key_id, None))
         made[0] = asyncio.run(with_key(settings, program.name, made[0], agents))
 
     steps = []
@@ -170,7 +174,7 @@ def _needed(settings: Settings, program: Program, connection: Connection) -> lis
 
 def _steps_back(settings: Settings, program: Program, connection: Connection) -> list[Step]:
     def end_its_key() -> None:
-        asyncio.run(end_key(settings, connection.key_id, None))
+        asyncio.run(end_key(settings, connection.url, connection.key_id, None))
 
     steps = [_run(program, words) for words in program.going()]
     steps.append(Step(program.left, lambda: restore(program, connection)))

@@ -51,7 +51,8 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
     agents = ", ".join(f"{agent}: {count:,}" for agent, count in done["agents"].items())
     console.print(
         f"{done['memories']:,} memories{f' ({agents})' if agents else ''}; "
-        f"{len(done['summaries']):,} summaries say something of them.",
+        f"{len(done['summaries']):,} summaries say something of them. Of the same senders: "
+        f"{done['working_memory']:,} working memories, {done['intents']:,} intents.",
         highlight=False,
     )
     for name in dict.fromkeys(one["name"] or "unknown" for one in done["given"]):

@@ -12,6 +12,7 @@ from service.errors import ToldElsewhere
 from service.links.change import Change
 from service.memories.screening import screen_changes
 from service.memories.storing import stored_memory
+from service.metadata import KEPT
 from service.projects.switched_off import refuse_any_switched_off
 from service.records import CONSOLIDATION, DOCUMENT, Memory
 from service.sanitise.sanitiser import Sanitiser
@@ -62,7 +63,7 @@ async def change_memory(
         in_turn=redrafting.in_turn, scopes=own_scopes(),
     )  # fmt: skip
     await commit(pipeline, change)
-    return redrafting.warnings
+    return (*redrafting.warnings, *_told_anew(memory, changes))
 
 
 @dataclass(slots=True)
@@ -92,6 +93,20 @@ class _Redrafting:
         """Return the change against the memory as it is now; raises MemoryNotFound."""
         now = await stored_memory(db, change.agent, self.old.id)
         return change if now == self.old else replace(change, drafts=(self.draft(now),))
+
+
+def _told_anew(memory: Memory, changes: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return that what a document says of its sections holds until it is read anew."""
+    told = sorted(changes.keys() - KEPT - {"archived"})
+    if not (_is_read(memory) and told):
+        return ()
+    again = f"{memory.source.uri} says that again when it is read anew, once it has changed"
+    return (f"{', '.join(told)}: {again}.",)
+
+
+def _is_read(memory: Memory) -> bool:
+    # Older versions let a writer call a memory of his own so: what was read has a place.
+    return memory.source_kind == DOCUMENT and memory.source.uri is not None
 
 
 def _field_of(warning: str) -> str:
@@ -125,12 +140,10 @@ def _values(fields: Mapping[str, Any], content: str) -> dict[str, Any]:
 
 
 def _refuse_what_others_tell(memory: Memory, fields: Mapping[str, Any]) -> None:
-    # Older versions let a writer call a memory of his own so: what was read has a place.
-    is_read = memory.source_kind == DOCUMENT and memory.source.uri is not None
-    if "text" in fields and is_read:
+    if "text" in fields and _is_read(memory):
         msg = f"This memory is read from {memory.source.uri}: change the file and scan again."
         raise ToldElsewhere(msg)
-    if is_too_long(fields.get("title") or "") and is_read:
+    if is_too_long(fields.get("title") or "") and _is_read(memory):
         msg = (
             f"This memory is read from {memory.source.uri}, so its text cannot take the rest of a "
             f"long title: send at most {MOST_TITLE_CHARACTERS} characters."

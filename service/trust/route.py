@@ -15,11 +15,13 @@ from service.records import QUARANTINED
 from service.sessions.given import GivenSession
 from service.store.database import Database
 from service.trust.quarantine import Selected, Selection, select, set_tiers
+from service.trust.standing import Standing, select_standing, set_standing
 from service.web.authentication import TheCaller
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, ruled
 from service.web.parts import ThePipeline
+from service.writing.pipeline import Pipeline
 
 router = APIRouter(prefix="/trust", tags=["trust"], route_class=JsonRoute)
 
@@ -66,8 +68,9 @@ class TrustChanged:
     """What was done, or with `dry_run` would be; `ids` are the first 1,000 of `memories`.
 
     `summaries` say something of these memories: they are told anew without what is quarantined, or
-    go if nothing is left. `given` are those who were given one of `ids` before, as far as the audit
-    notes reads; `sessions` those that a search or a recall gave one of them to.
+    go if nothing is left. `working_memory` and `intents` count what sessions are told unasked.
+    `given` are those who were given one of `ids` before, as far as the audit notes reads;
+    `sessions` those that a search or a recall gave one of them to.
     """
 
     dry_run: bool
@@ -75,6 +78,8 @@ class TrustChanged:
     agents: dict[str, int]
     ids: list[str]
     summaries: list[str]
+    working_memory: int
+    intents: int
     given: list[Noted]
     sessions: list[GivenSession]
 
@@ -85,14 +90,11 @@ async def post_quarantine(
 ) -> TrustChanged:
     """Put all that came in one way into quarantine: no search, recall or summary tells it.
 
-    Such as everything that a client said since Tuesday. In transactions of 128 memories; sent
-    again, it goes on where it was interrupted.
+    Such as everything that a client said since Tuesday. What it has in focus or intends goes first,
+    as sessions are told that unasked. In transactions of 128 memories; sent again, it goes on where
+    it was interrupted.
     """
-    selected = await select(pipeline.db, request.selection(caller), is_quarantined=False)
-    answer = await _answer(pipeline.db, caller, selected, dry_run=request.dry_run)
-    if not request.dry_run:
-        await set_tiers(pipeline, selected, QUARANTINED)
-    return answer
+    return await _change(pipeline, caller, request, QUARANTINED)
 
 
 @router.post("/release", operation_id="release", responses=_PROBLEMS)
@@ -100,20 +102,31 @@ async def post_release(
     pipeline: ThePipeline, caller: TheCaller, request: TrustRequest
 ) -> TrustChanged:
     """Take memories out of quarantine: they are trusted as far as their origin is."""
-    selected = await select(pipeline.db, request.selection(caller), is_quarantined=True)
-    answer = await _answer(pipeline.db, caller, selected, dry_run=request.dry_run)
+    return await _change(pipeline, caller, request, None)
+
+
+async def _change(
+    pipeline: Pipeline, caller: Caller, request: TrustRequest, tier: str | None
+) -> TrustChanged:
+    db, selection = pipeline.db, request.selection(caller)
+    is_quarantined = tier != QUARANTINED
+    selected = await select(db, selection, is_quarantined=is_quarantined)
+    standing = await select_standing(db, selection, is_quarantined=is_quarantined)
+    answer = await _answer(db, caller, selected, standing, dry_run=request.dry_run)
     if not request.dry_run:
-        await set_tiers(pipeline, selected, None)
+        await set_standing(db, standing, tier)
+        await set_tiers(pipeline, selected, tier)
     return answer
 
 
 async def _answer(
-    db: Database, caller: Caller, selected: Selected, *, dry_run: bool
+    db: Database, caller: Caller, selected: Selected, standing: Standing, *, dry_run: bool
 ) -> TrustChanged:
     every = [key for keys in selected.values() for key in keys]
     summaries = await summaries_of(db, every)
     trail = await audit_trail(db, every[:_MOST_IDS], caller)
     return TrustChanged(
         dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
-        every[:_MOST_IDS], [row["id"] for row in summaries], trail.given, trail.sessions,
+        every[:_MOST_IDS], [row["id"] for row in summaries], len(standing.working_memory),
+        len(standing.intents), trail.given, trail.sessions,
     )  # fmt: skip

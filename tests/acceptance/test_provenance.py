@@ -222,6 +222,46 @@ def test_all_that_a_client_said_is_quarantined_and_released(
         assert set(_found(admin, agent, "zebrafinch")) >= set(evil)
 
 
+def test_what_a_client_has_in_focus_and_intends_is_quarantined_with_it(
+    keyed: KeyedService, agent: str
+) -> None:
+    """Sessions are told it unasked, whoever begins them."""
+    _, told = keyed.key(["read", "write"], [agent], name=f"jay of {agent}")
+    with keyed.client(told) as jay, keyed.client() as admin:
+        _push(admin, agent, "The crane stands.")
+        place: Json = {"agent": agent, "project": {"name": "quay"}}
+        for text, more in [("Run the odd script.", {}), ("A script for one.", {"session": "s7"})]:
+            sent = {**place, **more, "text": text}
+            jay.put("/working-memory", json=sent).raise_for_status()
+        due: Json = {"when": ["crane"], "text": "Run another script.", "due": "2026-01-01"}
+        jay.post("/intents", json={**place, **due, "cooldown_hours": 0}).raise_for_status()
+
+        def scripts() -> int:
+            asked = {**place, "session": "s7"}
+            context = admin.get("/session-context", params={"agent": agent, "project": "quay"})
+            session = admin.post("/session-context", json=asked)
+            search = admin.post(
+                "/search", json={"agent": agent, "query": "crane", "new_only": "s8"}
+            )
+            return f"{context.text} {session.text} {search.text}".count("script")
+
+        before = scripts()
+        assert before
+        asked = {"client": f"jay of {agent}", "agent": agent}
+        for way in ({}, {"session": "s7"}, {"source": "r1"}):
+            dry = admin.post("/trust/quarantine", json={**asked, **way}).json()
+            standing = {"session": (1, 0), "source": (0, 0)}
+            expected = standing[next(iter(way))] if way else (2, 1)
+            assert (dry["working_memory"], dry["intents"]) == expected
+        assert scripts()
+        done = admin.post("/trust/quarantine", json={**asked, "dry_run": False}).json()
+        assert (done["memories"], done["working_memory"], done["intents"]) == (0, 2, 1)
+        assert scripts() == 0
+        released = admin.post("/trust/release", json={**asked, "dry_run": False}).json()
+        assert (released["working_memory"], released["intents"]) == (2, 1)
+        assert scripts()
+
+
 def test_what_is_quarantined_stays_so_when_it_is_sent_again(
     keyed: KeyedService, agent: str
 ) -> None:

@@ -64,6 +64,32 @@ def test_a_client_of_mcp_is_told_what_to_write_and_its_key_can_be_ended(
         assert _keys(keyed, "mcp on") == []
 
 
+def test_a_key_is_made_where_the_service_is_and_nowhere_else(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    """`--url` names another machine: a key of the store here would open nothing there."""
+    here = tmp_path / "here"
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.more |= {"MEMORY_DATA_DIR": str(here)}
+        there = ("mcp", "--url", keyed.url)
+        refused = machine.graph_memory("connect", *there, checked=False)
+        assert refused.returncode == 1
+        assert f"MEMORY_API_KEY to a key of {keyed.url}" in " ".join(refused.stderr.split())
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        told = json.loads(machine.graph_memory("connect", *there).stdout)
+        header = told["mcpServers"]["graph-memory"]["headers"]["Authorization"]
+        with keyed.client(header.removeprefix("Bearer ")) as client:
+            assert client.get("/stats").status_code == 200
+        assert len(_keys(keyed, "mcp on")) == 1
+        assert not here.exists()
+        machine.graph_memory("disconnect", *there)
+        assert _keys(keyed, "mcp on") == []
+        machine.more["MEMORY_API_KEY"] = "gm_wrong"
+        failed = machine.graph_memory("disconnect", *there, checked=False)
+        assert failed.returncode == 1
+        assert "have ended" not in failed.stdout
+
+
 def _keys(keyed: KeyedService, name: str) -> list[dict[str, object]]:
     with keyed.client() as admin:
         listed = admin.get("/keys").json()["keys"]

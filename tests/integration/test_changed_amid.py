@@ -185,3 +185,19 @@ async def test_nobody_raises_trust_by_sending_again(tmp_path: Path) -> None:
         assert await push(world, "A bell rings.", **said) == (key, "duplicate")
         assert await push(world, "A bell rang.", **said) == (key, "updated")
         assert (await found(world, key)).trust_tier == QUARANTINED
+
+
+async def test_who_changes_what_a_document_says_is_told_that_it_says_so_again(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as world:
+        await world.read("a.md", "# Bells\n\nA bell rings.\n\n# Oil\n\nThe crane needs oil.\n")
+        [key] = [one for one in await world.ids() if "bell" in (await found(world, one)).content]
+        memory = await found(world, key)
+        told = await change_memory(world.pipeline, memory, {"tags": ["old"], "pinned": True})
+        assert [one.partition(":")[0] for one in told] == ["tags"]
+        assert "a.md" in told[0]
+        assert await change_memory(world.pipeline, memory, {"pinned": True}) == ()
+        await world.read("a.md", "# Bells\n\nA bell rings.\n\n# Oil\n\nThe crane needs grease.\n")
+        memory = await found(world, key)
+        assert (memory.tags, memory.pinned) == ((), True)
