@@ -11,6 +11,8 @@ from service.errors import PathOutsideSources
 SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 _NAME_PROBLEM: Final = "its name is not UTF-8. Rename the file."
 _CONTROL_PROBLEM: Final = "its name holds a control character. Rename the file."
+_HIDDEN_PROBLEM: Final = "not read: it is hidden, or in a folder that is passed over."
+_SUFFIX_PROBLEM: Final = f"not read: its name ends in none of {', '.join(sorted(SUFFIXES))}."
 _SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
 
@@ -51,17 +53,21 @@ def configured_folders(paths: Sequence[Path]) -> list[Folder]:
 def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[Found]:
     """Yield the text files of the folders in the order of their names, or those below `only`.
 
-    Hidden folders are passed over; a link that leads out of its folder is yielded as a problem,
-    and so is a name that no source can have. Each file comes once, however often `only` names it.
+    Hidden folders are passed over; what `only` names of them is yielded as a problem. So is a link
+    that leads out of its folder, and a name that no source can have. Each file comes once, however
+    often `only` names it.
     """
     for folder in folders:
-        starts = only or [folder.path]
-        inside = sorted(path for path in starts if path.is_relative_to(folder.path))
-        for path in dict.fromkeys(path for start in inside for path in _walk(start)):
+        starts = sorted(path for path in only or [folder.path] if _is_of(path, folder, folders))
+        for path in dict.fromkeys(path for one in starts for path in _walk(folder.path, one)):
             name = folder.prefix + path.relative_to(folder.path).as_posix()
             # What a name holds beside UTF-8 is read as lone surrogates; no store takes them.
             uri = name.encode("utf-8", "replace").decode()
-            problem = _name_problem(name, uri) or _link_problem(path, folder.path)
+            problem = (
+                _name_problem(name, uri)
+                or _place_problem(path.relative_to(folder.path))
+                or _link_problem(path, folder.path)
+            )
             yield Found(uri, path, str(folder.path), problem)
 
 
@@ -86,18 +92,39 @@ def has_control_characters(name: str) -> bool:
     return any(ord(character) < 32 for character in name)
 
 
-def _walk(start: Path) -> Iterator[Path]:
-    if not start.is_dir():
+def _is_of(path: Path, folder: Folder, folders: Sequence[Folder]) -> bool:
+    """Say whether a folder answers for a path; what it passes over may be configured itself."""
+    if not path.is_relative_to(folder.path):
+        return False
+    nearer = (f for f in folders if f != folder and f.path.is_relative_to(folder.path))
+    return not _is_hidden(path.relative_to(folder.path)) or not _lies_in(path, [*nearer])
+
+
+def _walk(folder: Path, start: Path) -> Iterator[Path]:
+    if _is_hidden(start.relative_to(folder)) or not start.is_dir():
         yield start
         return
     # From folder to folder by descriptors: one that becomes a link meanwhile is not entered.
-    for folder, subfolders, names, _ in os.fwalk(start):
-        subfolders[:] = sorted(
-            name for name in subfolders if name[0] != "." and name not in _SKIPPED_FOLDERS
-        )
+    for place, subfolders, names, _ in os.fwalk(start):
+        subfolders[:] = sorted(name for name in subfolders if not _is_passed_over(name))
         for name in sorted(names):
-            if name[0] != "." and Path(name).suffix.lower() in SUFFIXES:
-                yield Path(folder) / name
+            if not _is_passed_over(name) and Path(name).suffix.lower() in SUFFIXES:
+                yield Path(place) / name
+
+
+def _is_passed_over(name: str) -> bool:
+    return name[0] == "." or name in _SKIPPED_FOLDERS
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(map(_is_passed_over, path.parts))
+
+
+def _place_problem(path: Path) -> str | None:
+    """Return why a file that was asked for by name is none of the notes."""
+    if _is_hidden(path):
+        return _HIDDEN_PROBLEM
+    return None if path.suffix.lower() in SUFFIXES else _SUFFIX_PROBLEM
 
 
 def _name_problem(name: str, uri: str) -> str | None:

@@ -56,6 +56,26 @@ def test_what_is_no_note_is_passed_over(notes: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "why"),
+    [(".env", "hidden"), (".git", "hidden"), (".git/x.md", "hidden"), ("node_modules", "hidden"),
+     ("memory/__pycache__/x.txt", "hidden"), ("x.png", "ends in none of .markdown, .md,")],
+)  # fmt: skip
+def test_what_is_passed_over_is_not_read_by_name_either(notes: Path, name: str, why: str) -> None:
+    _folder(notes, ".env", ".git/x.md", "node_modules/x.md", "memory/__pycache__/x.txt", "x.png")
+    [found] = _found(notes, only=(notes / name,))
+    assert found.uri == name
+    assert why in (found.problem or "")
+
+
+def test_a_hidden_folder_that_is_configured_is_read(tmp_path: Path) -> None:
+    folder = _folder(tmp_path / ".notes", "a.md", "b/c.md")
+    assert _uris(folder, only=(folder / "b", folder)) == _uris(folder) == ["a.md", "b/c.md"]
+    outer = _folder(tmp_path, "a.md")
+    assert _uris(outer, folder, only=(folder / "a.md",)) == [".notes-2/a.md"]
+    assert not any(found.problem for found in _found(outer, folder, only=(folder / "a.md",)))
+
+
+@pytest.mark.parametrize(
     "name", ["x.MD", "x.markdown", "x.mdx", "x.txt", "노트.md", "with blank.md"]
 )
 def test_what_is_a_note_is_found(notes: Path, name: str) -> None:
