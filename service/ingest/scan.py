@@ -38,6 +38,11 @@ _GROUP_CHARACTERS: Final = 40_000
 # So many are read between two reports of how far it is.
 _READ_FILES: Final = 128
 
+_EMPTIED: Final = (
+    "no text file lies in it any more, as if its disk were not mounted: nothing was removed. If "
+    "you emptied it, put an empty file into it (empty.md) and scan again."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -113,7 +118,8 @@ class Scanner:
         """Store what is new or changed, remove what vanished; files that fail are told, not fatal.
 
         Unchanged files are known by the hash of their text and cost one read. A folder that is not
-        there is a failure and removes nothing: an unmounted disk is not an empty one.
+        there, or lost all its files at once, is a failure and removes nothing: a disk that is not
+        mounted leaves none, or an empty one.
         """
         started, counts, pipeline = time.perf_counter(), ScanCounts(), self.pipeline
         try:
@@ -126,6 +132,8 @@ class Scanner:
         found = await asyncio.to_thread(self._found, present, request.paths)
         counts.files = len(found)
         known = await stored.documents(pipeline.db, request.agent)
+        emptied = await asyncio.to_thread(_emptied, present, found, known)
+        counts.failed += [Failure(str(folder.path), _EMPTIED) for folder in emptied]
         key = await store_key(pipeline.db)
         on_progress(counts)
         files = iter(found)
@@ -133,7 +141,8 @@ class Scanner:
             look = partial(self._changed, files, request.agent, known, key, counts)
             await _sync(pipeline, await asyncio.to_thread(look), counts)
             on_progress(counts)
-        vanished = _vanished(request, present, {file.uri for file in found}, known)
+        walked = [folder for folder in present if folder not in emptied]
+        vanished = _vanished(request, walked, {file.uri for file in found}, known)
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
@@ -223,15 +232,25 @@ async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: S
             await _sync(pipeline, [document], counts)
 
 
+def _emptied(
+    present: Sequence[Folder], found: Sequence[Found], known: Mapping[str, stored.StoredDocument]
+) -> list[Folder]:
+    """Return the folders that hold no file at all while the store has memories of some."""
+    remembered = {document.folder for document in known.values() if document.sections}
+    remembered -= {file.folder for file in found}
+    doubtful = [folder for folder in present if str(folder.path) in remembered]
+    return [folder for folder in doubtful if next(files_in([folder]), None) is None]
+
+
 def _vanished(
-    request: ScanRequest, present: Sequence[Folder], seen: set[str],
+    request: ScanRequest, walked: Sequence[Folder], seen: set[str],
     known: dict[str, stored.StoredDocument],
 ) -> list[str]:  # fmt: skip
     """Return the documents whose file is gone from a folder that was walked."""
-    walked = {str(folder.path): folder for folder in present}
+    folders = {str(folder.path): folder for folder in walked}
     vanished = []
     for uri, document in sorted(known.items()):
-        folder = walked.get(document.folder or "")
+        folder = folders.get(document.folder or "")
         if folder is None or uri in seen:
             continue
         path = folder.path / uri.removeprefix(folder.prefix)

@@ -159,6 +159,7 @@ async def test_a_scan_restores_nothing_whatever_becomes_of_the_file(tmp_path: Pa
         path.rename(path.with_name("b.md"))
         assert (await runner.run_and_wait(None)).created == 2
         path.with_name("b.md").unlink()
+        path.with_name("other.md").touch()  # a folder that lost all its files removes nothing
         assert (await runner.run_and_wait(None)).removed == 2
         path.write_text(NOTE, encoding="utf-8")
         assert (await runner.run_and_wait(None)).created == 2

@@ -59,7 +59,7 @@ async def test_any_folder_is_read_under_the_names_it_had_before(tmp_path: Path) 
     assert await _uris(settings) == ["b/one.md", "one.md"]
     [told] = await ingest_once(settings, [gone], lambda **_: None)
     assert (told["files"], told["removed"], len(told["failed"])) == (0, 0, 1)
-    (second / "one.md").unlink()
+    (second / "one.md").rename(second / "two.md")
     [told] = await ingest_once(settings, [second], lambda **_: None)
     assert told["removed"] == 1
 

@@ -1,0 +1,87 @@
+"""What a scan makes of folders that are emptied: what is gone, and what only seems to be."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from service.ingest.scan import ScanCounts, Scanner, scan_request
+from service.links import stored
+from service.settings import Settings
+from tests.stores.open_store import OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """A store, and where its folders lie."""
+
+    opened: OpenStore
+    place: Path
+
+    def write(self, name: str, text: str = "A crane.") -> Path:
+        """Write a note; returns its path."""
+        path = self.place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {path.stem}\n\n{text}\n", encoding="utf-8")
+        return path
+
+    async def scan(self, *names: str, paths: tuple[str, ...] = ()) -> ScanCounts:
+        """Scan folders of these names."""
+        folders = tuple(self.place / name for name in names)
+        settings = Settings(_env_file=None, data_dir=self.place / "data", sources=folders)
+        scanner = Scanner(self.opened.pipeline, settings)
+        return await scanner.scan(scan_request(settings, None, paths))
+
+    async def uris(self) -> list[str]:
+        """Return the names of all documents that the store has."""
+        return sorted(await stored.documents(self.opened.pipeline.db, "main"))
+
+
+@pytest.fixture
+async def notes(tmp_path: Path) -> AsyncIterator[Notes]:
+    async with open_store(tmp_path) as opened:
+        yield Notes(opened, tmp_path)
+
+
+@pytest.mark.parametrize("paths", [(), (".",)])
+async def test_a_folder_that_lost_all_its_files_removes_nothing(
+    notes: Notes, paths: tuple[str, ...]
+) -> None:
+    for name in ("notes/a.md", "notes/day/b.md", "work/c.md"):
+        notes.write(name)
+    await notes.scan("notes", "work")
+    (notes.place / "notes").rename(notes.place / "disk")
+    (notes.place / "notes" / "lost+found").mkdir(parents=True)
+    (notes.place / "work" / "c.md").rename(notes.place / "work" / "d.md")
+    counts = await notes.scan("notes", "work", paths=paths)
+    [failure] = counts.failed
+    assert failure.source == str(notes.place / "notes")
+    assert "not mounted" in failure.detail
+    assert set(await notes.uris()) >= {"a.md", "day/b.md"}
+    await notes.scan("notes", "work")
+    assert await notes.uris() == ["a.md", "day/b.md", "work/d.md"]
+
+
+async def test_a_file_in_it_says_that_a_folder_was_emptied(notes: Notes) -> None:
+    path = notes.write("notes/a.md")
+    await notes.scan("notes")
+    path.unlink()
+    path.with_name("empty.md").touch()
+    counts = await notes.scan("notes")
+    assert (counts.removed, counts.failed) == (1, [])
+    path.with_name("empty.md").unlink()
+    assert (await notes.scan("notes")).failed == []
+    assert await notes.uris() == []
+
+
+async def test_a_part_of_a_folder_may_be_emptied(notes: Notes) -> None:
+    notes.write("notes/a.md")
+    path = notes.write("notes/day/c.md")
+    await notes.scan("notes")
+    path.unlink()
+    counts = await notes.scan("notes", paths=("day",))
+    assert (counts.removed, counts.failed) == (1, [])
+    assert await notes.uris() == ["a.md"]
