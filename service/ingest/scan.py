@@ -171,6 +171,8 @@ class Scanner:
                 counts.done += 1
                 continue
             old = known.get(file.uri)
+            if old is not None and old.folder != file.folder:
+                old = None  # its folder was moved: stored anew, or its end would not be noticed
             hashes = stored_hashes(key, self.seen.text_hash(read, cutting) or "")
             if old is None or old.text_hash not in hashes:
                 document = self._screened(read, counts)

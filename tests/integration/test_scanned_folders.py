@@ -1,4 +1,4 @@
-"""What a scan makes of folders that are emptied: what is gone, and what only seems to be."""
+"""What a scan makes of folders that are emptied or moved: what is gone, what only seems to be."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -84,4 +84,18 @@ async def test_a_part_of_a_folder_may_be_emptied(notes: Notes) -> None:
     path.unlink()
     counts = await notes.scan("notes", paths=("day",))
     assert (counts.removed, counts.failed) == (1, [])
+    assert await notes.uris() == ["a.md"]
+
+
+async def test_files_of_a_folder_that_was_moved_are_forgotten_when_they_go(notes: Notes) -> None:
+    for name in ("notes/a.md", "notes/b.md"):
+        notes.write(name)
+    await notes.scan("notes")
+    before = await notes.opened.ids()
+    moved = (notes.place / "notes").rename(notes.place / "moved")
+    counts = await notes.scan("moved")
+    assert (counts.unchanged, counts.updated, counts.removed, counts.embedded) == (2, 0, 0, 0)
+    assert await notes.opened.ids() == before
+    (moved / "b.md").unlink()
+    assert (await notes.scan("moved")).removed == 1
     assert await notes.uris() == ["a.md"]
