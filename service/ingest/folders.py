@@ -1,5 +1,6 @@
 """The configured folders: which files lie in them, and under which names."""
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,13 +8,21 @@ from pathlib import Path
 from typing import Final
 
 from service.errors import PathOutsideSources
+from service.ingest.reading import opened_folder
 
 SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 _NAME_PROBLEM: Final = "its name is not UTF-8. Rename the file."
 _CONTROL_PROBLEM: Final = "its name holds a control character. Rename the file."
+_MOST_CHARACTERS: Final = 500
+_LONG_PROBLEM: Final = (
+    f"its path has more than {_MOST_CHARACTERS} characters, which no source's name may have. "
+    "Rename its folders."
+)
 _HIDDEN_PROBLEM: Final = "not read: it is hidden, or in a folder that is passed over."
 _SUFFIX_PROBLEM: Final = f"not read: its name ends in none of {', '.join(sorted(SUFFIXES))}."
-_SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv"})
+# What it says of a folder that it is gone by now, or a link, which is not entered.
+_GONE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv", "lost+found"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +35,10 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file to read and the name it has as a source; `problem` is why it cannot be read."""
+    """A file to read and the name it has as a source; `problem` is why it cannot be read.
+
+    A folder that cannot be looked into is one with a problem.
+    """
 
     uri: str
     path: Path
@@ -54,21 +66,27 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
     """Yield the text files of the folders in the order of their names, or those below `only`.
 
     Hidden folders are passed over; what `only` names of them is yielded as a problem. So is a link
-    that leads out of its folder, and a name that no source can have. Each file comes once, however
-    often `only` names it.
+    that leads out of its folder, a name that no source can have, and a folder that cannot be looked
+    into. Each file comes once, however often `only` names it.
     """
     for folder in folders:
         starts = sorted(path for path in only or [folder.path] if _is_of(path, folder, folders))
-        for path in dict.fromkeys(path for one in starts for path in _walk(folder.path, one)):
-            name = folder.prefix + path.relative_to(folder.path).as_posix()
+        found = dict(pair for start in starts for pair in _walk(folder.path, start))
+        for path, told in found.items():
+            inside = path.relative_to(folder.path)
+            name = folder.prefix + inside.as_posix() if inside.parts else str(path)
             # What a name holds beside UTF-8 is read as lone surrogates; no store takes them.
             uri = name.encode("utf-8", "replace").decode()
-            problem = (
-                _name_problem(name, uri)
-                or _place_problem(path.relative_to(folder.path))
-                or _link_problem(path, folder.path)
-            )
+            problem = told or _name_problem(name, uri) or _link_problem(path, folder.path)
             yield Found(uri, path, str(folder.path), problem)
+
+
+def why_missing(folder: Folder) -> str | None:
+    """Return why a folder cannot be walked at all; None where it is there."""
+    try:
+        return None if folder.path.is_dir() else "the folder does not exist."
+    except OSError as error:
+        return _unlooked(error)
 
 
 def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
@@ -100,16 +118,46 @@ def _is_of(path: Path, folder: Folder, folders: Sequence[Folder]) -> bool:
     return not _is_hidden(path.relative_to(folder.path)) or not _lies_in(path, [*nearer])
 
 
-def _walk(folder: Path, start: Path) -> Iterator[Path]:
-    if _is_hidden(start.relative_to(folder)) or not start.is_dir():
-        yield start
+def _walk(folder: Path, start: Path) -> Iterator[tuple[Path, str | None]]:
+    """Yield the notes below a place, and with the reason what is not to be read or looked into."""
+    is_folder = start.is_dir()
+    problem = _place_problem(start.relative_to(folder), is_folder=is_folder)
+    if problem or not is_folder:
+        yield start, problem
         return
-    # From folder to folder by descriptors: one that becomes a link meanwhile is not entered.
-    for place, subfolders, names, _ in os.fwalk(start):
-        subfolders[:] = sorted(name for name in subfolders if not _is_passed_over(name))
-        for name in sorted(names):
-            if not _is_passed_over(name) and Path(name).suffix.lower() in SUFFIXES:
-                yield Path(place) / name
+    waiting = [start]
+    while waiting:
+        place = waiting.pop()
+        if len(str(place.relative_to(folder))) > _MOST_CHARACTERS:
+            yield place, _LONG_PROBLEM
+            continue
+        try:
+            subfolders, notes = _listed(folder, place)
+        except OSError as error:
+            if error.errno not in _GONE:
+                yield place, _unlooked(error)
+            continue
+        yield from ((place / name, None) for name in notes)
+        waiting += [place / name for name in reversed(subfolders)]
+
+
+def _listed(folder: Path, place: Path) -> tuple[list[str], list[str]]:
+    """Return the names of the folders and of the notes in a place, in their order."""
+    # Opened from `folder` down: what becomes a link meanwhile is not entered.
+    names = place.relative_to(folder).parts
+    with opened_folder(folder, names) as descriptor, os.scandir(descriptor) as entries:
+        shown = sorted(
+            (entry.name, entry.is_dir(follow_symlinks=False))
+            for entry in entries
+            if not _is_passed_over(entry.name)
+        )
+    files = (Path(name) for name, is_folder in shown if not is_folder)
+    notes = [file.name for file in files if file.suffix.lower() in SUFFIXES]
+    return [name for name, is_folder in shown if is_folder], notes
+
+
+def _unlooked(error: OSError) -> str:
+    return f"cannot be looked into: {error.strerror}."
 
 
 def _is_passed_over(name: str) -> bool:
@@ -120,21 +168,26 @@ def _is_hidden(path: Path) -> bool:
     return any(map(_is_passed_over, path.parts))
 
 
-def _place_problem(path: Path) -> str | None:
-    """Return why a file that was asked for by name is none of the notes."""
+def _place_problem(path: Path, *, is_folder: bool) -> str | None:
+    """Return why what was asked for by name holds none of the notes, or is none."""
     if _is_hidden(path):
         return _HIDDEN_PROBLEM
-    return None if path.suffix.lower() in SUFFIXES else _SUFFIX_PROBLEM
+    return None if is_folder or path.suffix.lower() in SUFFIXES else _SUFFIX_PROBLEM
 
 
 def _name_problem(name: str, uri: str) -> str | None:
     if uri != name:
         return _NAME_PROBLEM
+    if len(name) > _MOST_CHARACTERS:
+        return _LONG_PROBLEM
     return _CONTROL_PROBLEM if has_control_characters(name) else None
 
 
 def _link_problem(path: Path, folder: Path) -> str | None:
-    if not path.is_symlink():
+    try:
+        if not path.is_symlink():
+            return None
+    except OSError:  # told when it is read
         return None
     target = _existing(folder, str(path))
     if target is None:
@@ -158,5 +211,5 @@ def _lies_in(path: Path, folders: Sequence[Folder]) -> bool:
 
 
 def _is_taken(name: str, folders: Sequence[Folder]) -> bool:
-    is_subfolder = (folders[0].path / name).exists()
+    is_subfolder = _existing(folders[0].path, name) is not None
     return is_subfolder or any(folder.prefix == f"{name}/" for folder in folders)

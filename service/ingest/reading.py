@@ -7,7 +7,7 @@ is asked (a plain file? how large? whose?) is asked of what was opened.
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -91,21 +91,31 @@ def moment_of(seconds: float) -> datetime | None:
 
 
 @contextmanager
-def _opened(folder: Path, path: Path) -> Iterator[int]:
-    """Open a real path beneath a folder; yields the descriptor of what lies there."""
-    *folders, name = path.relative_to(folder).parts or (".",)
+def opened_folder(folder: Path, names: Sequence[str]) -> Iterator[int]:
+    """Open a folder beneath `folder`, name by name, no link followed; yields its descriptor."""
     # The folder itself is named by the user, links in its own path among it.
     descriptor = os.open(folder, _FOLDER & ~os.O_NOFOLLOW)
     try:
-        for one in folders:
-            descriptor = _replaced(descriptor, os.open(one, _FOLDER, dir_fd=descriptor))
-        # A pipe that is opened wakes whoever waits at its other end: looked at before.
-        if not stat.S_ISREG(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
-            raise NotText(_NOT_A_FILE)
-        descriptor = _replaced(descriptor, os.open(name, _FILE, dir_fd=descriptor))
+        for name in names:
+            descriptor = _replaced(descriptor, os.open(name, _FOLDER, dir_fd=descriptor))
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _opened(folder: Path, path: Path) -> Iterator[int]:
+    """Open a real path beneath a folder; yields the descriptor of what lies there."""
+    *names, name = path.relative_to(folder).parts or (".",)
+    with opened_folder(folder, names) as place:
+        # A pipe that is opened wakes whoever waits at its other end: looked at before.
+        if not stat.S_ISREG(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode):
+            raise NotText(_NOT_A_FILE)
+        descriptor = os.open(name, _FILE, dir_fd=place)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
 
 def _replaced(old: int, new: int) -> int:

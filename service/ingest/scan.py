@@ -1,7 +1,6 @@
 """Scanning: bring the store in line with the configured folders, one small group after another."""
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from service.ingest.folders import (
     configured_folders,
     files_in,
     paths_inside,
+    why_missing,
 )
 from service.ingest.opt_outs import refuse_switched_off_documents
 from service.ingest.reading import ReadingRules, read_file
@@ -126,9 +126,9 @@ class Scanner:
             await declare_concepts(pipeline, self.settings.concepts_file, request.agent)
         except InvalidRequest as error:
             counts.failed.append(Failure(str(self.settings.concepts_file), error.detail))
-        present = [folder for folder in request.folders if folder.path.is_dir()]
-        missing = [folder for folder in request.folders if not folder.path.is_dir()]
-        counts.failed += [Failure(str(f.path), "the folder does not exist.") for f in missing]
+        missing = {folder: why for folder in request.folders if (why := why_missing(folder))}
+        counts.failed += [Failure(str(folder.path), why) for folder, why in missing.items()]
+        present = [folder for folder in request.folders if folder not in missing]
         found = await asyncio.to_thread(self._found, present, request.paths)
         counts.files = len(found)
         known = await stored.documents(pipeline.db, request.agent)
@@ -142,7 +142,7 @@ class Scanner:
             await _sync(pipeline, await asyncio.to_thread(look), counts)
             on_progress(counts)
         walked = [folder for folder in present if folder not in emptied]
-        vanished = _vanished(request, walked, {file.uri for file in found}, known)
+        vanished = _vanished(request, walked, found, known)
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
@@ -237,18 +237,25 @@ async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: S
 def _emptied(
     present: Sequence[Folder], found: Sequence[Found], known: Mapping[str, stored.StoredDocument]
 ) -> list[Folder]:
-    """Return the folders that hold no file at all while the store has memories of some."""
+    """Return the folders that hold no file at all while the store has memories of some.
+
+    One that itself cannot be looked into is told already.
+    """
     remembered = {document.folder for document in known.values() if document.sections}
-    remembered -= {file.folder for file in found}
+    remembered -= {str(file.path) if file.problem else file.folder for file in found}
     doubtful = [folder for folder in present if str(folder.path) in remembered]
-    return [folder for folder in doubtful if next(files_in([folder]), None) is None]
+    return [folder for folder in doubtful if all(file.problem for file in files_in([folder]))]
 
 
 def _vanished(
-    request: ScanRequest, walked: Sequence[Folder], seen: set[str],
-    known: dict[str, stored.StoredDocument],
+    request: ScanRequest, walked: Sequence[Folder], found: Sequence[Found],
+    known: Mapping[str, stored.StoredDocument],
 ) -> list[str]:  # fmt: skip
-    """Return the documents whose file is gone from a folder that was walked."""
+    """Return the documents whose file is gone from a folder that was walked.
+
+    What lies below a place that could not be looked into has not vanished.
+    """
+    seen, unlooked = {file.uri for file in found}, {file.path for file in found if file.problem}
     folders = {str(folder.path): folder for folder in walked}
     vanished = []
     for uri, document in sorted(known.items()):
@@ -256,8 +263,8 @@ def _vanished(
         if folder is None or uri in seen:
             continue
         path = folder.path / uri.removeprefix(folder.prefix)
-        if path.parent.exists() and not os.access(path.parent, os.R_OK | os.X_OK):
-            continue  # what cannot be looked at has not vanished
+        if not unlooked.isdisjoint(path.parents):
+            continue
         if not request.paths or any(path.is_relative_to(start) for start in request.paths):
             vanished.append(uri)
     return vanished

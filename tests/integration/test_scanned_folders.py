@@ -1,4 +1,4 @@
-"""What a scan makes of folders that are emptied or moved: what is gone, what only seems to be."""
+"""What a scan makes of folders that are emptied, moved or closed: what is gone, what seems so."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import pytest
 from service.ingest.scan import ScanCounts, Scanner, scan_request
 from service.links import stored
 from service.settings import Settings
+from tests.stores.forbidden import forbid
 from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -98,4 +99,34 @@ async def test_files_of_a_folder_that_was_moved_are_forgotten_when_they_go(notes
     assert await notes.opened.ids() == before
     (moved / "b.md").unlink()
     assert (await notes.scan("moved")).removed == 1
+    assert await notes.uris() == ["a.md"]
+
+
+async def test_below_a_folder_that_is_closed_nothing_is_removed(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a/b/c.md", "gone.md", "top.md"):
+        notes.write(f"notes/{name}")
+    await notes.scan("notes")
+    (notes.place / "notes" / "gone.md").unlink()
+    notes.write("notes/top.md", "A newer crane.")
+    forbid(monkeypatch, "a")
+    counts = await notes.scan("notes")
+    [failure] = counts.failed
+    assert (failure.source, failure.detail) == ("a", "cannot be looked into: Permission denied.")
+    assert (counts.updated, counts.removed, counts.done) == (1, 1, counts.files)
+    assert await notes.uris() == ["a/b/c.md", "top.md"]
+
+
+async def test_a_configured_folder_that_is_closed_is_told_once(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = notes.write("mine/notes/a.md").parent
+    await notes.scan("mine/notes")
+    for closed in (folder, folder.parent):
+        forbid(monkeypatch, closed)
+        [failure] = (await notes.scan("mine/notes")).failed
+        assert failure.source == str(folder)
+        assert failure.detail == "cannot be looked into: Permission denied."
+        monkeypatch.undo()
     assert await notes.uris() == ["a.md"]

@@ -13,6 +13,7 @@ from service.ingest.folders import (
     files_in,
     paths_inside,
 )
+from tests.stores.forbidden import forbid
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_files_come_by_name_with_their_path_as_source(notes: Path) -> None:
 
 @pytest.mark.parametrize(
     "name", ["x.py", "x.md.bak", "md", ".hidden.md", ".git/x.md", "memory/.obsidian/deep/x.md",
-             "node_modules/x.md", "memory/__pycache__/x.txt"],
+             "node_modules/x.md", "memory/__pycache__/x.txt", "lost+found/x.md"],
 )  # fmt: skip
 def test_what_is_no_note_is_passed_over(notes: Path, name: str) -> None:
     _folder(notes, name)
@@ -171,6 +172,41 @@ def test_a_way_out_is_refused(tmp_path: Path, notes: Path, path: str) -> None:
 def test_a_name_with_a_control_character_is_told(notes: Path, name: str) -> None:
     _folder(notes, name)
     assert _problems(notes) == {name: "its name holds a control character. Rename the file."}
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _folder(notes, "z.md")
+    forbid(monkeypatch, "memory")
+    assert _uris(notes) == ["a.md", "z.md", "memory"]
+    assert _problems(notes) == {"memory": "cannot be looked into: Permission denied."}
+    forbid(monkeypatch, notes)
+    assert _problems(notes) == {str(notes): "cannot be looked into: Permission denied."}
+
+
+def test_folders_in_each_other_are_read_as_far_as_a_name_goes(notes: Path) -> None:
+    deepest, made = notes, []
+    for _ in range(1_200):
+        deepest /= "d"
+        deepest.mkdir()
+        made.append(deepest)
+    (made[200] / "deep.md").touch()
+    try:
+        assert len(_uris(notes)) == 5
+        [problem] = _problems(notes).values()
+        assert "more than 500 characters" in problem
+    finally:
+        (made[200] / "deep.md").unlink()
+        for folder in reversed(made):
+            folder.rmdir()
+
+
+def test_a_path_that_no_name_may_be_as_long_as_is_told(notes: Path) -> None:
+    folder = "x" * 240 + "/" + "y" * 240 + "/"
+    _folder(notes, f"{folder}{'z' * 15}.md", f"{folder}{'z' * 16}.md")
+    assert [len(uri) for uri in _problems(notes)] == [501]
+    assert len(_uris(notes)) == 5
 
 
 def test_a_folder_that_becomes_a_link_is_not_entered(
