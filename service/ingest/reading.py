@@ -7,6 +7,7 @@ is asked (a plain file? how large? whose?) is asked of what was opened.
 
 import os
 import stat
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from service.errors import NotText, PathOutsideSources, SourceTooLarge
 # Opening a pipe waits for nobody, and a terminal does not become ours.
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+_BINARY: Final = "a binary file: it holds NUL bytes."
 _NOT_A_FILE: Final = "not a file: a folder, a link, a pipe or a device."
 _OUTSIDE: Final = "a link that leads out of its folder; it is not followed."
 _HARD_LINKED: Final = (
@@ -72,14 +74,21 @@ def read_file(folder: Path, path: Path, rules: ReadingRules) -> FileText:
 
 
 def decode(data: bytes) -> str:
-    """Return bytes as text; raises NotText for binary data and for anything but UTF-8."""
-    if b"\x00" in data:
-        raise NotText("a binary file: it holds NUL bytes.")
+    """Return bytes as text: UTF-8, or UTF-16 that says so by its first two bytes.
+
+    Raises NotText for anything else, and for binary data.
+    """
+    encoding = "UTF-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "UTF-8"
+    if encoding == "UTF-8" and b"\x00" in data:
+        raise NotText(_BINARY)
     try:
-        return data.decode("utf-8")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         found = f"byte {data[error.start]:#04x} at position {error.start}"
-        raise NotText(f"not UTF-8: {found}. Save it as UTF-8.") from error
+        raise NotText(f"not {encoding}: {found}. Save it as UTF-8.") from error
+    if "\x00" in text:
+        raise NotText(_BINARY)
+    return text
 
 
 def moment_of(seconds: float) -> datetime | None:

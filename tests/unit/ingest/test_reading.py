@@ -165,13 +165,28 @@ def test_no_file_stays_open(notes: Path) -> None:
     [
         (b"\x89PNG\r\n\x1a\n\x00\x00", "NUL"),
         (b"text " * 10_000 + b"\x00", "NUL"),
-        ("text".encode("utf-16"), "NUL"),
+        ("text".encode("utf-16-le"), "NUL"),
         (b"caf\xe9", "byte 0xe9 at position 3"),
         (b"\xed\xa0\x80", "byte 0xed at position 0"),
         (b"ok \xf0\x9f\x90", "position 3"),
     ],
 )
 def test_what_is_not_text_says_why(data: bytes, reason: str) -> None:
+    with pytest.raises(NotText, match=reason):
+        decode(data)
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_utf16_with_its_mark_is_text(order: str) -> None:
+    assert decode("\ufeff# Über\r\n서버 😀".encode(f"utf-16-{order}")) == "# Über\r\n서버 😀"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(b"\xff\xfea\x00b", "not UTF-16: byte 0x62"), (b"\xff\xfe\x00\xd8a\x00", "Save it as UTF-8"),
+     ("\ufeffa".encode("utf-32-le"), "a binary file")],
+)  # fmt: skip
+def test_what_is_not_utf16_says_why(data: bytes, reason: str) -> None:
     with pytest.raises(NotText, match=reason):
         decode(data)
 
