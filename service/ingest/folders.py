@@ -2,8 +2,11 @@
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +23,10 @@ _LONG_PROBLEM: Final = (
 )
 _HIDDEN_PROBLEM: Final = "not read: it is hidden, or in a folder that is passed over."
 _SUFFIX_PROBLEM: Final = f"not read: its name ends in none of {', '.join(sorted(SUFFIXES))}."
+_TAKEN_PROBLEM: Final = (
+    "its name is that of a file of another configured folder. Rename the subfolder that has that "
+    "folder's name."
+)
 # What it says of a folder that it is gone by now, or a link, which is not entered.
 _GONE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv", "lost+found"})
@@ -27,10 +34,14 @@ _SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv", "los
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One configured folder; `prefix` tells the files of a second folder from the first's."""
+    """One configured folder; `prefix` tells the files of a second folder from the first's.
+
+    `taken` are the prefixes of the others, which no name of the first folder may begin with.
+    """
 
     path: Path
     prefix: str = ""
+    taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +57,39 @@ class Found:
     problem: str | None = None
 
 
-def configured_folders(paths: Sequence[Path]) -> list[Folder]:
+def configured_folders(
+    paths: Sequence[Path], given: Iterable[tuple[str | None, str]] = ()
+) -> list[Folder]:
     """Return the folders with their prefixes: the first has none, the others their own name.
 
     So adding a folder never renames what is already stored. A name that another folder or a
-    subfolder of the first has is numbered: two files never share a source. One folder given twice
-    is one folder.
+    subfolder of the first has is numbered: two files never share a source. Names that were `given`
+    to files, as (folder, name), stay: the first folder may get such a subfolder later, or be away.
+    One folder given twice is one folder.
     """
-    folders: list[Folder] = []
-    for path in dict.fromkeys(path.expanduser().resolve() for path in paths):
-        name, number = path.name, 2
-        while folders and _is_taken(name, folders):
-            name, number = f"{path.name}-{number}", number + 1
-        folders.append(Folder(path, f"{name}/" if folders else ""))
-    return folders
+    places = list(dict.fromkeys(path.expanduser().resolve() for path in paths))
+    heads: dict[str, Counter[str]] = {str(place): Counter() for place in places}
+    for folder, uri in given:
+        if folder in heads:
+            heads[folder][uri.partition("/")[0]] += 1
+    others, names = places[1:], dict[str, Path]()
+    for place in others:
+        if name := _stored_name(place.name, heads[str(place)]):
+            names.setdefault(name, place)
+    for place in others:
+        if place not in names.values():
+            names[_free_name(place.name, places[0], names)] = place
+    prefixes = {place: f"{name}/" for name, place in names.items()}
+    first = [Folder(place, taken=tuple(prefixes.values())) for place in places[:1]]
+    return first + [Folder(place, prefixes[place]) for place in others]
 
 
 def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[Found]:
     """Yield the text files of the folders in the order of their names, or those below `only`.
 
     Hidden folders are passed over; what `only` names of them is yielded as a problem. So is a link
-    that leads out of its folder, a name that no source can have, and a folder that cannot be looked
-    into. Each file comes once, however often `only` names it.
+    that leads out of its folder, a name that no source can have or another folder's files have, and
+    a folder that cannot be looked into. Each file comes once, however often `only` names it.
     """
     for folder in folders:
         starts = sorted(path for path in only or [folder.path] if _is_of(path, folder, folders))
@@ -77,7 +99,13 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
             name = folder.prefix + inside.as_posix() if inside.parts else str(path)
             # What a name holds beside UTF-8 is read as lone surrogates; no store takes them.
             uri = name.encode("utf-8", "replace").decode()
-            problem = told or _name_problem(name, uri) or _link_problem(path, folder.path)
+            is_taken = name.startswith(folder.taken)
+            problem = (
+                told
+                or (_TAKEN_PROBLEM if is_taken else None)
+                or _name_problem(name, uri)
+                or _link_problem(path, folder.path)
+            )
             yield Found(uri, path, str(folder.path), problem)
 
 
@@ -210,6 +238,12 @@ def _lies_in(path: Path, folders: Sequence[Folder]) -> bool:
     return any(path.is_relative_to(folder.path) for folder in folders)
 
 
-def _is_taken(name: str, folders: Sequence[Folder]) -> bool:
-    is_subfolder = _existing(folders[0].path, name) is not None
-    return is_subfolder or any(folder.prefix == f"{name}/" for folder in folders)
+def _stored_name(own: str, heads: Counter[str]) -> str | None:
+    """Return the name, numbered or not, that most files of a folder are stored under."""
+    is_own = re.compile(rf"{re.escape(own)}(-\d+)?").fullmatch
+    return next((name for name, _ in heads.most_common() if is_own(name)), None)
+
+
+def _free_name(own: str, first: Path, taken: Collection[str]) -> str:
+    names = chain([own], (f"{own}-{number}" for number in count(2)))
+    return next(name for name in names if name not in taken and not _existing(first, name))

@@ -126,12 +126,13 @@ class Scanner:
             await declare_concepts(pipeline, self.settings.concepts_file, request.agent)
         except InvalidRequest as error:
             counts.failed.append(Failure(str(self.settings.concepts_file), error.detail))
+        known = await stored.documents(pipeline.db, request.agent)
+        request = _as_stored(request, known)
         missing = {folder: why for folder in request.folders if (why := why_missing(folder))}
         counts.failed += [Failure(str(folder.path), why) for folder, why in missing.items()]
         present = [folder for folder in request.folders if folder not in missing]
         found = await asyncio.to_thread(self._found, present, request.paths)
         counts.files = len(found)
-        known = await stored.documents(pipeline.db, request.agent)
         emptied = await asyncio.to_thread(_emptied, present, found, known)
         counts.failed += [Failure(str(folder.path), _EMPTIED) for folder in emptied]
         key = await store_key(pipeline.db)
@@ -232,6 +233,13 @@ async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: S
             return
         for document in documents:
             await _sync(pipeline, [document], counts)
+
+
+def _as_stored(request: ScanRequest, known: Mapping[str, stored.StoredDocument]) -> ScanRequest:
+    """Return the request with the names of its folders that the store has their files under."""
+    given = [(document.folder, uri) for uri, document in known.items()]
+    folders = configured_folders([folder.path for folder in request.folders], given)
+    return replace(request, folders=tuple(folders))
 
 
 def _emptied(

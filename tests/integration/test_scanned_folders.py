@@ -130,3 +130,42 @@ async def test_a_configured_folder_that_is_closed_is_told_once(
         assert failure.detail == "cannot be looked into: Permission denied."
         monkeypatch.undo()
     assert await notes.uris() == ["a.md"]
+
+
+async def test_a_second_folder_keeps_its_name_whatever_the_first_holds(notes: Notes) -> None:
+    notes.write("notes/a.md")
+    notes.write("work/b.md", "An owl.")
+    await notes.scan("notes", "work")
+    notes.write("notes/work/b.md", "A rook.")
+    counts = await notes.scan("notes", "work")
+    [failure] = counts.failed
+    assert failure.source == "work/b.md"
+    assert "another configured folder" in failure.detail
+    assert (counts.created, counts.updated, counts.removed) == (0, 0, 0)
+    (notes.place / "work").rename(notes.place / "away")
+    assert (await notes.scan("notes", "work")).updated == 0
+    assert await notes.opened.ask("SELECT VALUE text FROM document WHERE uri = 'work/b.md'") == [
+        "# b\n\nAn owl.\n"
+    ]
+
+
+async def test_a_numbered_name_stays_while_the_first_folder_is_away(notes: Notes) -> None:
+    notes.write("notes/work/b.md", "A rook.")
+    notes.write("work/b.md", "An owl.")
+    await notes.scan("notes", "work")
+    (notes.place / "notes").rename(notes.place / "away")
+    for _ in range(2):
+        counts = await notes.scan("notes", "work")
+        assert (counts.created, counts.updated, counts.removed) == (0, 0, 0)
+    assert await notes.uris() == ["work-2/b.md", "work/b.md"]
+
+
+async def test_a_subfolder_that_becomes_a_folder_keeps_its_names(notes: Notes) -> None:
+    notes.write("notes/a.md")
+    notes.write("notes/work/b.md")
+    await notes.scan("notes")
+    before = await notes.opened.ids()
+    (notes.place / "notes" / "work").rename(notes.place / "work")
+    assert (await notes.scan("notes", "work")).removed == 0
+    assert await notes.uris() == ["a.md", "work/b.md"]
+    assert await notes.opened.ids() == before

@@ -102,6 +102,28 @@ def test_two_files_never_share_a_source(tmp_path: Path, notes: Path) -> None:
     assert uris[-1] == "memory-2/2026-02-13.md"
 
 
+def test_names_that_were_given_stay(tmp_path: Path, notes: Path) -> None:
+    work = _folder(tmp_path / "work", "a.md")
+    again = _folder(tmp_path / "again" / "work", "a.md")
+    given = [(str(work), "work-3/a.md"), (str(work), "work-3/b.md"), (str(work), "work/c.md"),
+             (str(work), "other/a.md"), (None, "work-2/a.md"), (str(tmp_path), "work-2/a.md")]  # fmt: skip
+    folders = configured_folders([notes, again, work], given)
+    assert [folder.prefix for folder in folders] == ["", "work/", "work-3/"]
+
+
+def test_what_the_first_folder_gets_under_anothers_name_is_told(
+    tmp_path: Path, notes: Path
+) -> None:
+    work = _folder(tmp_path / "work", "a.md")
+    _folder(notes, "work/a.md", "workshop/b.md")
+    folders = configured_folders([notes, work], [(str(work), "work/a.md")])
+    found = [(found.uri, found.folder, bool(found.problem)) for found in files_in(folders)]
+    assert found[3:] == [
+        ("work/a.md", str(notes), True), ("workshop/b.md", str(notes), False),
+        ("work/a.md", str(work), False),
+    ]  # fmt: skip
+
+
 def test_a_folder_given_twice_is_one(notes: Path) -> None:
     assert _uris(notes, notes / "memory" / "..") == _uris(notes)
 
