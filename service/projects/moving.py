@@ -43,27 +43,53 @@ async def move(
     """Make a project another one's, known or new; at most about `most` memories at once.
 
     First what it is found by, so that whoever writes meanwhile writes to the new place; then its
-    memories in transactions of 128, summaries with their sources. Interrupted, or with some left,
-    the same call goes on; a project that is that one already has nothing to move. Raises
+    memories in transactions of 128, summaries with their sources, and those of whatever was moved
+    into it before. Interrupted, or with some left, the same call goes on; a project that is that
+    one already has nothing to move. An earlier name of the project is given back to it. Raises
     ProjectNotFound.
     """
     db = pipeline.db
+    async with pipeline.moving.of(agent):
+        scope, target = await _ends(db, agent, project, into)
+        if scope != target:
+            await _move_all_else(db, agent, scope, target)
+        sources = await _led_into(db, agent, target)
+        rows = [row for one in sources for row in await db.run(MEMORIES, agent=agent, scope=one)]
+        done = 0
+        for page in _pages(rows):
+            if done >= most:
+                break
+            await commit(pipeline, Change(agent, moved=dict.fromkeys(page, target)))
+            done += len(page)
+    before = sources[0] if scope == target and sources else scope
+    return Moved(before, target, done, len(rows) - done)
+
+
+async def _ends(db: Database, agent: str, project: Identity, into: Identity) -> tuple[str, str]:
+    """Return the scopes that a move leads from and to."""
     scope = await find_scope(db, agent, project)
     if not await is_known(db, agent, scope):
         raise ProjectNotFound(f"There is no project {scope!r}: GET /projects lists them.")
     target = await register(db, agent, into)
-    if scope != target:
-        await _move_all_else(db, agent, scope, target)
-    sources = await db.run(MOVED, agent=agent, into=target)
-    rows = [row for one in sources for row in await db.run(MEMORIES, agent=agent, scope=one)]
-    done = 0
-    for page in _pages(rows):
-        if done >= most:
-            break
-        await commit(pipeline, Change(agent, moved=dict.fromkeys(page, target)))
-        done += len(page)
-    before = sources[0] if scope == target and sources else scope
-    return Moved(before, target, done, len(rows) - done)
+    if scope == target:
+        # Named by what it is now, it is to have an earlier name again; named by an earlier one
+        # too, it is a move that goes on.
+        earlier = await _led_into(db, agent, scope)
+        if into.scope in earlier and project.scope not in earlier:
+            target = into.scope
+    return scope, target
+
+
+async def _led_into(db: Database, agent: str, target: str) -> list[str]:
+    """Return the scopes of all that was moved into a project, by however many moves."""
+    moved = await db.run(MOVED, agent=agent)
+    found = [target]
+    for into in found:
+        found += [
+            row["scope"] for row in moved
+            if row["moved_into"] == into and row["scope"] not in found
+        ]  # fmt: skip
+    return found[1:]
 
 
 async def _move_all_else(db: Database, agent: str, scope: str, target: str) -> None:

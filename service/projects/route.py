@@ -102,7 +102,7 @@ async def post_move(pipeline: ThePipeline, request: MoveRequest) -> ProjectMoved
     Its handoffs, decisions and all other memories, what is in focus, standing intents and fixes;
     where memory is switched off for it, it is so for what it becomes.
     Whoever names it as before means the other one from then on. Interrupted, or with some `left`,
-    the same request goes on where it was.
+    the same request goes on where it was. Into an earlier name of its own it is renamed back.
     """
     done = await move(
         pipeline, request.agent, identity_named(request.project), identity_named(request.into),

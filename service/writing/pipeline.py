@@ -67,6 +67,7 @@ class Pipeline:
     written: int = 0
     consolidating: Turns = field(default_factory=Turns)
     regrouping: Turns = field(default_factory=Turns)
+    moving: Turns = field(default_factory=Turns)
     has_unfinished: asyncio.Event = field(default_factory=asyncio.Event)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000

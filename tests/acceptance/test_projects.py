@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -150,6 +151,53 @@ def test_two_projects_become_one_in_any_number_of_steps(client: httpx.Client) ->
     assert ("Focus one." in focus["text"], "Focus two." in focus["text"]) == (True, True)
     found = _sent(client, "/search", agent="merging", query="Crane no. 7", project="two")
     assert found["results"]
+
+
+def test_what_is_left_of_a_move_goes_on_to_wherever_that_project_went(client: httpx.Client) -> None:
+    many = [{"agent": "chain", "project": "a", "text": f"Crane no. {n}."} for n in range(200)]
+    _sent(client, "/memories/batch", memories=many)
+    first = _sent(client, "/projects/move", agent="chain", project="a", into="b", limit=1)
+    assert first["left"] == 72
+    moved = _sent(client, "/projects/move", agent="chain", project="b", into="c")
+    assert (moved["memories"], moved["left"]) == (200, 0)
+    assert _scopes(client, "chain") == {"c": 200}
+    # The first request goes on, and finds all of it where it is now.
+    again = _sent(client, "/projects/move", agent="chain", project="a", into="b")
+    assert (again["into"], again["memories"], again["left"]) == ("c", 0, 0)
+    assert [one["scope"] for one in _read(client, "/projects", agent="chain")["projects"]] == ["c"]
+
+
+def test_a_move_is_taken_back(client: httpx.Client) -> None:
+    for name in ("app", "crane"):
+        _sent(client, "/handoff", agent="back", project=name, text=f"Of {name}.")
+    _sent(client, "/projects/move", agent="back", project="app", into="crane")
+    _sent(client, "/projects/move", agent="back", project="crane", into="harbour")
+    assert _scopes(client, "back") == {"harbour": 2}
+    moved = _sent(client, "/projects/move", agent="back", project="harbour", into="app")
+    assert moved == {"scope": "harbour", "into": "app", "memories": 2, "left": 0}
+    assert _scopes(client, "back") == {"app": 2}
+    assert [one["scope"] for one in _read(client, "/projects", agent="back")["projects"]] == ["app"]
+    for name in ("app", "crane", "harbour"):
+        told = _sent(client, "/session-context", agent="back", project=name)
+        assert told["receipt"]["scope"] == "app"
+    # And once more: there and back again.
+    _sent(client, "/projects/move", agent="back", project="app", into="harbour")
+    assert _scopes(client, "back") == {"harbour": 2}
+
+
+def test_two_projects_that_move_into_each_other_at_once_are_one(keyed: KeyedService) -> None:
+    names = ("left", "right")
+
+    def move(project: str, into: str) -> Json:
+        with keyed.client() as client:
+            return _sent(client, "/projects/move", agent="both", project=project, into=into)
+
+    with keyed.client() as client, ThreadPoolExecutor(2) as pool:
+        for name in names:
+            _sent(client, "/handoff", agent="both", project=name, text=f"Of {name}.")
+        list(pool.map(move, names, reversed(names)))
+        [project] = _read(client, "/projects", agent="both")["projects"]
+        assert _scopes(client, "both") == {project["scope"]: 2}
 
 
 def test_summaries_move_with_their_sources(client: httpx.Client) -> None:
