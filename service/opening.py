@@ -12,6 +12,7 @@ from typing import Any, Final
 from service.access.quota import Quota
 from service.consolidate.jobs import CONSOLIDATION, Consolidations, consolidating
 from service.consolidate.revising import revise
+from service.decisions.holding import hold
 from service.errors import ServiceError
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
@@ -157,8 +158,9 @@ def open_pipeline(
     dictionaries: Dictionaries,
 ) -> Pipeline:
     """Return the pipeline with the steps of the rooms that have a part in every change."""
-    # Summaries say nothing that their sources do not: they change in the same transaction.
-    steps: list[Step] = [set_fields, partial(revise, budget_tokens=section_tokens)]
+    # Decisions hold again, and summaries say nothing that their sources do not, in the same
+    # transaction.
+    steps: list[Step] = [set_fields, hold, partial(revise, budget_tokens=section_tokens)]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 

@@ -114,7 +114,7 @@ async def post_decision(
         sender, text=request.text, agent=request.agent, title=request.title, kind="decision",
         tags=tuple(request.tags), scope=scope, session=request.session,
     )  # fmt: skip
-    key, synced = await decide(pipeline, pushed, request.supersedes, sender)
+    key, synced = await decide(pipeline, pushed, request.supersedes)
     warnings = [*synced.told[0], *synced.warnings]
     return Decided(key, synced.actions[0], scope, request.supersedes, warnings)  # type: ignore[arg-type]
 
