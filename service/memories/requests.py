@@ -79,7 +79,8 @@ class StoreRequest(Strict):
     async def pushed(self, projects: Registered) -> Pushed:
         """Return the memory this request describes, as its caller's; its project is known then.
 
-        Raises Forbidden for a trust tier that only an admin gives.
+        Raises Forbidden for a trust tier that only an admin gives, InvalidRequest for a project
+        that cannot be read.
         """
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
         identity = identity_of(values.pop("project"))

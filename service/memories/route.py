@@ -12,6 +12,7 @@ from service.access.errors import Forbidden
 from service.errors import (
     AgentNotReadable,
     AgentUnknown,
+    InvalidRequest,
     MemoryNotFound,
     QuotaFull,
     ToldElsewhere,
@@ -97,7 +98,7 @@ async def post_batch(db: TheDatabase, pipeline: ThePipeline, request: BatchReque
         try:
             pushed = good[index] = await StoreRequest.model_validate(item).pushed(projects)
             warnings += [f"memories/{index}/{one}" for one in title_warnings(pushed.title)]
-        except Forbidden as error:
+        except (Forbidden, InvalidRequest) as error:
             errors.append(BatchError(index, error.detail))
         except ValidationError as error:
             errors.append(BatchError(index, _first_error(error)))

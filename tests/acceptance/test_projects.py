@@ -247,9 +247,11 @@ def test_a_memory_is_stored_for_a_project_as_it_is_found_for_one(client: httpx.C
         {**own, "text": "The crane is yellow."},
         {**own, "text": "The crane is red.", "project": OLD, "scope": "red"},
         {**own, "text": "The crane is sold.", "project": {}},
+        {**own, "text": "The crane is blue.", "project": '{"origin": '},
     ]
     stored = _sent(client, "/memories/batch", memories=batch)
-    assert [error["index"] for error in stored["errors"]] == [2, 3]
+    assert [error["index"] for error in stored["errors"]] == [2, 3, 4]
+    assert "as JSON" in stored["errors"][2]["detail"]
     assert _scopes(client, "storing") == {"github.com/ann/app": 2, "None": 1}
     found = _sent(client, "/search", **own, query="crane", project="git@github.com:ann/app.git")
     assert len(found["results"]) == 3
