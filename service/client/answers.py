@@ -203,11 +203,14 @@ class MemoryPage(TypedDict):
 
 
 class ConceptMention(TypedDict):
-    """A concept that a memory mentions, and in how many memories it stands."""
+    """A concept that a memory mentions, and in how many memories of its agent it stands.
+
+    `memories` is None for another agent, and for a key of some scopes.
+    """
 
     id: str
     name: str
-    memories: int
+    memories: int | None
 
 
 class SourceMemory(TypedDict):

@@ -56,7 +56,8 @@ def tree_of(memory: MemoryDetail) -> Tree | None:
     for source in memory["derived_from"]:
         tree.add(_line("made of → ", "yellow", source))
     for concept in memory["concepts"]:
-        others = f"  and {concept['memories'] - 1:,} more" if concept["memories"] > 1 else ""
+        more = (concept["memories"] or 1) - 1
+        others = f"  and {more:,} more" if more else ""
         told = Text(printable(concept["name"]), style="cyan")
         tree.add(told.append(others, style="dim"))
     return tree if tree.children else None

@@ -2,8 +2,17 @@
 
 from typing import Any
 
-from service.memories.shapes import Neighbour, SourceMemory
+from service.memories.shapes import ConceptMention, Neighbour, SourceMemory
 from service.text.titles import title_of
+
+
+def mentions_of(rows: list[dict[str, Any]] | None, *, is_counted: bool) -> list[ConceptMention]:
+    """Return the concepts that a memory mentions, the rarest first where they are counted."""
+    mentions = [
+        ConceptMention(row["id"][1], row["name"], row["memories"] if is_counted else None)
+        for row in rows or []
+    ]
+    return sorted(mentions, key=lambda mention: (mention.memories or 0, mention.id))
 
 
 def neighbours_of(rows: list[dict[str, Any]] | None) -> list[Neighbour]:

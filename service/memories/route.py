@@ -24,7 +24,7 @@ from service.field_types import (
 )
 from service.memories.changing import change_memory
 from service.memories.lineage import Lineage, lineage_of
-from service.memories.neighbours import neighbours_of, sources_in
+from service.memories.neighbours import mentions_of, neighbours_of, sources_in
 from service.memories.requests import (
     PLACE,
     BatchRequest,
@@ -36,7 +36,6 @@ from service.memories.screening import Pushed
 from service.memories.shapes import (
     BatchError,
     BatchStored,
-    ConceptMention,
     HistoryEntry,
     MemoryDetail,
     MemoryPage,
@@ -170,12 +169,10 @@ async def get_memory(
 
     What came before and after is told as far as a search would find it.
     """
-    memory = await find(db, [agent, *read_from], id)
-    # Of what is before and after, a key for some scopes is told what is of the memory's own.
-    scope = memory.scope if caller().memory_scopes is not None else None
-    if memory.agent != agent:
-        scope = memory.scope
-        await readable_agents(db, agent, [memory.agent], scope)
+    memory = await _readable(db, agent, read_from, id)
+    # Of what is around it, who may not read all is told what is of the memory's own scope.
+    reads_all = memory.agent == agent and caller().memory_scopes is None
+    scope = None if reads_all else memory.scope
     filters = Filters(
         agents=(memory.agent,), trust=tuple(trust), include_archived=include_archived, scope=scope
     )
@@ -191,10 +188,7 @@ async def get_memory(
         source_kind=memory.source_kind,
         access_count=memory.access_count,
         worth=await _worth(db, memory),
-        concepts=[
-            ConceptMention(c["id"][1], c["name"], c["memories"])
-            for c in sorted(around.get("concepts") or [], key=lambda c: (c["memories"], c["id"]))
-        ],
+        concepts=mentions_of(around.get("concepts"), is_counted=reads_all),
         before=neighbours_of(around.get("before")),
         after=neighbours_of(around.get("after")),
         derived_from=sources_in(around.get("derived_from")),
@@ -251,6 +245,20 @@ async def delete_memory(pipeline: ThePipeline, id: str, agent: QueryAgent) -> Re
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)
+
+
+async def _readable(db: Database, agent: str, read_from: list[str], key: str) -> Memory:
+    """Return a memory that the agent owns or was granted to read.
+
+    No refusal tells whether another's is there.
+    """
+    try:
+        memory = await find(db, [agent, *read_from], key)
+        await readable_agents(db, agent, [memory.agent], memory.scope)
+    except (MemoryNotFound, AgentNotReadable):
+        await readable_agents(db, agent, read_from)
+        raise
+    return memory
 
 
 async def _worth(db: Database, memory: Memory) -> Worth:

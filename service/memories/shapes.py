@@ -50,11 +50,14 @@ class MemoryPage:
 
 @dataclass(frozen=True, slots=True)
 class ConceptMention:
-    """A concept that a memory mentions, and in how many memories it stands."""
+    """A concept that a memory mentions, and in how many memories of its agent it stands.
+
+    `memories` is null for another agent, and for a key of some scopes: a concept knows no scope.
+    """
 
     id: str
     name: str
-    memories: int
+    memories: int | None
 
 
 @dataclass(frozen=True, slots=True)

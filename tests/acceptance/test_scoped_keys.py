@@ -67,6 +67,19 @@ def test_reads_tell_of_its_scopes_alone(keyed: KeyedService, other: str) -> None
             assert client.get(path).status_code == 404
 
 
+def test_it_is_not_told_of_how_many_memories_a_concept_is(keyed: KeyedService) -> None:
+    with _key(keyed, "harbour") as client, keyed.client() as admin:
+        body = {"text": "Who keeps it?", "tags": ["lighthouse"]}
+        asked = f"/memories/{client.post('/memories', json=body).json()['id']}"
+        admin.post("/memories", json=body | {"scope": "hills"})
+        assert [one["memories"] for one in admin.get(asked).json()["concepts"]] == [2]
+        told = [client.get(asked), client.patch(asked, json={"importance": 0.9})]
+        for answer in told:
+            [concept] = answer.json()["concepts"]
+            assert (concept["id"], concept["memories"]) == ("lighthouse", None)
+        assert client.delete(asked).status_code == 204
+
+
 def test_writes_reach_its_scopes_alone(keyed: KeyedService, other: str) -> None:
     with _key(keyed, "harbour") as client, keyed.client() as admin:
         made = client.post("/memories", json={"text": "A new crane."}).json()["id"]

@@ -275,6 +275,29 @@ def test_a_grant_of_one_scope_is_for_questions_of_that_scope(world: World) -> No
     assert ("open lighthouse" in listed, "closed lighthouse" in listed) == (True, False)
 
 
+def test_no_refusal_tells_whether_a_memory_is_there(world: World) -> None:
+    body = {"agent": "ida", "text": "Closed.", "scope": "closed", "tags": ["lighthouse"]}
+    hidden = world.admin.post("/memories", json=body).json()["id"]
+
+    def told(key: str) -> tuple[int, str]:
+        answer = world.anna.get(f"/memories/{key}", params={"read_from": ["ida"]})
+        return answer.status_code, answer.json()["detail"].replace(key, "…")
+
+    assert told(hidden) == told("0" * 32)
+    assert told(hidden)[0] == 403
+    grant = {"reader": "anna", "owner": "ida", "scope": "open"}
+    assert world.admin.post("/grants", json=grant).status_code == 201
+    assert told(hidden) == told("0" * 32)
+    assert world.admin.post("/grants", json=grant | {"scope": "closed"}).status_code == 201
+    seen = world.anna.get(f"/memories/{hidden}", params={"read_from": ["ida"]}).json()
+    # Of how many memories a concept is, a grant of a scope tells nothing.
+    assert {one["memories"] for one in seen["concepts"]} == {None}
+    # What is one's own is read whatever else is asked for.
+    own = world.admin.post("/memories", json={"agent": "anna", "text": "Her own."}).json()["id"]
+    read = world.anna.get(f"/memories/{own}", params={"read_from": ["bob"]})
+    assert read.status_code == 200
+
+
 def test_a_grant_ends_with_its_time(world: World) -> None:
     body = {"reader": "anna", "owner": "bob", "expires_at": "2020-01-01T00:00:00Z"}
     given = world.admin.post("/grants", json=body)
