@@ -105,8 +105,14 @@ def test_two_files_never_share_a_source(tmp_path: Path, notes: Path) -> None:
 def test_names_that_were_given_stay(tmp_path: Path, notes: Path) -> None:
     work = _folder(tmp_path / "work", "a.md")
     again = _folder(tmp_path / "again" / "work", "a.md")
-    given = [(str(work), "work-3/a.md"), (str(work), "work-3/b.md"), (str(work), "work/c.md"),
-             (str(work), "other/a.md"), (None, "work-2/a.md"), (str(tmp_path), "work-2/a.md")]  # fmt: skip
+    given = [
+        (str(work), "work-3/a.md"),
+        (str(work), "work-3/b.md"),
+        (str(work), "work/c.md"),
+        (str(work), "other/a.md"),
+        (None, "work-2/a.md"),
+        (str(tmp_path), "work-2/a.md"),
+    ]
     folders = configured_folders([notes, again, work], given)
     assert [folder.prefix for folder in folders] == ["", "work/", "work-3/"]
 
