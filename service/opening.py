@@ -30,6 +30,7 @@ from service.jobs.jobs import JobRunner
 from service.links.change import Step
 from service.links.dictionaries import Dictionaries
 from service.observe.observing import Observer
+from service.observe.taking_back import take_back
 from service.readers.readers import Readers
 from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
@@ -158,9 +159,10 @@ def open_pipeline(
     dictionaries: Dictionaries,
 ) -> Pipeline:
     """Return the pipeline with the steps of the rooms that have a part in every change."""
-    # Decisions hold again, and summaries say nothing that their sources do not, in the same
-    # transaction.
-    steps: list[Step] = [set_fields, hold, partial(revise, budget_tokens=section_tokens)]
+    # Handoffs and summaries say nothing that was taken back, and decisions whose place it had hold
+    # again: all that changes in the same transaction.
+    revising = partial(revise, budget_tokens=section_tokens)
+    steps: list[Step] = [set_fields, take_back, hold, revising]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 

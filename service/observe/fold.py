@@ -158,8 +158,8 @@ def _take_tasks(state: State, told: Tasks, clean: Callable[[str], str]) -> None:
         task = clean(told.added)
         state.added = [*state.added, task][:_MOST_ADDED]
         state.tasks = {**state.tasks, task: False}
-    elif told.done and told.done <= len(state.added):
-        state.tasks[state.added[told.done - 1]] = True
+    elif told.done and (task := "".join(state.added[told.done - 1 : told.done])):
+        state.tasks[task] = True
     for task in sorted(state.tasks, key=lambda task: not state.tasks[task])[:-_MOST_TASKS]:
         del state.tasks[task]
 

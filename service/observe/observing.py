@@ -6,6 +6,7 @@ are known by what they say.
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -15,10 +16,12 @@ import orjson
 
 from service.access.caller import Caller
 from service.drafts.ids import digest
+from service.errors import StaleRead
 from service.fixes.fixes import Proof, put_fix
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
+from service.observe.taking_back import remove_handoffs
 from service.recurrences.recurrences import Sighting, note
 from service.sanitise.private_blocks import without_private
 from service.sessions.given import Session
@@ -37,6 +40,8 @@ PUT: Final = load_query(__package__, "put_transcript")
 _FIX: Final = "fix"
 _ERROR: Final = "error"
 _MOST_TITLE: Final = 120
+# Another service reads the same, or words are taken back meanwhile: each try reads anew.
+_READ_ATTEMPTS: Final = 4
 # What is written as a session ends may come a little behind its last line.
 _BEHIND: Final = timedelta(minutes=5)
 
@@ -81,6 +86,9 @@ class Observer:
         """Take in a delta; raises what storing raises, and then it is as if it had never come."""
         turn = (agent, delta.session, delta.client)
         async with self._turns.setdefault(turn, asyncio.Lock()):
+            for _ in range(_READ_ATTEMPTS - 1):
+                with suppress(StaleRead):
+                    return await self._observe(agent, scope, delta, sender)
             return await self._observe(agent, scope, delta, sender)
 
     async def _observe(
@@ -107,6 +115,8 @@ class Observer:
         if tasks and tasks != tasks_before:
             pushed.append(_tasks(tasks, ended, agent, scope, delta, sender))
         handoff = handoff_of(state) if delta.is_final else None
+        if delta.is_final and not handoff:
+            await remove_handoffs(self._pipeline, agent, delta.session)
         if handoff and not await db.run(
             HAS_HANDOFF, agent=agent, scope=scope, in_session=delta.session, began=began,
             ended=ended + _BEHIND,
@@ -125,8 +135,8 @@ class Observer:
         await note_used(db, Session(agent, delta.session), [one for one in said if one.text])
         await db.run(
             PUT, id=place, agent=agent, in_session=delta.session, client=delta.client,
-            offset=max(read.offset, row["offset"]), state=orjson.dumps(state.stored()).decode(),
-            now=now,
+            offset=max(read.offset, row["offset"]), before=row["state"],
+            state=orjson.dumps(state.stored()).decode(), now=now,
         )  # fmt: skip
         told = [warning for one in (synced.told if synced else ()) for warning in one]
         return Observed(
