@@ -1,10 +1,10 @@
 """The door of /documents."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -14,7 +14,7 @@ from service.field_types import WHOLE, TrustTier
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
-from service.text.lines import LineRange, blanked, lines_of, merged
+from service.text.lines import LineRange, Placed, blanked, hidden, lines_of
 from service.web.declared import problems
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
@@ -73,8 +73,8 @@ async def get_document(
 ) -> DocumentLines:
     """Read the text of a document by line range, as it was last ingested.
 
-    Without the lines of memories that were deleted for good or are quarantined: `withheld` says
-    which these are.
+    Without the lines of memories that were deleted for good or are quarantined, and what stands
+    with these alone, as front matter and bare headings: `withheld` says which lines these are.
     """
     [owner] = await readable_agents(db, agent, [])
     key = record("document", [owner, path])
@@ -85,8 +85,7 @@ async def get_document(
             "Search hits name theirs in source.uri."
         )
         raise DocumentNotFound(msg)
-    untrusted = merged(row["untrusted"])
-    every = await asyncio.to_thread(_lines_but, row["text"], untrusted)
+    every, untrusted = await asyncio.to_thread(_shown, row["text"], row["sections"])
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]
     return DocumentLines(
         path, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"],
@@ -97,5 +96,8 @@ async def get_document(
     )  # fmt: skip
 
 
-def _lines_but(text: str, withheld: Iterable[LineRange]) -> list[str]:
-    return lines_of(blanked(text, withheld))
+def _shown(text: str, sections: Iterable[Sequence[Any]]) -> tuple[list[str], Sequence[LineRange]]:
+    """Return the lines of a text, empty where they may not be shown, and which those are."""
+    places = (Placed(one[0], one[1], tuple(one[2]), one[3]) for one in sections)
+    untrusted = hidden(text, places)
+    return lines_of(blanked(text, untrusted)), untrusted

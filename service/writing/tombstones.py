@@ -5,17 +5,19 @@ docs/decisions/0019-deleted-stays-deleted.md tells why it is so and where it end
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory
 from service.drafts.tombstones import seal, tombstones_of
+from service.links import stored
 from service.links.change import Change, DocumentRow
+from service.records import Memory
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.text.lines import blanked, merged
+from service.text.lines import Placed, blanked, hidden, merged
 from service.writing.diff import DocumentDiff
 
 CREATE_KEY: Final = load_query(__package__, "create_key")
@@ -112,13 +114,13 @@ def _says_more(draft: Draft, old: StoredMemory | None) -> bool:
 def _withholding(row: DocumentRow, deleted: Iterable[str], key: bytes) -> DocumentRow:
     """Return a document's row without the lines of what was deleted."""
     gone = set(deleted)
-    hidden = [draft.source for draft in row.drafts if draft.id in gone]
-    if not hidden:
+    left = [draft for draft in row.drafts if draft.id not in gone]
+    if len(left) == len(row.drafts):
         return row
-    lines = merged((source.line_start or 1, source.line_end or 0) for source in hidden)
+    lines = hidden(row.text, _places(row.drafts, gone))
     return replace(
         row, text=blanked(row.text, lines), text_hash=seal(key, row.text_hash),
-        sections=len(row.drafts) - len(hidden), withheld=lines,
+        sections=len(left), withheld=lines,
     )  # fmt: skip
 
 
@@ -128,19 +130,27 @@ async def _with_tombstones(db: Database, change: Change, key: bytes) -> Change:
     for memory in change.gone:
         if memory.uri:
             gone[memory.uri].append(memory)
+    going = {memory.id for memory in change.gone}
     ids = [record("document", [change.agent, uri]) for uri in sorted(gone)]
     rows: Sequence[Mapping[str, Any]] = await db.run(DOCUMENT_ROWS, ids=ids)
     cut, tombstones = [], list(change.tombstones)
     for row in rows:
         memories, withheld = gone[row["uri"]], row["withheld"]
         text_hash = row["text_hash"] if withheld else seal(key, row["text_hash"])
-        lines = merged([*withheld, *((one.lines[0] or 1, one.lines[1] or 0) for one in memories)])
+        every = await stored.memories_of_document(db, change.agent, row["uri"])
+        lines = merged([*withheld, *hidden(row["text"], _places(every.values(), going))])
         text = blanked(row["text"], lines)
         cut.append(DocumentRow(row["uri"], text, text_hash, 0, withheld=lines))
         for one in memories:
             path, content = one.heading_path, one.content
             tombstones += tombstones_of(key, row["uri"], text_hash, path, content)
     return replace(change, cut_documents=tuple(cut), tombstones=tuple(tombstones))
+
+
+def _places(memories: Iterable[Memory | Draft], gone: Container[str]) -> Iterator[Placed]:
+    for one in memories:
+        first, last = one.source.line_start or 1, one.source.line_end or 0
+        yield Placed(first, last, one.heading_path, one.id not in gone)
 
 
 def _hashes_of(

@@ -88,6 +88,32 @@ def test_what_is_quarantined_is_served_to_those_who_ask_for_it(client: httpx.Cli
     assert (asked["text"], asked["withheld"]) == (TEXT.rstrip("\n"), [])
 
 
+EVIL = "---\ntitle: Front word\n---\n# Top word\n\n## Bare word\n\n### Sub\n\nsecond word\n"
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_of_a_document_without_a_memory_no_word_is_served(
+    client: httpx.Client, *, is_deleted: bool
+) -> None:
+    agent = f"silent-{is_deleted}"
+    _ingest(client, f"{EVIL}\n# Other\n\nfirst\n", agent)
+    for words, left in (("second word", "# Other\n\nfirst"), ("first", "")):
+        page = client.get("/memories", params={"agent": agent}).json()["memories"]
+        [key] = [memory["id"] for memory in page if memory["content"] == words]
+        where, one = f"/memories/{key}", {"agent": agent}
+        answer = (
+            client.delete(where, params=one)
+            if is_deleted
+            else client.patch(where, params=one, json={"trust_tier": "quarantined"})
+        )
+        answer.raise_for_status()
+        assert _get(client, agent).json()["text"].strip() == left
+    # What was deleted does not come back with the file, nor what stood with it.
+    if is_deleted:
+        _ingest(client, f"{EVIL}\n# Other\n\nfirst\n", agent)
+        assert not _get(client, agent).json()["text"].strip()
+
+
 @pytest.mark.parametrize("path", ["none.md", "../notes/a.md", "/etc/passwd", "", "notes/a.md'"])
 def test_an_unknown_document_is_a_problem(client: httpx.Client, path: str) -> None:
     _ingest(client, TEXT, "unknown")

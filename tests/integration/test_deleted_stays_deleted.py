@@ -110,6 +110,22 @@ async def test_no_table_keeps_a_word_of_it(tmp_path: Path, form: VectorForm) -> 
         assert await world.complaints() == []
 
 
+async def test_what_no_section_was_made_of_goes_with_the_last(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        world.pipeline.max_sections = 2
+        text = f"---\ntitle: Gnu\n---\n# Emu\n\n## One\n\n1\n\n## Two\n\n2\n\n{UNIQUE}"
+        await world.read("a.md", text)
+        await forget(world, "1")
+        assert [
+            word for word in ("gnu", "emu", *WORDS) if word not in await everything(world)
+        ] == []
+        await forget(world, "2")
+        for _ in range(2):
+            kept = await everything(world)
+            assert [word for word in ("gnu", "emu", *WORDS) if word in kept] == []
+            await world.read("a.md", text)
+
+
 async def test_an_edit_of_the_section_is_a_new_memory(tmp_path: Path) -> None:
     async with open_store(tmp_path) as world:
         await world.read("a.md", NOTE)

@@ -30,6 +30,7 @@ from service.sanitise.instruction_cues import rules_met
 from service.search.times.times import times_named
 from service.text.blocks import read_blocks
 from service.text.front_matter import read_front_matter
+from service.text.lines import Placed
 from service.text.markdown import parse_markdown
 from tests.effort import IS_SOAK
 from tests.linear_time import MOST_GROWTH, growth, is_quick
@@ -49,6 +50,9 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.fences.closes_fence": {"fence": "```"},
     "service.text.titles.fit_title": {"text": "A bunny."},
     "service.text.lines.blanked": {"ranges": [(1, 9), (20, 30)]},
+    "service.text.lines.hidden": {
+        "sections": [Placed(at, at, ("a", "b"), at == 1) for at in range(1, 2000, 2)]
+    },
     "service.names.subjects.subject_of": {"content": "Anna: A bunny."},
     "service.text.titles.title_of": {"content": "A bunny."},
     "service.text.snippets.snippet_of": {"question": "a blue 1 가 bunny"},
