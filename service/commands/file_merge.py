@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from service.text.fences import closes_fence, fence_of
+
 _BULLETS: Final = ("- ", "* ")
 _ID: Final = re.compile(r"[\w-]{8,64}")
 
@@ -61,31 +63,61 @@ def merge_text(base: str | None, mine: str | None, theirs: str) -> MergedText:
 
 
 def read_lines(text: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """Return of a file its prose, its lines by id, and the texts of those without one."""
+    """Return of a file its prose, its lines by id, and the texts of those without one.
+
+    An indented line goes on with the one above. Code in fences is prose, but for what has an id.
+    """
     prose: list[str] = []
+    items: list[tuple[str, str | None]] = []
+    lines, goes_on = text.splitlines(), False
+    code = _code(lines)
+    for number, line in enumerate(lines):
+        words, key = _item(line)
+        if goes_on and line[:1].isspace() and line.strip() and number not in code:
+            more, own = _named(line)
+            words, key = items.pop()
+            items.append((f"{words} {more}", key or own))
+        elif words and (key or number not in code):
+            items.append((words, key))
+            goes_on = True
+        else:
+            prose.append(line)
+            goes_on = False
     known: dict[str, str] = {}
     new: list[str] = []
-    for line in text.splitlines():
-        text, key = _item(line)
-        if not text:
-            prose.append(line)
-        elif key and key not in known:
-            known[key] = text
+    for words, key in items:
+        if key and key not in known:
+            known[key] = words
         else:
-            new.append(text)
+            new.append(words)
     return prose, known, new
+
+
+def _code(lines: Sequence[str]) -> set[int]:
+    """Return which lines are code in a fence: one that nobody closed takes nothing out."""
+    code: set[int] = set()
+    fence, opened = "", 0
+    for number, line in enumerate(lines):
+        if not fence:
+            fence, opened = fence_of(line), number
+        elif closes_fence(line, fence):
+            code.update(range(opened, number + 1))
+            fence = ""
+    return code
 
 
 def _item(line: str) -> tuple[str, str | None]:
     """Return the words and the id of `- text <!-- id -->`; no words of what is no such line."""
-    if not line.startswith(_BULLETS):
-        return "", None
-    text = line[2:].strip()
-    words, mark, rest = text.rpartition("<!-- ")
+    return _named(line[2:]) if line.startswith(_BULLETS) else ("", None)
+
+
+def _named(text: str) -> tuple[str, str | None]:
+    """Return the words and the id of `text <!-- id -->`; None where there is none."""
+    words, mark, rest = text.strip().rpartition("<!-- ")
     key = rest.removesuffix(" -->")
     if mark and key != rest and _ID.fullmatch(key):
         return words.strip(), key
-    return text, None
+    return text.strip(), None
 
 
 def merge_lines(

@@ -1,6 +1,7 @@
 """The folder of the files that `graph-memory sync-files` keeps, and what both sides said last."""
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -58,6 +59,8 @@ class Folder:
             return False
         new = path.with_name(f".{path.name}.new")
         new.write_text(text, "utf-8")
+        if now is not None:
+            shutil.copymode(path, new)
         new.replace(path)
         self.told.append(f"{name}: written")
         return True

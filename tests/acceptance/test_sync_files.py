@@ -242,6 +242,25 @@ def test_a_log_that_was_kept_by_hand_keeps_its_days(home: tuple[httpx.Client, Sh
     ] == [["log"]]
 
 
+def test_a_wrapped_line_is_one_and_code_is_none(home: tuple[httpx.Client, Shell]) -> None:
+    client, shell = home
+    file = shell.folder / "notes" / "developer-preferences.md"
+    file.parent.mkdir()
+    code = "```yaml\n- a: 1\n```\n"
+    file.write_text(f"# Preferences\n\n{code}\n- Use tabs\n  except in YAML.\n* Be\n\tbrief.\n")
+    file.chmod(0o644)
+    assert "developer-preferences.md: sent 2" in shell.said("sync-files")
+    assert _texts(client, "preference") == {"Use tabs except in YAML.", "Be brief."}
+    assert code in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert shell.said("sync-files") == "Nothing has changed.\n"
+    # An editor wraps it where its id stands, and a fence is left open: nothing is taken out.
+    wrapped = file.read_text().replace("Use tabs except", "Use spaces\n  except")
+    file.write_text(wrapped.replace("- a: 1\n```\n", "a: 1\n"))
+    assert "developer-preferences.md: sent 1" in shell.said("sync-files")
+    assert _texts(client, "preference") == {"Use spaces except in YAML.", "Be brief."}
+
+
 def test_an_agent_that_stored_nothing_yet(home: tuple[httpx.Client, Shell]) -> None:
     _, shell = home
     shell.said("working-memory", "set", "Focus.", "--agent", "new")
