@@ -17,7 +17,8 @@ from service.observe.fold import State, handoff_of
 from service.store.database import Database, record
 from service.store.queries import Fragment, load_query
 from service.text.words import STOP_WORDS, index_words
-from service.writing.pipeline import Pipeline, remove_memories
+from service.writing.pipeline import Pipeline
+from service.writing.removing import remove_memories
 from service.writing.tombstones import DELETED
 
 CAME_UP: Final = load_query(__package__, "came_up")

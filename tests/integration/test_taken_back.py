@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from service.access.caller import LOCAL
-from service.memories.storing import change_memory, find, remove
+from service.memories.changing import change_memory
+from service.memories.storing import find, remove
 from service.observe.fold import Failure, State
 from service.observe.observing import Delta, Observed, Observer
 from service.observe.taking_back import without
