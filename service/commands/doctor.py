@@ -109,9 +109,8 @@ def _installed(program: Program, connection: Connection | None) -> list[Finding]
 def _left_behind(program: Program) -> list[Finding]:
     found = []
     if count := len(waiting(program)):
-        found.append(
-            Finding("waiting", _ODD, f"{count} captures wait until the service can be reached.")
-        )
+        told = f"{count} captures wait until the service can be reached and takes them."
+        found.append(Finding("waiting", _ODD, told))
     failure = program.own / "last-failure"
     if failure.is_file():
         found.append(Finding("last failure", _ODD, failure.read_text("utf-8").strip()))

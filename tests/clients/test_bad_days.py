@@ -73,6 +73,7 @@ def test_a_full_spool_says_so_and_loses_nothing_of_a_session_that_goes_on(
     told = (hooks.home / "graph-memory" / "last-failure").read_text()
     assert "64 MB wait for the service" in told
     assert "stays in the session's transcript" in told
+    assert "refused for good is dropped: the service answered 413" in told
     # There is room again: what stayed in the transcript comes with the next turn.
     assert hooks.waiting == []
     assert hooks.send("Stop", transcript_path=path) == {}

@@ -16,6 +16,7 @@ from scripts.servers.silence import silent_server
 from service.commands.here import find_place
 from tests.clients.conftest import SCRIPTS, Hooks, contents
 from tests.conftest import REPOSITORY, Start
+from tests.servers.keyed import keyed_service
 from tests.servers.running import RunningService, free_port, service_process, wait_for
 
 Json = dict[str, Any]
@@ -230,3 +231,32 @@ def test_a_wrong_key_keeps_what_waits(hooks: Hooks, start: Start) -> None:
     assert len(hooks.waiting) == 1
     failure = (hooks.home / "graph-memory" / "last-failure").read_text()
     assert "401" in failure
+
+
+def test_a_session_that_is_refused_silences_no_other(
+    hooks: Hooks, tmp_path: Path, embedding_url: str
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".graph-memory.toml").write_text('agent = "work"\n')
+    gates = [f"Please remember that gate {number} is red." for number in range(2)]
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        hooks.connect(keyed.url)
+        hooks.more["GRAPH_MEMORY_KEY"] = keyed.key(["read", "write"], ["main"])[1]
+        for gate in gates:
+            path = hooks.say(gate, session="s0")
+            hooks.send("Stop", session_id="s0", cwd=str(other), transcript_path=path)
+        told = (hooks.home / "graph-memory" / "last-failure").read_text()
+        assert "captures wait, as one is refused: the service answered 403" in told
+        hooks.send("Stop", transcript_path=hooks.say(TOLD))
+        asked = {"prompt": "What is the code phrase of the lighthouse?", "session_id": "s2"}
+        reply = hooks.send("UserPromptSubmit", **asked)
+        assert "blue bunny" in reply["hookSpecificOutput"]["additionalContext"]
+        assert len(hooks.waiting) == 2
+        # With a key that is good for it what waited arrives in its order.
+        hooks.more["GRAPH_MEMORY_KEY"] = keyed.key(["read", "write"], ["main", "work"])[1]
+        hooks.send("SessionStart", source="startup", session_id="s3")
+        assert hooks.waiting == []
+        with keyed.client() as client:
+            listed = client.get("/memories", params={"agent": "work"}).json()["memories"]
+        assert [one["content"] for one in reversed(listed)] == gates

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from carrying import Service
 from place import Place, find_place
-from spool import Full, Spool
+from spool import Spool
 from stale import with_marks
 
 # Seconds until an empty answer is given, whatever is still going on; each below what the program
@@ -67,47 +69,77 @@ class Answer:
         return timer
 
 
+class Failures:
+    """What goes wrong in this process: a line for `graph-memory doctor`."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "graph-memory" / "last-failure"
+        self._told: list[str] = []
+
+    def note(self, told: str) -> None:
+        """Leave it beside what went wrong before; where even that fails, nothing."""
+        self._told.append(told[:500])
+        try:
+            if self._path.parent.is_dir():
+                moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+                self._path.write_text(f"{moment} {'; '.join(self._told)}"[:2000] + "\n", "utf-8")
+                self._path.chmod(0o600)
+        except OSError:
+            pass
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note what goes wrong, and go on."""
+        try:
+            yield
+        except Exception as error:
+            self.note(repr(error))
+
+
 def main() -> None:
     """Answer one hook; `drain` in place of a hook sends what waits."""
     began, answer = time.monotonic(), Answer()
     timer = answer.give_nothing_after(LIMIT)
     program, home = sys.argv[1], Path(sys.argv[2])
     reply: dict[str, Any] = {}
+    failures = Failures(home)
     try:
         if sys.argv[3:] == ["drain"]:
             timer.cancel()
-            Spool(home / "graph-memory").drain(Service.of(home), time.monotonic() + 60)
+            spool = Spool(home / "graph-memory", failures.note)
+            spool.drain(Service.of(home), time.monotonic() + 60)
         else:
             body = json.loads(sys.stdin.buffer.read(MOST_INPUT))
             timer.cancel()
             limit = LIMITS.get(str(body.get("hook_event_name")), LIMIT)
             answer.give_nothing_after(began + limit - time.monotonic())
-            reply = turn(program, home, body, began + limit)
+            reply = turn(program, home, body, began + limit, failures)
     except BaseException as error:  # whatever it is, the session goes on
-        note_failure(home, error)
+        failures.note(repr(error))
     answer.give(reply)
 
 
-def turn(program: str, home: Path, body: dict[str, Any], until: float) -> dict[str, Any]:
+def turn(
+    program: str, home: Path, body: dict[str, Any], until: float, failures: Failures
+) -> dict[str, Any]:
     """Return the answer to a hook."""
     event, service, folder = body.get("hook_event_name"), Service.of(home), home / "graph-memory"
     place = find_place(body.get("cwd"))
     if place is None or place.excludes(file_of(body)):
         return {}
-    spool = Spool(folder)
-    is_sub_agent = bool(body.get("agent_id"))
-    if event in ("Stop", "SessionEnd") and not is_sub_agent:
-        try:
+    spool = Spool(folder, failures.note)
+    # What cannot be kept or sent keeps nobody from being told.
+    with failures.noted():
+        if event in ("Stop", "SessionEnd") and not body.get("agent_id"):
             spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
-        except Full as full:
-            note_failure(home, full)
-    if event == "SessionEnd":
-        later(program, home)
-    elif event == "Stop":
-        spool.drain(service, until - 1.5)
-    elif event in ("SessionStart", "UserPromptSubmit"):
-        # What was told while the service was away may be what is asked for now.
-        spool.drain(service, time.monotonic() + (2.0 if event == "SessionStart" else 0.7))
+    with failures.noted():
+        if event == "SessionEnd":
+            later(program, home)
+        elif event == "Stop":
+            spool.drain(service, until - 1.5)
+        elif event in ("SessionStart", "UserPromptSubmit"):
+            # What was told while the service was away may be what is asked for now.
+            spool.drain(service, time.monotonic() + (2.0 if event == "SessionStart" else 0.7))
     told = service.ask(f"/hooks/{program}", carried(body, place.told()), until - 0.3)
     return checked(event, told, place) if event in TELLS else {}
 
@@ -153,18 +185,6 @@ def later(program: str, home: Path) -> None:
         words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True,
     )  # fmt: skip
-
-
-def note_failure(home: Path, error: BaseException) -> None:
-    """Leave a line for `graph-memory doctor`; where even that fails, nothing."""
-    try:
-        path = home / "graph-memory" / "last-failure"
-        if path.parent.is_dir():
-            told = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {error!r}"
-            path.write_text(told[:1000] + "\n", encoding="utf-8")
-            path.chmod(0o600)
-    except OSError:
-        pass
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 
 A capture is written down before anything is sent, and taken away when the service has it. Cut off
 at any point it is sent again; the service knows by its offset what it has read. So nothing is lost
-and nothing comes twice, whoever is killed.
+and nothing comes twice, whoever is killed. One that is refused waits with what follows it of its
+session, and keeps nothing of another session from arriving.
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,8 @@ MOST_STRETCH = 2_000_000
 MOST_WAITING = 64_000_000
 MOST_SESSIONS = 200
 # What the service will not take however often it is asked.
-USELESS = {400, 404, 409, 413, 415, 422}
+USELESS = {400, 404, 413, 415, 422}
+SWITCHED_OFF = "/problems/switched-off"
 
 
 class Full(Exception):
@@ -29,12 +32,14 @@ class Full(Exception):
 
 
 class Spool:
-    """The captures of one client that wait."""
+    """The captures of one client that wait; `complain` is told what the service refuses."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
         self._folder = folder
         self._waiting = folder / "spool"
         self._places = folder / "sessions.json"
+        self._refused = folder / "refused.json"
+        self._complain = complain
 
     def capture(
         self, program: str, body: dict[str, Any], where: dict[str, Any], *, is_final: bool
@@ -59,21 +64,66 @@ class Spool:
                 self._add(item | {"text": "", "offset": start, "final": True})
 
     def drain(self, service: Service, until: float) -> None:
-        """Send what waits, the oldest first, until all is or the time is over.
+        """Send what waits, each session's in its order, until all is or the time is over.
 
-        Whoever comes while another sends leaves it to that one. Raises what sending raises.
+        A session that is refused holds up no other: those that were before come last, and up to the
+        first that is again, so that however many they are they cost one question. Whoever comes
+        while another sends leaves it to that one. Raises what sending raises but for refusals,
+        which are complained of.
         """
         if not self._waiting.is_dir() or not any(self._waiting.glob("*.json")):
             return
         with self._locked("drain", waits=False) as has_lock:
-            for path in self._in_order() if has_lock else ():
-                if time.monotonic() >= until:
+            queues = self._queues() if has_lock else {}
+            before = [name for name in self._read_refused() if name in queues]
+            for name in [*(name for name in queues if name not in before), *before]:
+                is_refused = self._send(service, name, queues[name], until)
+                if is_refused and name in before:
                     return
-                # Half a file, of a disk that was full, says nothing: it can only go.
-                item = read_item(path)
+
+    def _send(self, service: Service, name: str, paths: list[Path], until: float) -> bool:
+        """Send what waits of a session; returns whether it is refused."""
+        for path in paths:
+            if time.monotonic() >= until:
+                return False
+            # Half a file, of a disk that was full, says nothing: it can only go.
+            item = read_item(path)
+            try:
                 if item is not None:
                     deliver(service, item, until)
-                path.unlink(missing_ok=True)
+            except Refused as refused:
+                if not is_for_good(refused):
+                    self._keep_refused(name, is_refused=True)
+                    self._complain(f"a session's captures wait, as one is refused: {refused}")
+                    return True
+                if not is_switched_off(refused):
+                    self._complain(f"a capture that is refused for good is dropped: {refused}")
+            path.unlink(missing_ok=True)
+            self._keep_refused(name, is_refused=False)
+        return False
+
+    def _queues(self) -> dict[str, list[Path]]:
+        """Return what waits by its session, that with the oldest first."""
+        queues: dict[str, list[Path]] = {}
+        for path in self._in_order():
+            # Older versions wrote no session into a name.
+            name = path.stem.partition("-")[2] or name_of(read_item(path) or {})
+            queues.setdefault(name, []).append(path)
+        return queues
+
+    def _read_refused(self) -> list[str]:
+        """Return the sessions that are refused, that which was asked for last at the end."""
+        try:
+            names = json.loads(self._refused.read_text("utf-8"))
+        except (OSError, ValueError):
+            return []
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+    def _keep_refused(self, name: str, *, is_refused: bool) -> None:
+        before = self._read_refused()
+        names = [one for one in before if one != name] + [name] * is_refused
+        if names != before:
+            write_whole(self._refused, json.dumps(names[-MOST_SESSIONS:]).encode())
 
     def _in_order(self) -> list[Path]:
         return sorted(self._waiting.glob("*.json"))
@@ -88,7 +138,7 @@ class Spool:
             )
         number = self._next_number(waiting)
         content = json.dumps(item).encode()
-        write_whole(self._waiting / f"{number:012}.json", content)
+        write_whole(self._waiting / f"{number:012}-{name_of(item)}.json", content)
 
     def _next_number(self, waiting: list[Path]) -> int:
         """Return a number behind all that were given, whatever a clock says."""
@@ -97,7 +147,8 @@ class Spool:
             last = int(path.read_text())
         except (OSError, ValueError):
             last = 0
-        number = max([last, *(int(one.stem) for one in waiting if one.stem.isdecimal())]) + 1
+        numbers = (one.stem.partition("-")[0] for one in waiting)
+        number = max([last, *(int(one) for one in numbers if one.isdecimal())]) + 1
         write_whole(path, str(number).encode())
         return number
 
@@ -144,17 +195,28 @@ def read_item(path: Path) -> dict[str, Any] | None:
     return item
 
 
+def name_of(item: dict[str, Any]) -> str:
+    """Return what tells a capture's session from others, in the name of a file."""
+    told = json.dumps([item.get("session"), item.get("agent")])
+    return hashlib.sha256(told.encode()).hexdigest()[:8]
+
+
 def deliver(service: Service, item: dict[str, Any], until: float) -> None:
-    """Send a capture; returns when the service has it, or never will. Raises what sending does."""
-    try:
-        answer = service.ask("/observe", item, until)
-    except Refused as refused:
-        if refused.status not in USELESS:
-            raise
-        return
+    """Send a capture; returns when the service has it. Raises what sending raises."""
+    answer = service.ask("/observe", item, until)
     if not isinstance(answer, dict) or "offset" not in answer:
         # Whoever answered is not the service: a proxy, a page to log in.
         raise Refused(502, str(answer))
+
+
+def is_for_good(refused: Refused) -> bool:
+    """Return whether the service will not take a capture however often it is asked."""
+    return refused.status in USELESS or is_switched_off(refused)
+
+
+def is_switched_off(refused: Refused) -> bool:
+    """Return whether memory is switched off there; two that write at once are answered 409 too."""
+    return refused.status == 409 and SWITCHED_OFF in str(refused)
 
 
 def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:

@@ -1,7 +1,9 @@
 /**
  * What of sessions is still to be sent: files beside the gateway's state, in order, each until it
  * arrived. The service knows by its offset what it has, so nothing comes twice, whoever is killed.
+ * One that is refused waits with what follows it of its session, and holds up no other session.
  */
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { makeFolder, readJson, writeJson, writeNewJson } from "./files.js";
@@ -9,7 +11,9 @@ import { Refused, after } from "./service.js";
 
 const MOST_WAITING = 64_000_000;
 // What the service will not take however often it is asked.
-const USELESS = new Set([400, 404, 409, 413, 415, 422]);
+const USELESS = new Set([400, 404, 413, 415, 422]);
+const SWITCHED_OFF = "/problems/switched-off";
+const MOST_REFUSED = 200;
 // Longer than one delivery may take: a lock that is older was left by who was killed.
 const LOCK_MILLISECONDS = 60_000;
 const DELIVERY_MILLISECONDS = 15_000;
@@ -19,6 +23,7 @@ export class Spool {
     this.folder = path.join(folder, "spool");
     this.lock = path.join(folder, "drain.lock");
     this.counter = path.join(folder, "number.json");
+    this.refused = path.join(folder, "refused.json");
     this.complain = complain;
   }
 
@@ -30,7 +35,7 @@ export class Spool {
     if (size > MOST_WAITING) return false;
     // Numbers, not dates: a clock that is set back changes no order.
     let number = Math.max(Number(readJson(this.counter)) || 0, ...waiting.map((one) => parseInt(one, 10)));
-    do number++; while (!writeNewJson(this.#file(number), item));
+    do number++; while (!writeNewJson(this.#file(number, item), item));
     writeJson(this.counter, number);
     return true;
   }
@@ -39,45 +44,85 @@ export class Spool {
     return this.#waiting().length === 0;
   }
 
-  /** Send what waits, the oldest first, until all is or the time is over; throws what sending does. */
+  /**
+   * Send what waits, each session's in its order, until all is or the time is over. Sessions that
+   * were refused before come last, and up to the first that is again: however many they are, they
+   * cost one question. Throws what sending does but for refusals, which are complained of.
+   */
   async drain(service, until) {
     if (this.isEmpty() || !this.#take()) return;
     try {
-      for (const name of this.#waiting()) {
-        if (performance.now() >= until) return;
-        fs.utimesSync(this.lock, new Date(), new Date());
-        const file = path.join(this.folder, name);
-        const item = readJson(file);
-        // Half a file, of a disk that was full, says nothing: it can only go.
-        if (item) await this.#deliver(service, item, until);
-        fs.rmSync(file, { force: true });
+      const queues = this.#queues();
+      const before = this.#readRefused().filter((name) => queues.has(name));
+      const others = [...queues.keys()].filter((name) => !before.includes(name));
+      for (const name of [...others, ...before]) {
+        const isRefused = await this.#send(service, name, queues.get(name), until);
+        if (isRefused && before.includes(name)) return;
       }
     } finally {
       fs.rmSync(this.lock, { force: true });
     }
   }
 
-  async #deliver(service, item, until) {
-    try {
-      const answer = await service.post("/observe", item, Math.min(until, after(DELIVERY_MILLISECONDS)));
-      // Whoever answered so is not the service: a proxy, a page to log in.
-      if (typeof answer?.offset !== "number") throw new Refused(502, "no answer of /observe");
-    } catch (error) {
-      if (!(error instanceof Refused) || !USELESS.has(error.status)) throw error;
-      if (error.status !== 409) this.complain(error);
+  /** Send what waits of a session; true where it is refused. */
+  async #send(service, name, files, until) {
+    for (const file of files) {
+      if (performance.now() >= until) return false;
+      fs.utimesSync(this.lock, new Date(), new Date());
+      const item = readJson(file);
+      try {
+        // Half a file, of a disk that was full, says nothing: it can only go.
+        if (item) await deliver(service, item, until);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        if (!isSwitchedOff(error)) this.complain(error);
+        if (!USELESS.has(error.status) && !isSwitchedOff(error)) {
+          this.#keepRefused(name, true);
+          return true;
+        }
+      }
+      fs.rmSync(file, { force: true });
+      this.#keepRefused(name, false);
     }
+    return false;
+  }
+
+  /** What waits by its session, that with the oldest first. */
+  #queues() {
+    const queues = new Map();
+    for (const name of this.#waiting()) {
+      const file = path.join(this.folder, name);
+      // Older versions wrote no session into a name.
+      const session = /-(\w+)\.json$/.exec(name)?.[1] ?? nameOf(readJson(file) ?? {});
+      queues.set(session, [...(queues.get(session) ?? []), file]);
+    }
+    return queues;
+  }
+
+  /** The sessions that are refused, that which was asked for last at the end. */
+  #readRefused() {
+    const names = readJson(this.refused);
+    return Array.isArray(names) ? names : [];
+  }
+
+  #keepRefused(name, isRefused) {
+    const before = this.#readRefused();
+    const names = before.filter((one) => one !== name);
+    if (isRefused) names.push(name);
+    else if (names.length === before.length) return;
+    writeJson(this.refused, names.slice(-MOST_REFUSED));
   }
 
   #waiting() {
     try {
-      return fs.readdirSync(this.folder).filter((name) => /^\d+\.json$/.test(name)).sort();
+      return fs.readdirSync(this.folder).filter((name) => /^\d+(-\w+)?\.json$/.test(name)).sort();
     } catch {
       return [];
     }
   }
 
-  #file(number) {
-    return path.join(this.folder, `${String(number).padStart(12, "0")}.json`);
+  #file(number, item) {
+    return path.join(this.folder, `${String(number).padStart(12, "0")}-${nameOf(item)}.json`);
   }
 
   /** Two that send at once could hand over the later part of a session first. */
@@ -89,6 +134,23 @@ export class Spool {
     }
     return writeNewJson(this.lock, process.pid);
   }
+}
+
+async function deliver(service, item, until) {
+  const answer = await service.post("/observe", item, Math.min(until, after(DELIVERY_MILLISECONDS)));
+  // Whoever answered so is not the service: a proxy, a page to log in.
+  if (typeof answer?.offset !== "number") throw new Refused(502, "no answer of /observe");
+}
+
+/** Two that write at once are answered 409, too. */
+function isSwitchedOff(refused) {
+  return refused.status === 409 && refused.message.includes(SWITCHED_OFF);
+}
+
+/** What tells a capture's session from others, in the name of a file. */
+function nameOf(item) {
+  const told = JSON.stringify([item.session, item.agent]);
+  return createHash("sha256").update(told).digest("hex").slice(0, 8);
 }
 
 function sizeOf(file) {

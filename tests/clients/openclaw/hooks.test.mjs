@@ -192,6 +192,23 @@ test("a refusal for good goes, others wait: a key that is wrong, a service that 
   end();
 });
 
+test("a session that is refused waits in its order, and holds up no other", async () => {
+  const { memory, claw, book, end } = await both();
+  const at = { agentId: "work", sessionKey: "agent:work:main", sessionId: "s0" };
+  const [one, two] = [turn("one"), turn("two")];
+  memory.answers["/observe"] = (body) => body.agent === "work" ? { status: 403 } : book.take(body);
+  await claw.fire("agent_end", { messages: one }, at);
+  await claw.fire("agent_end", { messages: [...stored(one), ...two] }, at);
+  await claw.fire("agent_end", { messages: turn("mine") });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["mine", "Understood."]);
+  assert.equal(claw.spool().length, 2);
+  memory.answers["/observe"] = book.take;
+  await claw.fire("before_prompt_build", { prompt: "hm", messages: [] }, { runId: "1" });
+  assert.deepEqual(texts(book.sessions.get("s0")), ["one", "Understood.", "two", "Understood."]);
+  assert.deepEqual(claw.spool(), []);
+  end();
+});
+
 test("within its time: a service that hangs delays one turn, and then none for a while", async () => {
   const { memory, claw, end } = await both({ timeoutMs: 300 }, { "/hooks/openclaw": () => undefined });
   const ask = async () => {
