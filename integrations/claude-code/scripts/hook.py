@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from carrying import Service
-from place import Place, find_place
+from place import Place, Unsound, find_place
 from spool import Spool
 from stale import with_marks
 
@@ -124,7 +124,7 @@ def turn(
 ) -> dict[str, Any]:
     """Return the answer to a hook."""
     event, service, folder = body.get("hook_event_name"), Service.of(home), home / "graph-memory"
-    place = find_place(body.get("cwd"))
+    place = place_of(body, failures)
     if place is None or place.excludes(file_of(body)):
         return {}
     spool = Spool(folder, failures.note)
@@ -142,6 +142,15 @@ def turn(
             spool.drain(service, time.monotonic() + (2.0 if event == "SessionStart" else 0.7))
     told = service.ask(f"/hooks/{program}", carried(body, place.told()), until - 0.3)
     return checked(event, told, place) if event in TELLS else {}
+
+
+def place_of(body: dict[str, Any], failures: Failures) -> Place | None:
+    """Return where a hook is; None where memory is off, or a file leaves that in doubt: noted."""
+    try:
+        return find_place(body.get("cwd"))
+    except Unsound as unsound:
+        failures.note(str(unsound))
+        return None
 
 
 def checked(event: object, told: object, place: Place) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,15 +13,41 @@ FILE = ".graph-memory.toml"
 GIT_SECONDS = 1.0
 
 
+TEXTS = {"agent", "project", "files"}
+
+
+class Unsound(ValueError):
+    """A file makes no sense: memory is off there, as nobody can tell what it was to say."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a file says of its folder and those below."""
+
+    folder: Path
+    values: dict[str, Any]
+
+    def excludes(self, path: Path) -> bool:
+        """Return whether memory is off for a path: what a rule names, or below it."""
+        rules = self.values.get("exclude", ())
+        if not rules or not path.is_relative_to(self.folder):
+            return False
+        inside = path.relative_to(self.folder)
+        places = [one.as_posix() for one in (inside, *inside.parents) if one.name]
+        return any(fnmatchcase(place, rule.rstrip("/")) for place in places for rule in rules)
+
+
 @dataclass(frozen=True)
 class Place:
-    """A project as far as it is known here, and what a file says of it."""
+    """A project as far as it is known here, and what files say of it.
+
+    `root` is where its files lie: of a worktree its own folder, whatever repository it is of.
+    """
 
     root: str
     project: object
     agent: str | None
-    said_in: Path | None
-    exclude: tuple[str, ...]
+    said: tuple[Said, ...]
 
     def told(self) -> dict[str, Any]:
         """Return what is sent to the service of it."""
@@ -31,60 +58,72 @@ class Place:
 
     def excludes(self, file: str | None) -> bool:
         """Return whether memory is off for a file."""
-        if file is None or self.said_in is None:
-            return False
-        return matches(Path(file), self.said_in, self.exclude)
+        return file is not None and any(one.excludes(Path(file)) for one in self.said)
 
 
 def find_place(cwd: object) -> Place | None:
-    """Return the place of a folder; None where memory is switched off, or nobody can tell."""
+    """Return the place of a folder; None where memory is switched off. Raises Unsound."""
     folder = Path(cwd) if isinstance(cwd, str) and cwd else Path.cwd()
-    said_in, said = read_file(folder)
-    if said is None:
+    files = tuple(said_of(folder))
+    if any(one.values.get("off") or one.excludes(folder) for one in files):
         return None
-    exclude = tuple(said.get("exclude", ()))
-    if said.get("off") or (said_in and matches(folder, said_in, exclude)):
-        return None
-    root, origin = ask_git(folder)
-    agent, project = said.get("agent"), said.get("project")
+    said = files[0].values if files else {}
+    top, origin, root = ask_git(folder)
+    project = said.get("project")
     found: object = project
     if project is None:
         found = {"origin": origin, "root": root or str(folder)}
         found = {name: value for name, value in found.items() if value}
     elif project == "none":
         found = None
-    return Place(root or str(folder), found, agent, said_in, exclude)
+    return Place(top or str(folder), found, said.get("agent"), files)
 
 
-def read_file(folder: Path) -> tuple[Path | None, dict[str, Any] | None]:
-    """Return the nearest file's folder and what it says; None for what makes no sense."""
+def said_of(folder: Path) -> Iterator[Said]:
+    """Yield what files say of a folder, the nearest first, up to one by which memory is on."""
     for one in (folder, *folder.parents):
-        try:
-            return one, tomllib.loads((one / FILE).read_text("utf-8"))
-        except OSError:
-            continue
-        except ValueError:
-            return one, None
-    return None, {}
+        if (said := read_file(one)) is not None:
+            yield said
+            if said.values.get("off") is False:
+                return
 
 
-def matches(path: Path, said_in: Path, rules: tuple[str, ...]) -> bool:
-    """Return whether a path is what a rule names, or below it."""
-    if not rules or not path.is_relative_to(said_in):
-        return False
-    inside = path.relative_to(said_in)
-    places = [one.as_posix() for one in (inside, *inside.parents) if one.name]
-    return any(fnmatchcase(place, rule.rstrip("/")) for place in places for rule in rules)
+def read_file(folder: Path) -> Said | None:
+    """Return what the file in a folder says; None without one. Raises Unsound."""
+    path = folder / FILE
+    try:
+        if not path.is_file():
+            return None
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise Unsound(f"{path}: {error}: memory is off there") from error
+    if wrong := sorted(name for name, value in values.items() if not is_sound(name, value)):
+        raise Unsound(f"{path} makes no sense of {', '.join(wrong)}: memory is off there")
+    return Said(folder, values)
 
 
-def ask_git(folder: Path) -> tuple[str | None, str | None]:
-    """Return the root and the remote of the repository that a folder is in; None for either."""
+def is_sound(name: str, value: object) -> bool:
+    """Return whether a value is what its name is for."""
+    if name == "off":
+        return isinstance(value, bool)
+    if name == "exclude":
+        return isinstance(value, list) and all(isinstance(one, str) and one for one in value)
+    return name in TEXTS and isinstance(value, str) and bool(value)
+
+
+def ask_git(folder: Path) -> tuple[str | None, str | None, str | None]:
+    """Return the root of the work tree that a folder is in, the remote and the repository's root.
+
+    None for each that there is none of. All worktrees of a repository are one project.
+    """
     if not os.path.isdir(folder):
-        return None, None
-    return (
-        run_git(folder, "rev-parse", "--show-toplevel") or None,
-        run_git(folder, "config", "--get", "remote.origin.url") or None,
-    )
+        return None, None, None
+    words = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
+    # The last two lines: a git that does not know the second word repeats it.
+    top, store = (run_git(folder, *words) or "\n").split("\n")[-2:]
+    is_usual = os.path.isabs(store) and os.path.basename(store) == ".git"
+    origin = run_git(folder, "config", "--get", "remote.origin.url") or None
+    return top or None, origin, (os.path.dirname(store) if is_usual else top) or None
 
 
 def run_git(

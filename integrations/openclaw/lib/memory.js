@@ -50,7 +50,8 @@ export class Memory {
     if (ctx.senderIsOwner === false) return null;
     if (anyMatches(this.settings.ignoreSessions, key)) return null;
     const gatewayAgent = ctx.agentId ?? /^agent:([^:]{1,100}):/.exec(key)?.[1] ?? "main";
-    const place = findPlace(this.#workspaceOf(gatewayAgent, ctx), this.settings);
+    const complain = (error) => this.complain(error);
+    const place = findPlace(this.#workspaceOf(gatewayAgent, ctx), this.settings, complain);
     if (!place) return null;
     const agent = this.settings.agents.get(gatewayAgent) ?? place.agent ?? this.agent ?? gatewayAgent;
     const isToolsOnly = anyMatches(this.settings.toolsOnlySessions, key);

@@ -4,28 +4,34 @@ import path from "node:path";
 import { coversPath } from "./globs.js";
 
 const FILE = ".graph-memory.toml";
+const TEXTS = new Set(["agent", "project", "files"]);
 const MOST_BYTES = 1_000_000;
 
 /**
  * Return what is sent to the service of a workspace, and what is excluded in it; null where memory
- * is switched off, or nobody can tell.
+ * is switched off, and where a file leaves that in doubt, of which `complain` is told.
  */
-export function findPlace(workspace, settings) {
-  const said = workspace ? readFile(workspace) : { folder: "", told: {} };
-  if (!said || said.told.off === true) return null;
-  const exclude = Array.isArray(said.told.exclude) ? said.told.exclude : [];
-  const rules = { folder: said.folder, exclude, workspace, ignored: settings.ignoreFiles };
-  if (workspace && excludes(rules, workspace)) return null;
-  const named = settings.project || said.told.project;
+export function findPlace(workspace, settings, complain = () => {}) {
+  let files;
+  try {
+    files = workspace ? readFiles(workspace) : [];
+  } catch (error) {
+    complain(error);
+    return null;
+  }
+  const rules = { files, workspace, ignored: settings.ignoreFiles };
+  if (files.some(({ told }) => told.off) || (workspace && excludes(rules, workspace))) return null;
+  const said = files[0]?.told ?? {};
+  const named = settings.project || said.project;
   const project = named ? namedProject(named) : foundProject(workspace);
-  return { project, agent: said.told.agent, excludes: (file) => excludes(rules, file) };
+  return { project, agent: said.agent, excludes: (file) => excludes(rules, file) };
 }
 
 /** A file is meant from the workspace on where its path says nothing else. */
 function excludes(rules, file) {
   const whole = path.resolve(rules.workspace || "/", file);
   return (
-    isBelow(rules.folder, whole, rules.exclude) ||
+    rules.files.some(({ folder, told }) => isBelow(folder, whole, told.exclude ?? [])) ||
     isBelow(rules.workspace, whole, rules.ignored) ||
     coversPath(rules.ignored, whole) || coversPath(rules.ignored.map(rootless), whole)
   );
@@ -51,8 +57,12 @@ function namedProject(named) {
 function foundProject(workspace) {
   if (!workspace) return undefined;
   const root = upwards(workspace).find((folder) => fs.existsSync(path.join(folder, ".git")));
-  const origin = root ? originOf(root) : undefined;
-  return { root: root ?? workspace, ...(origin ? { origin } : {}) };
+  if (!root) return { root: workspace };
+  const store = storeOf(root);
+  const origin = originOf(store);
+  // All worktrees of a repository are one project.
+  const whole = path.basename(store) === ".git" ? path.dirname(store) : root;
+  return { root: whole, ...(origin ? { origin } : {}) };
 }
 
 function upwards(folder) {
@@ -62,13 +72,16 @@ function upwards(folder) {
 }
 
 /** A worktree's `.git` is a file that names a folder, which names the one with the settings. */
-function originOf(root) {
+function storeOf(root) {
   let folder = path.join(root, ".git");
   const pointer = /^gitdir: (.+)$/m.exec(readText(folder) ?? "");
   if (pointer) folder = path.resolve(root, pointer[1].trim());
   const common = readText(path.join(folder, "commondir"));
-  if (common) folder = path.resolve(folder, common.trim());
-  const lines = (readText(path.join(folder, "config")) ?? "").split(/\r?\n/);
+  return common ? path.resolve(folder, common.trim()) : folder;
+}
+
+function originOf(store) {
+  const lines = (readText(path.join(store, "config")) ?? "").split(/\r?\n/);
   let isOrigin = false;
   for (const line of lines) {
     if (line.trim().startsWith("[")) isOrigin = /^\[remote "origin"\]/.test(line.trim());
@@ -78,16 +91,30 @@ function originOf(root) {
   return undefined;
 }
 
-/** Return the nearest file's folder and what it says; null for what makes no sense. */
-function readFile(workspace) {
+/** Return what files say of a workspace, the nearest first, up to one by which memory is on. */
+function readFiles(workspace) {
+  const files = [];
   for (const folder of upwards(workspace)) {
-    const text = readText(path.join(folder, FILE));
-    if (text !== undefined) {
-      const told = readToml(text);
-      return told && { folder, told };
-    }
+    const told = readFile(path.join(folder, FILE));
+    if (told) files.push({ folder, told });
+    if (told?.off === false) break;
   }
-  return { folder: "", told: {} };
+  return files;
+}
+
+/** Return what a file says; undefined without one. Throws for what makes no sense. */
+function readFile(file) {
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const told = readToml(fs.readFileSync(file, "utf8"));
+  const wrong = told ? Object.keys(told).filter((name) => !isSound(name, told[name])) : ["what it says"];
+  if (wrong.length) throw new Error(`${file}: ${wrong.join(", ")} makes no sense, so memory is off there`);
+  return told;
+}
+
+function isSound(name, value) {
+  if (name === "off") return typeof value === "boolean";
+  if (name === "exclude") return Array.isArray(value) && !value.includes("");
+  return TEXTS.has(name) && typeof value === "string" && value !== "";
 }
 
 function readText(file) {

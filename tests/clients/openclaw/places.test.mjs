@@ -27,7 +27,9 @@ test("the project is the remote, else the folder, in a worktree too", () => {
   const tree = folder();
   put(root, ".git/worktrees/t/commondir", "../..\n");
   put(tree, ".git", `gitdir: ${path.join(root, ".git", "worktrees", "t")}\n`);
-  assert.deepEqual(at(tree).project, { root: tree, origin: found.origin });
+  assert.deepEqual(at(tree).project, found);
+  put(root, ".git/config", "[core]\n");
+  assert.deepEqual(at(tree).project, { root });
   fs.rmSync(root, { recursive: true });
   fs.rmSync(tree, { recursive: true });
 });
@@ -46,6 +48,32 @@ test("a file in the folder or above says otherwise", () => {
   for (const off of ["off = true", "off = maybe", "[table]", "exclude = [1]"]) {
     put(root, ".graph-memory.toml", `${off}\n`);
     assert.equal(at(inside), null, off);
+  }
+  fs.rmSync(root, { recursive: true });
+});
+
+test("memory is off by a file above, whatever files below say but for off = false", () => {
+  const root = folder(), inside = path.join(root, "clients", "acme");
+  for (const above of ["off = true", 'exclude = ["clients"]']) {
+    put(root, ".graph-memory.toml", `${above}\n`);
+    put(inside, ".graph-memory.toml", 'project = "acme"\n');
+    assert.equal(at(inside), null, above);
+    put(inside, ".graph-memory.toml", 'project = "acme"\noff = false\n');
+    assert.deepEqual(at(inside).project, { name: "acme" }, above);
+  }
+  put(root, ".graph-memory.toml", 'exclude = ["*.key"]\n');
+  put(inside, ".graph-memory.toml", 'project = "acme"\n');
+  assert.equal(at(inside).excludes("tls.key"), true);
+  fs.rmSync(root, { recursive: true });
+});
+
+test("where a file makes no sense memory is off, and it is told", () => {
+  const root = folder();
+  for (const said of ['off = "true"', "of = true", 'exclude = "clients"', 'agent = ["a"]', 'project = ""', "off ="]) {
+    put(root, ".graph-memory.toml", `${said}\n`);
+    const told = [];
+    assert.equal(findPlace(root, readSettings({}), (error) => told.push(error.message)), null, said);
+    assert.match(told.join(), /\.graph-memory\.toml: .* makes no sense/, said);
   }
   fs.rmSync(root, { recursive: true });
 });

@@ -1,0 +1,75 @@
+"""Where memory is off for a hook: there where commands refuse."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.commands.here import find_place
+from service.errors import InvalidRequest
+from tests.clients.conftest import SCRIPTS, Hooks
+
+SAID = "Please remember that the merger with Acme closes in March."
+
+
+def told_of(folder: Path) -> object:
+    """Return what a hook tells the service of a folder; None where it says that memory is off."""
+    code = (
+        "import json, sys, place; found = place.find_place(sys.argv[1]); "
+        "print(json.dumps(found and found.told()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True,
+        check=False, cwd=SCRIPTS, env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0 or "place.Unsound" in done.stderr, done.stderr
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("off = true", 'agent = "work"'),
+        ('exclude = ["clients"]', 'project = "acme"'),
+        ("off = true", "off = false"),
+        ('exclude = "clients"', ""),
+        ("of = true", ""),
+        ('off = "true"', 'project = "acme"'),
+        ("agent =", "off = false"),
+        ("", 'project = ""'),
+    ],
+)
+def test_memory_is_off_for_a_hook_where_it_is_for_commands(
+    tmp_path: Path, above: str, below: str
+) -> None:
+    folder = tmp_path / "clients" / "acme"
+    folder.mkdir(parents=True)
+    (tmp_path / ".graph-memory.toml").write_text(f"{above}\n")
+    (folder / ".graph-memory.toml").write_text(f"{below}\n")
+    try:
+        expected: object = find_place(None, None, folder) or {"project": {"root": str(folder)}}
+    except InvalidRequest:
+        expected = None
+    assert told_of(folder) == expected
+
+
+def test_a_worktree_is_the_project_of_its_repository(tmp_path: Path) -> None:
+    repository, tree = tmp_path / "repository", tmp_path / "tree"
+    git = ["git", "-C", str(repository), "-c", "user.name=x", "-c", "user.email=x@y"]
+    repository.mkdir()
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run([*git, *words], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tree)], check=True)
+    assert told_of(tree) == find_place(None, None, tree) == told_of(repository)
+
+
+def test_a_file_that_makes_no_sense_is_told_and_nothing_is_kept(hooks: Hooks) -> None:
+    hooks.connect("http://127.0.0.1:9")
+    (hooks.project / ".graph-memory.toml").write_text('exclude = "clients"\n')
+    assert hooks.send("Stop", transcript_path=hooks.say(SAID)) == {}
+    assert hooks.waiting == []
+    told = (hooks.home / "graph-memory" / "last-failure").read_text()
+    assert ".graph-memory.toml makes no sense of exclude: memory is off there" in told
