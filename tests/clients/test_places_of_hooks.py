@@ -1,4 +1,4 @@
-"""Where memory is off for a hook: there where commands refuse."""
+"""Where memory is off for a hook: there where commands refuse, and for good."""
 
 import json
 import os
@@ -10,7 +10,8 @@ import pytest
 
 from service.commands.here import find_place
 from service.errors import InvalidRequest
-from tests.clients.conftest import SCRIPTS, Hooks
+from tests.clients.conftest import SCRIPTS, Hooks, contents
+from tests.conftest import Start
 
 SAID = "Please remember that the merger with Acme closes in March."
 
@@ -73,3 +74,16 @@ def test_a_file_that_makes_no_sense_is_told_and_nothing_is_kept(hooks: Hooks) ->
     assert hooks.waiting == []
     told = (hooks.home / "graph-memory" / "last-failure").read_text()
     assert ".graph-memory.toml makes no sense of exclude: memory is off there" in told
+
+
+def test_what_was_said_while_memory_was_off_is_never_sent(hooks: Hooks, start: Start) -> None:
+    service = start()
+    hooks.connect(service.url)
+    off = hooks.project / "private"
+    off.mkdir()
+    (off / ".graph-memory.toml").write_text("off = true\n")
+    before, after = "Please remember that gate 1 is red.", "Please remember that gate 2 is red."
+    hooks.send("Stop", transcript_path=hooks.say(before))
+    hooks.send("Stop", transcript_path=hooks.say(SAID), cwd=str(off))
+    hooks.send("Stop", transcript_path=hooks.say(after))
+    assert contents(service.client) == [before, after]

@@ -123,14 +123,17 @@ def turn(
     program: str, home: Path, body: dict[str, Any], until: float, failures: Failures
 ) -> dict[str, Any]:
     """Return the answer to a hook."""
-    event, service, folder = body.get("hook_event_name"), Service.of(home), home / "graph-memory"
+    event, service = body.get("hook_event_name"), Service.of(home)
+    spool = Spool(home / "graph-memory", failures.note)
+    is_end = event in ("Stop", "SessionEnd") and not body.get("agent_id")
     place = place_of(body, failures)
     if place is None or place.excludes(file_of(body)):
+        if place is None and is_end:
+            spool.pass_over(body)
         return {}
-    spool = Spool(folder, failures.note)
     # What cannot be kept or sent keeps nobody from being told.
     with failures.noted():
-        if event in ("Stop", "SessionEnd") and not body.get("agent_id"):
+        if is_end:
             spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
     with failures.noted():
         if event == "SessionEnd":

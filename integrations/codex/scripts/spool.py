@@ -48,10 +48,9 @@ class Spool:
 
         Past the room that there is it stays in the transcript, for the next time; raises Full then.
         """
-        session, path = body.get("session_id"), body.get("transcript_path")
-        if not isinstance(session, str) or not session:
+        session, path = session_of(body), body.get("transcript_path")
+        if session is None:
             return
-        session = " ".join(session.split())[:200]
         with self._locked("capture"):
             places = self._read_places()
             start = places.get(session, 0)
@@ -62,6 +61,14 @@ class Spool:
                 self._keep_places(places, session, start)
             if is_final:
                 self._add(item | {"text": "", "offset": start, "final": True})
+
+    def pass_over(self, body: dict[str, Any]) -> None:
+        """Keep nothing of what a session's transcript holds by now, here or anywhere later."""
+        session, path = session_of(body), body.get("transcript_path")
+        if session is None or not isinstance(path, str) or not os.path.isfile(path):
+            return
+        with self._locked("capture"):
+            self._keep_places(self._read_places(), session, os.path.getsize(path))
 
     def drain(self, service: Service, until: float) -> None:
         """Send what waits, each session's in its order, until all is or the time is over.
@@ -184,6 +191,12 @@ class Spool:
                 yield True
         finally:
             os.close(opened)
+
+
+def session_of(body: dict[str, Any]) -> str | None:
+    """Return the name of a hook's session, on one line; None where it says none."""
+    session = body.get("session_id")
+    return " ".join(session.split())[:200] or None if isinstance(session, str) else None
 
 
 def read_item(path: Path) -> dict[str, Any] | None:

@@ -18,10 +18,10 @@ const TAIL = { maxMessages: 500, maxBytes: 4_000_000 };
 
 /** A turn is over: take down what is new in the session's messages, and send it. */
 export async function capture(memory, event, ctx, { isEnd = false } = {}) {
-  const place = memory.placeOf(ctx);
+  const place = memory.placeOf(ctx, { orOff: true });
   if (!place || place.isToolsOnly || !place.sessionId || !Array.isArray(event.messages)) return;
-  takeDown(memory, place, event.messages, isSaidByPerson(ctx));
-  if (!isEnd && !memory.isResting()) await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
+  takeDown(memory, place, event.messages, !place.isOff && isSaidByPerson(ctx));
+  if (!isEnd && !place.isOff && !memory.isResting()) await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
 }
 
 /** A session ended: its handoff is made, and what comes under its id is another session. */

@@ -43,8 +43,11 @@ export class Memory {
     return memory;
   }
 
-  /** Return where a hook or a tool is: whose memory, which project; null where there is none. */
-  placeOf(ctx) {
+  /**
+   * Return where a hook or a tool is: whose memory, which project; null where there is none, with
+   * `orOff` alone where nobody may know it: what is said where memory is off must be passed over.
+   */
+  placeOf(ctx, { orOff = false } = {}) {
     const key = typeof ctx.sessionKey === "string" ? ctx.sessionKey : "";
     // Only tools are told who asks.
     if (ctx.senderIsOwner === false) return null;
@@ -52,10 +55,11 @@ export class Memory {
     const gatewayAgent = ctx.agentId ?? /^agent:([^:]{1,100}):/.exec(key)?.[1] ?? "main";
     const complain = (error) => this.complain(error);
     const place = findPlace(this.#workspaceOf(gatewayAgent, ctx), this.settings, complain);
-    if (!place) return null;
-    const agent = this.settings.agents.get(gatewayAgent) ?? place.agent ?? this.agent ?? gatewayAgent;
+    if (!place && !orOff) return null;
+    const agent = this.settings.agents.get(gatewayAgent) ?? place?.agent ?? this.agent ?? gatewayAgent;
     const isToolsOnly = anyMatches(this.settings.toolsOnlySessions, key);
-    return { ...place, agent, gatewayAgent, sessionId: ctx.sessionId ?? key, isToolsOnly };
+    const isOff = !place;
+    return { ...place, isOff, agent, gatewayAgent, sessionId: ctx.sessionId ?? key, isToolsOnly };
   }
 
   /** A hook of a session's start names no workspace, and a tool may not: the last one is meant. */

@@ -259,6 +259,19 @@ test("what was told is bounded: the oldest block goes", async () => {
   end();
 });
 
+test("what is said while memory is off is passed over for good", async () => {
+  const { claw, book, end } = await both();
+  const file = path.join(claw.workspace, ".graph-memory.toml");
+  const [one, two, three] = [turn("one"), turn("a secret"), turn("three")];
+  await claw.fire("agent_end", { messages: one });
+  fs.writeFileSync(file, "off = true\n");
+  await claw.fire("agent_end", { messages: [...stored(one), ...two] });
+  fs.rmSync(file);
+  await claw.fire("agent_end", { messages: [...stored(one), ...stored(two), ...three] });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["one", "Understood.", "three", "Understood."]);
+  end();
+});
+
 test("agents are kept apart, in the words of the settings or their own", async () => {
   const { memory, claw, end } = await both({ agents: { work: "harbour" } });
   await claw.fire("agent_end", { messages: turn("one") });
