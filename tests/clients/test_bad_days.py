@@ -99,6 +99,20 @@ def test_bodies_of_versions_that_do_not_exist_yet_are_read_as_far_as_they_make_s
         assert hooks.send("UserPromptSubmit", prompt=None, **missing) == {}
 
 
+def test_a_line_that_was_torn_within_a_letter_moves_no_other(hooks: Hooks, start: Start) -> None:
+    service = start()
+    hooks.connect(service.url)
+    path = hooks.say("Hello there.")
+    with Path(path).open("ab") as file:
+        # Killed there, and the session went on.
+        file.write('{"type": "user", "message": {"content": "두'.encode()[:-1] + b"\n")
+    hooks.send("Stop", transcript_path=path)
+    gates = [f"Please remember that gate {number} is red." for number in range(2)]
+    for gate in gates:
+        hooks.send("Stop", transcript_path=hooks.say(gate))
+    assert contents(service.client) == gates
+
+
 NOBODY: Final = 65_534
 
 

@@ -247,7 +247,9 @@ def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:
             if not end:
                 return
             file.seek(end - len(content), os.SEEK_CUR)
-            yield content[:end].decode("utf-8", "replace"), end
+            # A byte that is no text becomes one of another: places are counted in bytes.
+            told = content[:end].decode("utf-8", "surrogateescape").encode("utf-8", "replace")
+            yield told.decode("utf-8"), end
 
 
 def write_whole(path: Path, content: bytes) -> None:
