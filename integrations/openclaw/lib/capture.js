@@ -7,6 +7,8 @@ const CAPTURE_MILLISECONDS = 8000;
 const CLOSE_MILLISECONDS = 900;
 const MOST_ITEM_CHARACTERS = 1_500_000;
 const MOST_ITEM_ENTRIES = 500;
+// There is no next time after a session's end: past the room of the spool it has some of its own.
+const ROOM = 16_000_000;
 const MOST_SAID = 200_000;
 // The end of an output says most.
 const MOST_OUTPUT = 20_000;
@@ -20,7 +22,7 @@ const TAIL = { maxMessages: 500, maxBytes: 4_000_000 };
 export async function capture(memory, event, ctx, { isEnd = false } = {}) {
   const place = memory.placeOf(ctx, { orOff: true });
   if (!place || place.isToolsOnly || !place.sessionId || !Array.isArray(event.messages)) return;
-  takeDown(memory, place, event.messages, !place.isOff && isSaidByPerson(ctx));
+  takeDown(memory, place, event.messages, { isWanted: !place.isOff && isSaidByPerson(ctx), isEnd });
   if (!isEnd && !place.isOff && !memory.isResting()) await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
 }
 
@@ -31,9 +33,9 @@ export async function close(memory, event, ctx) {
   const until = after(CLOSE_MILLISECONDS);
   const tail = ctx.endedTranscript?.available ? await ctx.endedTranscript.readTail(TAIL) : null;
   const messages = Array.isArray(tail) ? tail : tail?.messages;
-  if (Array.isArray(messages)) takeDown(memory, place, messages, true);
+  if (Array.isArray(messages)) takeDown(memory, place, messages, { isWanted: true, isEnd: true });
   const session = memory.sessions.read(place.gatewayAgent, place.sessionId);
-  if (session.offset) memory.spool.add({ ...itemOf(place, session), entries: [], final: true });
+  if (session.offset) memory.spool.add({ ...itemOf(place, session), entries: [], final: true }, ROOM);
   memory.sessions.end(session);
   if (!memory.isResting()) await memory.spool.drain(memory.service, until);
 }
@@ -44,14 +46,14 @@ function isSaidByPerson(ctx) {
   return kind === "external_user" && (ctx.trigger ?? "user") === "user";
 }
 
-function takeDown(memory, place, messages, isWanted) {
+function takeDown(memory, place, messages, { isWanted, isEnd }) {
   const session = memory.sessions.read(place.gatewayAgent, place.sessionId);
   const fresh = messages.slice(firstNew(messages, session));
   if (!fresh.length) return;
   const entries = isWanted ? withoutIgnored(fresh.map(entryOf).filter(Boolean), place) : [];
   for (const part of parts(entries)) {
     // Without room it stays in the session, for the next time.
-    if (!memory.spool.add({ ...itemOf(place, session), entries: part })) return;
+    if (!memory.spool.add({ ...itemOf(place, session), entries: part }, isEnd ? ROOM : 0)) return;
     session.offset += part.length;
   }
   session.last = markOf(fresh.at(-1));

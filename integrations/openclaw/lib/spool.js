@@ -27,12 +27,16 @@ export class Spool {
     this.complain = complain;
   }
 
-  /** Write down a capture; false where there is no room, and nothing was written. */
-  add(item) {
+  /** Write down a capture; false where there is no room, nor `more`, and nothing was written: told. */
+  add(item, more = 0) {
     makeFolder(this.folder);
     const waiting = this.#waiting();
     const size = waiting.reduce((sum, name) => sum + sizeOf(path.join(this.folder, name)), 0);
-    if (size > MOST_WAITING) return false;
+    if (size > MOST_WAITING + more) {
+      const said = more ? "what a session ended with is not kept" : "what is said now stays in the session";
+      this.complain(new Error(`${(MOST_WAITING + more) / 1e6} MB wait for the service: ${said}`));
+      return false;
+    }
     // Numbers, not dates: a clock that is set back changes no order.
     let number = Math.max(Number(readJson(this.counter)) || 0, ...waiting.map((one) => parseInt(one, 10)));
     do number++; while (!writeNewJson(this.#file(number, item), item));

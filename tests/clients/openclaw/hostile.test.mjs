@@ -62,6 +62,32 @@ test("a spool that is full takes no more, loses nothing, and goes on once there 
   end();
 });
 
+test("what a session ends with has room of its own beside a spool that is full, and is told past that", async () => {
+  const { memory, claw, book, end } = await both();
+  const folder = path.join(claw.folder, "graph-memory", "spool");
+  fs.mkdirSync(folder, { recursive: true });
+  const full = path.join(folder, "000000000001.json");
+  const lock = path.join(claw.folder, "graph-memory", "drain.lock");
+  fs.writeFileSync(full, "");
+  for (const [size, said] of [[64_100_000, "one"], [80_100_000, "two"]]) {
+    fs.truncateSync(full, size);
+    fs.writeFileSync(lock, "7");
+    const messages = turn(said);
+    await claw.fire("agent_end", { messages });
+    assert.deepEqual(book.sessions.size, 0);
+    await claw.fire("before_reset", { messages: stored(messages), reason: "new" });
+    await claw.fire("session_end", { sessionId: "s1", reason: "new", nextSessionId: "s1" });
+  }
+  assert.match(claw.warnings[0], /64 MB wait .* stays in the session/);
+  assert.match(claw.warnings[1], /80 MB wait .* is not kept/);
+  fs.rmSync(full);
+  fs.rmSync(lock);
+  await claw.fire("before_prompt_build", { prompt: "hm", messages: [] }, { runId: "1" });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["one", "Understood."]);
+  assert.deepEqual(memory.asked.filter((one) => one.body?.final).map((one) => one.body.session), ["s1"]);
+  end();
+});
+
 test("a clock that is a day off, either way, loses nothing and repeats nothing", async () => {
   for (const off of [DAY, -DAY]) {
     const { claw, book, end } = await both();
