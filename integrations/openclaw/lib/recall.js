@@ -5,6 +5,8 @@ import { nameOf } from "./sessions.js";
 // What was told while the service was away may be what is asked for now.
 const DRAIN_MILLISECONDS = 700;
 const MOST_PROMPT = 10_000;
+// With less than such a part of its room left a request begins anew, with so much of what it had.
+const LEAST_PART = 3;
 
 /**
  * A gateway asks with each turn what to put around its prompt, and keeps none of it in the history:
@@ -40,14 +42,19 @@ async function asked(memory, place, prompt, until, run) {
   const session = sessions.read(place.gatewayAgent, place.sessionId);
   const tell = (event, more, chars) => told(memory, place, session, event, more, chars, until);
   try {
-    if (session.context === null) {
-      const reply = await tell("session_start", { source: "startup" }, settings.contextChars);
+    // What leaves the request must be told again: to the service it is as if it were summed up.
+    const isOver = roomFor(session, settings) < settings.recallChars / LEAST_PART;
+    if (session.context === null || isOver) {
+      const source = isOver ? "compact" : "startup";
+      const reply = await tell("session_start", { source }, settings.contextChars);
       session.context = textOf(reply.appendSystemContext, settings.contextChars);
+      session.told = bounded(session.told, settings.recallChars / LEAST_PART);
     }
     if (prompt) {
-      const reply = await tell("before_prompt_build", { prompt }, settings.recallChars);
-      const text = textOf(reply.prependContext, settings.recallChars);
-      if (text) session.told = bounded([...session.told, text], settings.recallChars);
+      const room = roomFor(session, settings);
+      const reply = await tell("before_prompt_build", { prompt }, room);
+      const text = textOf(reply.prependContext, room);
+      if (text) session.told = [...withoutLines(session.told, text), text];
     }
     session.run = run;
   } catch (error) {
@@ -74,6 +81,21 @@ function promptOf(event) {
 /** A block that is longer than it may be is none: half of one has no end. */
 function textOf(text, most) {
   return typeof text === "string" && text.length <= most ? text : "";
+}
+
+function roomFor(session, settings) {
+  return settings.recallChars - session.told.reduce((size, text) => size + text.length + 1, 0);
+}
+
+/** Return texts without the memories that another one has too, and without those left with none. */
+function withoutLines(texts, other) {
+  const lines = new Set(other.split("\n").filter(isMemory));
+  const left = texts.map((text) => text.split("\n").filter((line) => !lines.has(line)));
+  return left.filter((kept) => !lines.size || kept.some(isMemory)).map((kept) => kept.join("\n"));
+}
+
+function isMemory(line) {
+  return line.startsWith("- ");
 }
 
 function bounded(texts, most) {

@@ -259,6 +259,31 @@ test("what was told is bounded: the oldest block goes", async () => {
   end();
 });
 
+test("what falls out of a request is told again, and nothing twice in one", async () => {
+  const line = (name) => `- the ${name} is ${"x".repeat(80)}`;
+  const given = new Set();
+  // A service that gives a session nothing twice, unless it is told that the session lost it.
+  const answer = (body) => {
+    if (body.event === "session_start") {
+      if (body.source === "compact") given.clear();
+      return { appendSystemContext: CONTEXT };
+    }
+    const fresh = [body.prompt, "slate"].filter((name) => !given.has(name));
+    fresh.forEach((name) => given.add(name));
+    return fresh.length ? { prependContext: ["<m>", ...fresh.map(line), "</m>"].join("\n") } : {};
+  };
+  const { claw, end } = await both({ recallChars: 600 }, { "/hooks/openclaw": answer });
+  const names = ["mill", "bakery", "quarry", "orchard", "foundry", "mill", "foundry", "sawmill", "bakery"];
+  for (const [runId, prompt] of names.entries()) {
+    const reply = await claw.fire("before_prompt_build", { prompt, messages: [] }, { runId: `${runId}` });
+    assert.ok(reply.prependContext.includes(line(prompt)), `${runId} ${prompt}`);
+    assert.ok(reply.prependContext.length <= 600, `${reply.prependContext.length}`);
+    const lines = reply.prependContext.split("\n").filter((one) => one.startsWith("- "));
+    assert.equal(new Set(lines).size, lines.length, reply.prependContext);
+  }
+  end();
+});
+
 test("what is said while memory is off is passed over for good", async () => {
   const { claw, book, end } = await both();
   const file = path.join(claw.workspace, ".graph-memory.toml");
