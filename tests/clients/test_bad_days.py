@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from service.commands.programs import PROGRAMS
 from service.errors import InvalidRequest
-from tests.clients.conftest import Hooks, contents
+from tests.clients.conftest import SCRIPTS, Hooks, contents
 from tests.conftest import Start
 from tests.servers.clock_shim import NoClockShim, build_clock_shim
 
@@ -111,6 +113,32 @@ def test_a_line_that_was_torn_within_a_letter_moves_no_other(hooks: Hooks, start
     for gate in gates:
         hooks.send("Stop", transcript_path=hooks.say(gate))
     assert contents(service.client) == gates
+
+
+def test_an_answer_is_told_without_marks_where_there_is_no_time_to_look(
+    hooks: Hooks, start: Start, tmp_path: Path
+) -> None:
+    service = start()
+    hooks.connect(service.url)
+    text = "The harbour is opened by `lift_bridge()` of src/bridge.py since commit 0a1b2c3d."
+    root = {"root": str(hooks.project)}
+    assert service.client.post("/decisions", json={"text": text, "project": root}).is_success
+    # It hangs where files are looked for, for longer than a hook has.
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text("#!/bin/sh\ncase $3 in ls-files) exec sleep 20 ;; esac\nexit 1\n")
+    git.chmod(0o755)
+    hooks.more["PATH"] = f"{git.parent}{os.pathsep}{os.environ['PATH']}"
+    code = "import stale, hook; stale.SECONDS = 20; hook.LIMITS['SessionStart'] = 4; hook.main()"
+    body = {"hook_event_name": "SessionStart", "session_id": "s1", "cwd": str(hooks.project)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "claude-code", str(hooks.home)], cwd=SCRIPTS,
+        input=json.dumps(body), capture_output=True, text=True, check=True,
+        env={"PYTHONDONTWRITEBYTECODE": "1", **hooks.more},
+    )  # fmt: skip
+    told = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert text in told
+    assert "Looked up just now" not in told
 
 
 NOBODY: Final = 65_534

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from place import Place, Unsound, find_place
 from spool import Spool
 from stale import with_marks
 
-# Seconds until an empty answer is given, whatever is still going on; each below what the program
+# Seconds until an answer is given, whatever is still going on; each below what the program
 # waits for. Claude Code gives all hooks of a session's end 1.5 seconds together, Codex 3.
 LIMITS = {
     "SessionStart": 5.0,
@@ -47,10 +47,14 @@ MOST_INPUT = 64_000_000
 
 
 class Answer:
-    """The one answer of this process: whoever gives it first ends it."""
+    """The one answer of this process: whoever gives it first ends it.
+
+    `so_far` is what is given when the time is over: nothing, until there is something.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self.so_far: dict[str, Any] = {}
 
     def give(self, reply: dict[str, Any]) -> None:
         """Print an answer and end the process, a good one, at once."""
@@ -61,9 +65,9 @@ class Answer:
         finally:
             os._exit(0)
 
-    def give_nothing_after(self, seconds: float) -> threading.Timer:
-        """Give an empty answer when so much time has passed."""
-        timer = threading.Timer(max(0.05, seconds), self.give, ({},))
+    def give_after(self, seconds: float) -> threading.Timer:
+        """Give what there is so far when so much time has passed."""
+        timer = threading.Timer(max(0.05, seconds), lambda: self.give(self.so_far))
         timer.daemon = True
         timer.start()
         return timer
@@ -99,9 +103,8 @@ class Failures:
 def main() -> None:
     """Answer one hook; `drain` in place of a hook sends what waits."""
     began, answer = time.monotonic(), Answer()
-    timer = answer.give_nothing_after(LIMIT)
+    timer = answer.give_after(LIMIT)
     program, home = sys.argv[1], Path(sys.argv[2])
-    reply: dict[str, Any] = {}
     failures = Failures(home)
     try:
         if sys.argv[3:] == ["drain"]:
@@ -112,17 +115,17 @@ def main() -> None:
             body = json.loads(sys.stdin.buffer.read(MOST_INPUT))
             timer.cancel()
             limit = LIMITS.get(str(body.get("hook_event_name")), LIMIT)
-            answer.give_nothing_after(began + limit - time.monotonic())
-            reply = turn(program, home, body, began + limit, failures)
+            answer.give_after(began + limit - time.monotonic())
+            turn(program, home, body, began + limit, answer, failures)
     except BaseException as error:  # whatever it is, the session goes on
         failures.note(repr(error))
-    answer.give(reply)
+    answer.give(answer.so_far)
 
 
 def turn(
-    program: str, home: Path, body: dict[str, Any], until: float, failures: Failures
-) -> dict[str, Any]:
-    """Return the answer to a hook."""
+    program: str, home: Path, body: dict[str, Any], until: float, answer: Answer, failures: Failures
+) -> None:
+    """Find the answer to a hook."""
     event, service = body.get("hook_event_name"), Service.of(home)
     spool = Spool(home / "graph-memory", failures.note)
     is_end = event in ("Stop", "SessionEnd") and not body.get("agent_id")
@@ -130,12 +133,12 @@ def turn(
     if place is None or place.excludes(file_of(body)):
         if place is None and is_end:
             spool.pass_over(body)
-        return {}
-    # What cannot be kept or sent keeps nobody from being told.
+        return
     with failures.noted():
         if is_end:
             spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
-    with failures.noted():
+    # What cannot be sent keeps nobody from being told; who is told nothing need not wait again.
+    with failures.noted() if event in TELLS else nullcontext():
         if event == "SessionEnd":
             later(program, home)
         elif event == "Stop":
@@ -144,7 +147,10 @@ def turn(
             # What was told while the service was away may be what is asked for now.
             spool.drain(service, time.monotonic() + (2.0 if event == "SessionStart" else 0.7))
     told = service.ask(f"/hooks/{program}", carried(body, place.told()), until - 0.3)
-    return checked(event, told, place) if event in TELLS else {}
+    if event in TELLS and (text := text_of(told)):
+        # Looking may take longer than there is time: then it is told without marks.
+        answer.so_far = reply(event, text)
+        answer.so_far = reply(event, with_marks(text, place.root, ROOM_FOR_MARKS))
 
 
 def place_of(body: dict[str, Any], failures: Failures) -> Place | None:
@@ -156,14 +162,16 @@ def place_of(body: dict[str, Any], failures: Failures) -> Place | None:
         return None
 
 
-def checked(event: object, told: object, place: Place) -> dict[str, Any]:
-    """Return an answer as the program takes it, with marks on what is not there any more."""
+def text_of(told: object) -> str:
+    """Return what the service has to tell; nothing where it answered otherwise."""
     output = told.get("hookSpecificOutput") if isinstance(told, dict) else None
     text = output.get("additionalContext") if isinstance(output, dict) else None
-    if not isinstance(text, str) or not text:
-        return {}
-    text = with_marks(text, place.root, ROOM_FOR_MARKS)[:MOST_CHARS]
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return text if isinstance(text, str) else ""
+
+
+def reply(event: object, text: str) -> dict[str, Any]:
+    """Return an answer as the program takes it."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text[:MOST_CHARS]}}
 
 
 def carried(body: dict[str, Any], where: dict[str, Any]) -> dict[str, Any]:
