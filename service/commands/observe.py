@@ -33,6 +33,9 @@ _STRETCH_BYTES: Final = 1_000_000
 _LONGEST_LINE_BYTES: Final = 8_000_000
 _HEAD_LINES: Final = 20
 _SWITCHED_OFF: Final = "/problems/switched-off"
+# What says nothing of one transcript: a wrong key, a service that has enough to do or is not well.
+_OF_ALL: Final = frozenset({401, 429, 503})
+_FAILED: Final = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +61,22 @@ def command(
 ) -> None:
     """Read transcripts of Claude Code, Codex and OpenClaw, and keep what is worth it."""
     every = list(_files(paths, seconds_of(since, "--since") if since else None))
-    files = [file for file in every if _may_be_read(file)]
+    may_be_read = {file: _may_be_read(file) for file in every}
+    files = [file for file, may_be in may_be_read.items() if may_be]
     console.print(f"Transcripts to read: {len(files):,}.", highlight=False)
-    if len(files) < len(every):
-        off = len(every) - len(files)
+    if off := list(may_be_read.values()).count(False):
         console.print(f"Passed over, as memory is switched off there: {off:,}.", highlight=False)
+    failed = list(may_be_read.values()).count(None)
     if dry_run:
         _tell(files)
-        return
-    counted = asyncio.run(_send(begin(), files, agent, project))
-    if told_as_json(counted):
-        return
-    typer.echo(f"{counted['stored']:,} stored, {counted['duplicates']:,} were known.")
+    else:
+        counted = asyncio.run(_send(begin(), files, agent, project))
+        failed += counted.pop(_FAILED, 0)
+        if not told_as_json(counted):
+            typer.echo(f"{counted['stored']:,} stored, {counted['duplicates']:,} were known.")
+    if failed:
+        console.print(f"Passed over, as they could not be read: {failed:,}.", highlight=False)
+        raise typer.Exit(1)
 
 
 def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
@@ -129,9 +136,10 @@ async def _send_one(
             for warning in done["warnings"]:
                 console.print(f"{told.path}: {warning}", markup=False, highlight=False)
     except Problem as problem:
-        if problem.refusal.type != _SWITCHED_OFF:
+        if problem.status in _OF_ALL:
             raise
-        console.print(f"{told.path}: {problem.detail}", markup=False, highlight=False)
+        counted[_FAILED] = int(problem.refusal.type != _SWITCHED_OFF)
+        _say(told.path, problem.detail)
     return counted
 
 
@@ -149,10 +157,18 @@ def _place_of(told: Transcript, agent: str | None, project: str | None) -> Place
     return place
 
 
-def _may_be_read(file: Path) -> bool:
-    """Say whether memory is on for the folder that a transcript was made in."""
-    folder = describe(file).folder
-    return folder is None or switched_off_by(Path(folder)) is None
+def _may_be_read(file: Path) -> bool | None:
+    """Return whether memory is on where a transcript was made; None where nobody can tell: said."""
+    try:
+        folder = describe(file).folder
+        return folder is None or switched_off_by(Path(folder)) is None
+    except InvalidRequest as error:
+        _say(file, error.detail)
+        return None
+
+
+def _say(file: Path, detail: str) -> None:
+    console.print(f"{file}: {detail}", markup=False, highlight=False)
 
 
 def stretches(path: Path, start: int = 0) -> Iterator[tuple[int, str, bool]]:

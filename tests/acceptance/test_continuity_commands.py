@@ -166,3 +166,33 @@ def test_memory_is_off_where_a_file_says_so(tmp_path: Path) -> None:
         left = [one["content"] for one in client.get("/memories").json()["memories"]]
         assert [text for text in left if "drafts/21" in text]
         assert not [text for text in left if "acme" in text]
+
+
+def test_a_transcript_that_may_not_be_read_stops_no_other(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    said = {"a": "off = 'yes'\n", "b": 'agent = "work"\n', "c": ""}
+    for name, text in said.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / ".graph-memory.toml").write_text(text)
+        line = {
+            "type": "user", "sessionId": name, "cwd": str(folder),
+            "message": {"role": "user", "content": f"From now on use tabs in {name} files."},
+        }  # fmt: skip
+        (logs / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    with _serving(own) as (client, _):
+        made = client.post("/keys", json={"name": "x", "scopes": ["read", "write", "admin"]})
+        client.headers["Authorization"] = f"Bearer {made.json()['key']}"
+        least = {"name": "y", "scopes": ["read", "write"], "agents": ["main"]}
+        key = client.post("/keys", json=least).json()["key"]
+        code, told = Shell(own | {"MEMORY_API_KEY": key}, tmp_path).run("observe", str(logs))
+        assert (code, "a.jsonl" in told, "b.jsonl" in told) == (1, True, True)
+        assert "Passed over, as they could not be read: 2." in told
+        texts = [one["content"] for one in client.get("/memories").json()["memories"]]
+        assert "From now on use tabs in c files." in texts
+        # A key that is wrong is so for all of them.
+        wrong = own | {"MEMORY_API_KEY": "gm_000000000000_" + "x" * 43}
+        code, told = Shell(wrong, tmp_path).run("observe", str(logs))
+        assert (code, "could not be read: 2" in told) == (1, False)
