@@ -11,6 +11,8 @@ _MOST_CHARACTERS: Final = 200
 _LISTS: Final = ("todos", "plan")
 _WORDS: Final = ("content", "step", "text", "subject")
 _DONE: Final = frozenset({"completed", "done", "deleted", "cancelled"})
+# No session has more tasks; Python reads no number of thousands of digits.
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _BOX: Final = re.compile(r"^\s{0,20}[-*]\s\[([ xX])\]\s(\S.{0,200})", re.MULTILINE)
 
 
@@ -35,8 +37,7 @@ def tasks_of(tool: object, arguments: Mapping[str, Any]) -> Tasks | None:
         number = arguments.get("taskId")
         if not _is_done(arguments) or not isinstance(number, str | int):
             return None
-        text = str(number)
-        return Tasks(done=int(text)) if text.isascii() and text.isdecimal() else None
+        return Tasks(done=int(number)) if _NUMBER.fullmatch(str(number)) else None
     listed = next((arguments[name] for name in _LISTS if name in arguments), None)
     if not isinstance(listed, list):
         return None

@@ -231,6 +231,7 @@ TODOS: Final = [{"content": "look", "status": "completed"}, {"content": "mend", 
          {"look": True, "mend": False}),
         ([("TodoWrite", {"todos": 7}), ("update_plan", {"plan": None}), ("TaskCreate", {}),
           ("TaskUpdate", {"taskId": "9", "status": "completed"}),
+          ("TaskUpdate", {"taskId": "9" * 5000, "status": "completed"}),
           ("TaskUpdate", {"taskId": [], "status": []})], {}),
     ],
 )  # fmt: skip
