@@ -1,7 +1,6 @@
 """Which passing notes of a session are kept: its working memory, and memories tagged so."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -26,6 +25,7 @@ _TRUSTED: Final = "trusted"
 # `## [2026-02-13 10:00]`, as a part is added.
 _HEADING: Final = re.compile(r"^#{1,6} \[[^\]\n]{1,40}\]$")
 _BLANK: Final = re.compile(r"\n[ \t]*\n")
+# Each may become a memory: so many are weighed at once.
 _MOST_PARTS: Final = 500
 _MOST_MEMORIES: Final = 1000
 
@@ -41,11 +41,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What is to be kept of a session, and what is not; `focus` is what was read of it."""
+    """What is to be kept of a session, and what is not; `focus` is what was read of it.
+
+    `rest` is what of that was not weighed: there was too much of it for once.
+    """
 
     kept: list[Part]
     cleared: list[Part]
     focus: WorkingMemory | None
+    rest: str
 
 
 async def weigh(
@@ -53,10 +57,14 @@ async def weigh(
 ) -> Ending:
     """Weigh what a session has at hand; changes nothing. What is not trusted is never kept."""
     focus = await read(pipeline.db, place)
-    parts = []
+    parts, rest = [], ""
     if focus:
-        told = Told(focus.updated_at)
-        parts = [Part(text, worth_of(text, told, Evidence(), now)) for text in parts_of(focus.text)]
+        paragraphs = _BLANK.split(focus.text, _MOST_PARTS)
+        told, rest = Told(focus.updated_at), "".join(paragraphs[_MOST_PARTS:])
+        parts = [
+            Part(text, worth_of(text, told, Evidence(), now))
+            for text in filter(None, map(_part_of, paragraphs[:_MOST_PARTS]))
+        ]
     memories = await _ephemeral(engine, place)
     evidence = await evidence_of(pipeline.db, place.agent, sorted(memories))
     for key, one in sorted(memories.items()):
@@ -65,7 +73,7 @@ async def weigh(
     kept = [
         one for one in parts if one.worth.score >= threshold and _is_trusted(one.memory or focus)
     ]
-    return Ending(kept, [one for one in parts if one not in kept], focus)
+    return Ending(kept, [one for one in parts if one not in kept], focus, rest)
 
 
 async def end(
@@ -74,7 +82,8 @@ async def end(
     """Keep what is worth it and clear the rest; returns the ids of what is kept, in its order.
 
     And whether the working memory was cleared: what was added to it meanwhile stays, with all of
-    it. Memories that are not kept are archived. Said again it goes on where it was interrupted.
+    it, and so does what was not weighed. Memories that are not kept are archived. Said again it
+    goes on where it was interrupted.
     """
     new = [_pushed(one.text, place, sender) for one in found.kept if one.memory is None]
     keys, _ = await store(pipeline, new) if new else ([], None)
@@ -86,16 +95,18 @@ async def end(
             await change_memory(pipeline, one.memory, change, sender)
     is_cleared = True
     if found.focus:
-        is_cleared = await clear_seen(pipeline.db, place, found.focus)
+        is_cleared = await clear_seen(pipeline.db, place, found.focus, found.rest)
     return ids, is_cleared
 
 
-def parts_of(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a working memory, each with its heading unless that is a time."""
-    for paragraph in _BLANK.split(text)[:_MOST_PARTS]:
-        lines = [line for line in paragraph.splitlines() if not _HEADING.match(line.strip())]
-        if part := "\n".join(lines).strip():
-            yield part
+def parts_of(text: str) -> list[str]:
+    """Return the paragraphs of a working memory, each with its heading unless that is a time."""
+    return list(filter(None, map(_part_of, _BLANK.split(text))))
+
+
+def _part_of(paragraph: str) -> str:
+    lines = [line for line in paragraph.splitlines() if not _HEADING.match(line.strip())]
+    return "\n".join(lines).strip()
 
 
 def _kept_as(memory: Memory) -> dict[str, list[str]]:

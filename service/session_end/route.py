@@ -63,7 +63,11 @@ class ClearedFields:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """What became of a session's notes; `is_cleared` is false of one that was written meanwhile."""
+    """What became of a session's notes; `is_cleared` is false of one that was written meanwhile.
+
+    And of one with more than 500 parts: what comes behind these stays, and the same request goes on
+    with it.
+    """
 
     session: str
     scope: str | None

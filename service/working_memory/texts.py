@@ -20,6 +20,7 @@ PUT: Final = load_query(__package__, "put")
 APPEND: Final = load_query(__package__, "append")
 DELETE: Final = load_query(__package__, "delete")
 CLEAR_SEEN: Final = load_query(__package__, "clear_seen")
+KEEP_REST: Final = load_query(__package__, "keep_rest")
 
 MOST_CHARACTERS: Final = 200_000
 
@@ -97,9 +98,15 @@ async def clear(db: Database, place: Place) -> None:
     await db.run(DELETE, id=place.id)
 
 
-async def clear_seen(db: Database, place: Place, seen: WorkingMemory) -> bool:
-    """Let nothing be in focus any more, unless it changed since it was seen; False where it did."""
-    await db.run(CLEAR_SEEN, id=place.id, updated_at=seen.updated_at)
+async def clear_seen(db: Database, place: Place, seen: WorkingMemory, rest: str) -> bool:
+    """Let nothing but a rest be in focus any more, unless it changed since it was seen.
+
+    Returns whether nothing is.
+    """
+    if rest:
+        await db.run(KEEP_REST, id=place.id, updated_at=seen.updated_at, rest=rest)
+    else:
+        await db.run(CLEAR_SEEN, id=place.id, updated_at=seen.updated_at)
     return await read(db, place) is None
 
 

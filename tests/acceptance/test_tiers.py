@@ -97,6 +97,19 @@ def test_the_end_of_a_session_keeps_what_is_worth_it(client: httpx.Client, agent
     assert (again["promoted"], again["cleared"], again["is_cleared"]) == ([], [], True)
 
 
+def test_what_is_too_much_for_once_stays_for_the_next_time(
+    client: httpx.Client, agent: str
+) -> None:
+    _focus(client, agent, "\n\n".join(f"Rule {n} holds." for n in range(501)))
+    ended = _post(client, "/session-end", session="s1", agent=agent, threshold=1)
+    assert (len(ended["cleared"]), ended["is_cleared"]) == (500, False)
+    assert _read_focus(client, agent) == "Rule 500 holds."
+    ended = _post(client, "/session-end", session="s1", agent=agent, threshold=0)
+    assert [one["text"] for one in ended["promoted"]] == ["Rule 500 holds."]
+    assert ended["is_cleared"] is True
+    assert _read_focus(client, agent) is None
+
+
 def test_what_nobody_trusted_wrote_is_not_kept(client: httpx.Client, agent: str) -> None:
     low = client.post("/keys", json={"name": agent, "scopes": ["read", "write"],
                                      "origin": "untrusted"}).json()["key"]  # fmt: skip
