@@ -20,7 +20,7 @@ from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
 from service.session_context.telling import SUB_AGENT, tell
 from service.sessions.given import Given, Session
-from service.text.context_block import inside
+from service.text.context_block import inside, plain
 from service.working_memory.texts import Place
 
 # Claude Code shows a file instead of what is longer than 10,000 characters.
@@ -139,14 +139,15 @@ async def _fix(turn: Turn) -> str:
         return ""
     filters = Filters((place.agent,), project=place.scope or "")
     session = _session(turn)
-    if session and fix.id in await turn.given.known(session):
+    if session and fix.id in await turn.given.known(session, in_part=True):
         return ""
     text, fitting = block(
         FIX, place.agent, fix_lines(fix.text, fix.command, fix.proven_at), turn.budget
     )
     found = await searcher.engine.fetch([fix.id], filters)
     if session and fitting:
-        await turn.given.note(session, "hook", [(one, "fix") for one in found.values()])
+        cut = [] if plain(fix.text) in plain(text) else [fix.id]
+        await turn.given.note(session, "hook", [(one, "fix") for one in found.values()], cut)
     return text
 
 
@@ -181,12 +182,16 @@ async def _once(
             0
         ]
     async with turn.given.turn(session):
-        found = await find(await turn.given.known(session))
+        # Of what a hook told in part it tells no more another time.
+        found = await find(await turn.given.known(session, in_part=True))
         lines = [*said, *map(line_of, found)]
         text, fitting = block(frame, turn.place.agent, lines, turn.budget)
         told = found[: max(0, fitting - len(said))]
-        why = turn.hook.event
-        await turn.given.note(session, "hook", [(one, why) for one in told])
+        why, cut = (
+            turn.hook.event,
+            [one.id for one in told if plain(one.content) not in plain(text)],
+        )
+        await turn.given.note(session, "hook", [(one, why) for one in told], cut)
     return text
 
 

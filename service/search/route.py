@@ -153,7 +153,8 @@ async def post_search(
             (hit.memory, f"rank {rank} by {', '.join(hit.fused.signals)}")
             for rank, hit in enumerate(result.hits, 1)
         ]
-        unnoted = await note_given(given, request, "search", told)
+        titles = [hit.memory.id for hit in result.hits] if request.detail == "index" else []
+        unnoted = await note_given(given, request, "search", told, titles)
     intents = await intents_for(searcher, request, request.query, result.receipt)
     return _answer(request, result, unnoted, intents)
 

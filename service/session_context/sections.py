@@ -20,7 +20,7 @@ from service.session_context.packing import (
     cost,
     pack,
 )
-from service.text.context_block import CLOSE, inside, open_mark
+from service.text.context_block import CLOSE, inside, open_mark, plain
 from service.text.titles import title_of
 from service.working_memory.texts import WorkingMemory
 
@@ -102,9 +102,9 @@ def said_in_handoff(found: Found, sections: Sequence[PackedSection]) -> list[Mem
     A handoff that nobody wrote repeats the last request, which may have been kept by itself.
     """
     [handoff] = [section.text for section in sections if section.name == _HANDOFF]
-    told = _plain(handoff)
+    told = plain(handoff)
     others = (*found.decisions, *found.preferences, *found.hot, *found.others)
-    return [one for one in others if told and _plain(one.content) in told]
+    return [one for one in others if told and plain(one.content) in told]
 
 
 def line_of_decision(memory: Memory) -> str:
@@ -134,10 +134,6 @@ def _without(found: Found, ids: set[str]) -> Found:
         found, decisions=kept(found.decisions), preferences=kept(found.preferences),
         hot=kept(found.hot), others=kept(found.others),
     )  # fmt: skip
-
-
-def _plain(text: str) -> str:
-    return " ".join(inside(text).split())
 
 
 def _orders(found: Found) -> list[SectionOrder]:

@@ -19,6 +19,7 @@ from service.session_context.sections import (
     said_in_handoff,
 )
 from service.sessions.given import Given, Session
+from service.text.context_block import plain
 from service.working_memory.texts import Place
 
 _INTENTS: Final = "intents"
@@ -31,11 +32,15 @@ _EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The context and its sections; `known` of the session's memories were left out."""
+    """The context and its sections; `known` of the session's memories were left out.
+
+    Of those in `cut` a part is told.
+    """
 
     text: str
     sections: list[PackedSection]
     memories: list[tuple[Memory, str]]
+    cut: list[str]
     known: int
 
 
@@ -51,7 +56,7 @@ async def tell(searcher: Searcher, given: Given, place: Place, source: str, budg
         await given.lose(session)
     async with given.turn(session):
         told = await look(searcher, given, place, source, budget)
-        given.note_behind(session, "session_context", told.memories)
+        given.note_behind(session, "session_context", told.memories, told.cut)
     return await _fired(searcher, place, told)
 
 
@@ -79,7 +84,9 @@ async def _compose(
     if fitted:
         found = fitted(found)
     text, packed = compose(found, budget, place.agent, place.scope)
-    return Told(text, packed, _memories(found, packed), len(without))
+    memories, context = _memories(found, packed), plain(text)
+    cut = [one.id for one, _ in memories if plain(one.content) not in context]
+    return Told(text, packed, memories, cut, len(without))
 
 
 async def _fired(searcher: Searcher, place: Place, told: Told) -> Told:

@@ -1,6 +1,6 @@
 """The session that asks: what a search and a recall have in common for it."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated
@@ -69,11 +69,15 @@ async def known_to(given: Given, request: AskingFields) -> AsyncIterator[tuple[s
 
 
 async def note_given(
-    given: Given, request: AskingFields, operation: str, memories: Iterable[tuple[Memory, str]]
-) -> str | None:
-    """Note what the session that asks is given, and why; returns why it is not, for the receipt."""
+    given: Given, request: AskingFields, operation: str, memories: Iterable[tuple[Memory, str]],
+    cut: Collection[str] = (),
+) -> str | None:  # fmt: skip
+    """Note what the session that asks is given, and why; returns why it is not, for the receipt.
+
+    Of the ids in `cut` it is given a part.
+    """
     if request.asking is None:
         return "`new_only` is of a session: send `session` with it." if request.new_only else None
-    if await given.note(request.asking, operation, memories):
+    if await given.note(request.asking, operation, memories, cut):
         return None
     return "What this session was given could not be noted: it may be given again."

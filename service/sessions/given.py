@@ -6,7 +6,7 @@ audit is (MEMORY_AUDIT_DAYS), and as little: ids and hashes, no text and no ques
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -68,10 +68,15 @@ class Given:
         """
         return self._turns.setdefault(session, asyncio.Lock())
 
-    async def known(self, session: Session) -> tuple[str, ...]:
-        """Return the ids that a session has and that still say the same, the last first."""
+    async def known(self, session: Session, *, in_part: bool = False) -> tuple[str, ...]:
+        """Return the ids that a session has and that still say the same, the last first.
+
+        With `in_part` also those of which a hook told what it tells.
+        """
         await self.settle()
-        found = await self._db.run(UNCHANGED, agent=session.agent, in_session=session.name)
+        found = await self._db.run(
+            UNCHANGED, agent=session.agent, in_session=session.name, in_part=in_part
+        )
         return tuple(row["memory"] for row in found)
 
     async def told_at(self, session: Session) -> datetime | None:
@@ -81,13 +86,17 @@ class Given:
         return found[0] if found else None
 
     async def note(
-        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]
-    ) -> bool:
+        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]],
+        cut: Collection[str] = (),
+    ) -> bool:  # fmt: skip
         """Note what a session is given and why; False of a store that takes nothing.
 
-        The log says why then. An answer is worth more than its line here.
+        The log says why then. An answer is worth more than its line here. Of the ids in `cut` it
+        was told a part: the rest is new to it.
         """
-        given = [_row(session, memory, why) for memory, why in memories]
+        given = [
+            _row(session, memory, why) | {"is_cut": memory.id in cut} for memory, why in memories
+        ]
         try:
             if given:
                 await self._db.run(
@@ -100,10 +109,11 @@ class Given:
         return True
 
     def note_behind(
-        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]]
-    ) -> None:
+        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]],
+        cut: Collection[str],
+    ) -> None:  # fmt: skip
         """Note it behind the answer: 50 memories take 5 ms. Whoever asks what is known waits."""
-        task = asyncio.create_task(self.note(session, operation, list(memories)))
+        task = asyncio.create_task(self.note(session, operation, list(memories), cut))
         self._behind.add(task)
         task.add_done_callback(self._behind.discard)
 

@@ -30,7 +30,8 @@ class GivenMemory:
     `used_at` is when its id or a run of its words was seen in what the session's agent said, null
     as long as it was not; who sends no transcript to /observe is not known to use anything.
     `tokens` is what it takes of a prompt, by estimate. `is_known` says whether the session has it
-    still: not once its client said that its context was cleared. `title` is null of what is gone
+    whole, so that `new_only` leaves it out: not where it was cut or given by its title, and not
+    once its client said that its context was cleared. `title` is null of what is gone
     or not the agent's own.
     """
 

@@ -26,6 +26,11 @@ def inside(text: str) -> str:
     return _MARK.sub("\u2039", text)
 
 
+def plain(text: str) -> str:
+    """Return a text as it stands in a block, on one line."""
+    return " ".join(inside(text).split())
+
+
 def without_blocks(text: str, names: Sequence[str] = ()) -> str:
     """Return a text without the blocks of this service, and those of other tags with these names.
 

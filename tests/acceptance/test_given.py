@@ -246,6 +246,41 @@ def _observe(client: httpx.Client, agent: str, *texts: str, **more: object) -> N
     client.post("/observe", json=body).raise_for_status()
 
 
+def test_what_was_given_in_part_is_new_but_to_a_hook(admin: httpx.Client, agent: str) -> None:
+    quay = f"We decided on the quay plan. {'It has many parts to it. ' * 80}The last is tangerine."
+    memory = {"text": quay, "agent": agent, "kind": "decision"}
+    key = admin.post("/memories", json=memory).json()["id"]
+    question = "What did we decide on the quay plan, and is tangerine its last part?"
+
+    def ask(session: str, detail: str = "full") -> list[str]:
+        more = {"query": question, "session": session, "new_only": True, "detail": detail}
+        return _ids(_ask(admin, agent, "/search", **more))
+
+    def hook(session: str) -> bool:
+        body = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": question}
+        answer = admin.post("/hooks/codex", json=body | {"graph_memory": {"agent": agent}})
+        return key in answer.text
+
+    def is_known(session: str) -> bool:
+        [one] = admin.get(f"/sessions/{session}", params={"agent": agent}).json()["given"]
+        return bool(one["is_known"])
+
+    # By its title; cut in a context; cut by a hook, which tells no more of it.
+    assert (ask("s1", "index"), ask("s1")) == ([key], [key])
+    admin.post("/session-context", json={"agent": agent, "session": "s2"}).raise_for_status()
+    assert (is_known("s2"), hook("s2"), hook("s2"), is_known("s2")) == (False, True, False, False)
+    admin.post("/session-context", json={"agent": agent, "session": "s2"}).raise_for_status()
+    assert (hook("s2"), ask("s2"), is_known("s2")) == (False, [key], True)
+    # What it has whole it does not lose to a part of the same.
+    assert (ask("s2", "index"), ask("s2")) == ([], [])
+    admin.post("/session-context", json={"agent": agent, "session": "s2"}).raise_for_status()
+    assert (is_known("s2"), hook("s2"), ask("s2")) == (True, False, [])
+    # Of another text it has nothing.
+    admin.patch(f"/memories/{key}", json={"text": f"{quay} So it is."}, params={"agent": agent})
+    admin.post("/session-context", json={"agent": agent, "session": "s2"}).raise_for_status()
+    assert (is_known("s2"), hook("s2"), ask("s2")) == (False, True, [key])
+
+
 def test_what_a_session_used_is_known(admin: httpx.Client, agent: str) -> None:
     keys = _push(admin, agent, 4)
     answer = _ask(admin, agent, session="s1", new_only=True)
