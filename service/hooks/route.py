@@ -23,7 +23,7 @@ from service.hooks.openclaw import openclaw_reply, read_openclaw
 from service.hooks.replies import reply
 from service.hooks.telling import Turn, tell_at
 from service.ingest.jobs import Scans
-from service.projects.registry import find_scope, register
+from service.projects.registry import find_scope, register_to_tell
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.sessions.given import Given
@@ -189,14 +189,18 @@ async def _answered(
 async def _told(program: Program, searcher: Searcher, given: Given, hook: Hook) -> str:
     agent = caller().check_agent(hook.agent) if hook.agent else caller().agent
     begins, identity = hook.event == "SessionStart", hook.project
-    resolve = register if begins else find_scope
+    resolve = register_to_tell if begins else find_scope
     scope = await resolve(searcher.db, agent, identity) if identity else None
     await refuse_switched_off(searcher.db, agent, scope, hook.session)
     place = Place(agent, scope, hook.ledger)
     text = await tell_at(Turn(searcher, given, hook, place)) if hook.event else ""
     is_prompt, is_sub = hook.event == "UserPromptSubmit", hook.sub_agent is not None
     seen = HookSeen(agent, program, hook.event, hook.session, is_prompt, is_sub, bool(text))
-    await note_hook(searcher.db, seen)
+    try:
+        await note_hook(searcher.db, seen)
+    except ServiceError as error:
+        # What the session is told is noted as given, and worth more than this.
+        log.warning("%s hook %s is not noted: %s", program, hook.event, error.logged)
     return text
 
 

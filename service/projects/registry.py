@@ -1,11 +1,15 @@
 """Which scope a project's memories have: resolved once, for reading and writing alike."""
 
+import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from service.errors import ServiceError
 from service.projects.identity import Identity, Known, scope_of
 from service.store.database import Database, record
 from service.store.queries import load_query
+
+log = logging.getLogger(__name__)
 
 KNOWN_KEYS: Final = load_query(__package__, "known_keys")
 PUT: Final = load_query(__package__, "put")
@@ -36,6 +40,18 @@ async def register(db: Database, agent: str, identity: Identity) -> str:
         name=identity.name, now=now,
     )  # fmt: skip
     return scope
+
+
+async def register_to_tell(db: Database, agent: str, identity: Identity) -> str:
+    """Return the scope as `register` does, also where the store takes nothing: to tell needs none.
+
+    The log says why then. What is written under a scope must be registered.
+    """
+    try:
+        return await register(db, agent, identity)
+    except ServiceError as error:
+        log.warning("a project is not noted: %s", error.logged)
+        return await find_scope(db, agent, identity)
 
 
 class Registered:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from service.field_types import WHOLE, Label, OwnAgent
 from service.projects.project_fields import InBody, InQuery, identity_of
-from service.projects.registry import find_scope, register
+from service.projects.registry import find_scope, register_to_tell
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.session_context.packing import Budget, PackedSection
@@ -125,7 +125,7 @@ async def post_session_context(
     given, so that searches with `new_only` leave it out.
     """
     identity = identity_of(request.project)
-    scope = await register(searcher.db, request.agent, identity) if identity else None
+    scope = await register_to_tell(searcher.db, request.agent, identity) if identity else None
     await refuse_switched_off(searcher.db, request.agent, scope, request.session)
     place, stages, budget = Place(request.agent, scope, request.session), Stages(), request.budget
     told = await tell(searcher, given, place, request.source, budget)

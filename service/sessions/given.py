@@ -123,9 +123,15 @@ class Given:
             await asyncio.gather(*self._behind, return_exceptions=True)
 
     async def lose(self, session: Session) -> None:
-        """Count nothing as known to a session any more: its context was cleared or made short."""
+        """Count nothing as known to a session any more: its context was cleared or made short.
+
+        Where the store takes nothing the log says why, and searches leave out what it lost.
+        """
         await self.settle()
-        await self._db.run(LOSE, agent=session.agent, in_session=session.name)
+        try:
+            await self._db.run(LOSE, agent=session.agent, in_session=session.name)
+        except ServiceError as error:
+            log.warning("what a session lost is not noted: %s", error.logged)
 
     async def keep_forgetting(self, days: int) -> None:
         """Let go of what is older than so many days, every hour; for ever."""

@@ -110,6 +110,38 @@ async def test_below_the_reserve_nothing_is_written_and_everything_is_read(tmp_p
             assert [hit["content"] for hit in found] == ["A pump."]
 
 
+async def test_below_the_reserve_sessions_are_told_what_there_is(tmp_path: Path) -> None:
+    bunny, question = (
+        "The code phrase of the mill is blue bunny.",
+        "What is the mill's code phrase?",
+    )
+    with outer_embeddings() as outer:
+        with running_service(data_dir=tmp_path, embedding_url=outer.url) as service:
+            stored = {"text": bunny, "kind": "decision"}
+            assert service.client.post("/memories", json=stored).status_code == 201
+            for intent in ({"when": ["mill"]}, {"due": "2026-01-01"}):
+                body = {"text": "Ask Mina.", **intent}
+                assert service.client.post("/intents", json=body).status_code == 201
+        with running_service(
+            wait=False, data_dir=tmp_path, embedding_url=outer.url, disk_reserve_mb=10**9,
+            hook_confidence=0.0,
+        ) as service:  # fmt: skip
+            hook = {"cwd": "/srv/new", "prompt": question}
+            for event, source in (
+                ("SessionStart", "startup"), ("SessionStart", "compact"), ("UserPromptSubmit", "")
+            ):  # fmt: skip
+                body = {**hook, "hook_event_name": event, "source": source, "session_id": event}
+                told = service.client.post("/hooks/claude-code", json=body)
+                assert bunny in told.text
+            new = {"project": {"root": "/srv/new"}, "session": "s"}
+            told = service.client.post("/session-context", json=new)
+            assert bunny in told.json()["text"]
+            asked = {"query": question, "session": "s", "new_only": False}
+            found = service.client.post("/search", json=asked).json()
+            assert [hit["content"] for hit in found["results"]] == [bunny]
+            assert found["intents"] == []
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
