@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
+from service.intents.matching import Intent
 from service.records import Memory
 from service.session_context.packing import Budget
 from service.text.context_block import CLOSE, inside, open_mark
@@ -51,6 +52,11 @@ def line_of(memory: Memory) -> str:
     title, text = title_of(memory.title, memory.content), " ".join(memory.content.split())
     told = text if text.startswith(title) else f"{title}: {text}"
     return inside(f"- {_day(memory.occurred_at)} {_short(told)} [{memory.id}]")
+
+
+def line_of_intent(intent: Intent) -> str:
+    """Return what is to be said on one line."""
+    return inside(f"- {' '.join(intent.text.split())}")
 
 
 def fix_lines(text: str, command: str, proven_at: datetime) -> list[str]:

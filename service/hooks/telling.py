@@ -10,8 +10,9 @@ from service.errors import AgentUnknown
 from service.fixes.fixes import find_fix
 from service.fixes.shell import command_of
 from service.hooks.bodies import Hook
-from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line_of
-from service.intents.standing import say
+from service.hooks.replies import FIX, HISTORY, MEMORIES, block, fix_lines, line_of, line_of_intent
+from service.intents.matching import Intent
+from service.intents.standing import find_intents, fire
 from service.kinds import KINDS
 from service.records import Filters, Memory
 from service.search.hybrid import hybrid_search
@@ -20,7 +21,7 @@ from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
 from service.session_context.telling import SUB_AGENT, tell
 from service.sessions.given import Given, Session
-from service.text.context_block import inside, plain
+from service.text.context_block import plain
 from service.working_memory.texts import Place
 
 # Claude Code shows a file instead of what is longer than 10,000 characters.
@@ -96,7 +97,6 @@ async def _memories(turn: Turn) -> str:
     question = turn.hook.prompt[-_MOST_QUESTION:]
     if not question or is_small_talk(question):
         return ""
-    said = await _intents(turn, question)
 
     async def find(without: tuple[str, ...]) -> list[Memory]:
         query = SearchQuery(
@@ -104,19 +104,22 @@ async def _memories(turn: Turn) -> str:
             min_confidence=turn.searcher.settings.hook_confidence, skip_small_talk=True,
             meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
-        return [hit.memory for hit in (await hybrid_search(turn.searcher, query)).hits]
+        try:
+            return [hit.memory for hit in (await hybrid_search(turn.searcher, query)).hits]
+        except AgentUnknown:
+            # It has no memory yet, and may have intents.
+            return []
 
-    return await _once(turn, MEMORIES, find, said)
+    return await _once(turn, MEMORIES, find, await _intents(turn, question))
 
 
-async def _intents(turn: Turn, text: str) -> list[str]:
+async def _intents(turn: Turn, text: str) -> list[Intent]:
     """Return what is to be said as the prompt comes up; told to no sub-agent."""
     if turn.hook.sub_agent is not None:
         return []
     searcher, place = turn.searcher, turn.place
     now = datetime.now(UTC)
-    said = await say(searcher.db, searcher.engine, place.agent, place.scope, text, now)
-    return [inside(f"- {' '.join(one.text.split())}") for one in said]
+    return await find_intents(searcher.db, searcher.engine, place.agent, place.scope, text, now)
 
 
 async def _after_tool(turn: Turn) -> str:
@@ -170,7 +173,7 @@ async def _once(
     turn: Turn,
     frame: str,
     find: Callable[[tuple[str, ...]], Awaitable[list[Memory]]],
-    said: Sequence[str],
+    intents: Sequence[Intent],
 ) -> str:
     """Return a block of what is said and of memories that the session has not yet; noted as given.
 
@@ -178,21 +181,33 @@ async def _once(
     """
     session = _session(turn)
     if session is None:
-        return block(frame, turn.place.agent, [*said, *map(line_of, await find(()))], turn.budget)[
-            0
-        ]
+        return (await _said(turn, frame, await find(()), intents))[0]
     async with turn.given.turn(session):
         # Of what a hook told in part it tells no more another time.
         found = await find(await turn.given.known(session, in_part=True))
-        lines = [*said, *map(line_of, found)]
-        text, fitting = block(frame, turn.place.agent, lines, turn.budget)
-        told = found[: max(0, fitting - len(said))]
+        text, told = await _said(turn, frame, found, intents)
         why, cut = (
             turn.hook.event,
             [one.id for one in told if plain(one.content) not in plain(text)],
         )
         await turn.given.note(session, "hook", [(one, why) for one in told], cut)
     return text
+
+
+async def _said(
+    turn: Turn, frame: str, found: list[Memory], intents: Sequence[Intent]
+) -> tuple[str, list[Memory]]:
+    """Return a block, and its memories; intents count as said if they stand in it, and only then.
+
+    Those that do not fit, or that another answer said meanwhile, are left out of it.
+    """
+    agent, lines = turn.place.agent, list(map(line_of, found))
+    fitting = block(frame, agent, map(line_of_intent, intents), turn.budget)[1]
+    keys = [one.id for one in intents[:fitting]]
+    fired = await fire(turn.searcher.db, agent, keys, datetime.now(UTC))
+    said = [line_of_intent(one) for one in intents if one.id in fired]
+    text, fitting = block(frame, agent, [*said, *lines], turn.budget)
+    return text, found[: max(0, fitting - len(said))]
 
 
 def _session(turn: Turn) -> Session | None:

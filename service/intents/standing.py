@@ -74,16 +74,23 @@ async def due_intents(db: Database, agent: str, scope: str | None, now: datetime
     return sorted(due, key=lambda one: (one.due or now, one.id))
 
 
-async def say(
+async def find_intents(
     db: Database, engine: Engine, agent: str, scope: str | None, text: str, now: datetime
 ) -> list[Intent]:
-    """Return what is to be said as a text comes up, and count it as said."""
+    """Return what is to be said as a text comes up; nothing is counted."""
     standing = await _open(db, agent, scope, now)
     if not any(one.when for one in standing):
         return []
     question = await read_texts(len(text), Question.read, text, None)
     concepts = {concept.id[1] for concept in await engine.concepts_named([agent], question)}
-    found = await read_texts(len(text), coming_up, standing, text, concepts, now)
+    return await read_texts(len(text), coming_up, standing, text, concepts, now)
+
+
+async def say(
+    db: Database, engine: Engine, agent: str, scope: str | None, text: str, now: datetime
+) -> list[Intent]:
+    """Return what is to be said as a text comes up, and count it as said."""
+    found = await find_intents(db, engine, agent, scope, text, now)
     said = await fire(db, agent, [one.id for one in found], now)
     return [one for one in found if one.id in said]
 

@@ -129,6 +129,29 @@ def test_what_is_due_is_told_to_a_session_that_begins(client: httpx.Client, agen
     assert _said(client, agent, "the crane") == []
 
 
+def test_a_hook_uses_up_only_what_it_says(client: httpx.Client, agent: str) -> None:
+    def hook(of: str, **own: object) -> str:
+        body = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Release it?"}
+        answer = client.post("/hooks/codex", json=body | {"graph_memory": {"agent": of, **own}})
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def fired(of: str) -> list[int]:
+        listed = client.get("/intents", params={"agent": of}).json()["intents"]
+        return [one["fired"] for one in listed]
+
+    once: Json = {"when": ["release"], "fires": 1}
+    # Too little room for it; then there is enough.
+    _intend(client, agent, f"Ask Mina. {'And wait. ' * 30}", **once)
+    assert ("Mina" in hook(agent, max_chars=300), fired(agent)) == (False, [0])
+    assert ("Mina" in hook(agent), fired(agent)) == (True, [1])
+    assert "Mina" not in hook(agent)
+    # Of an agent that has no memory.
+    fresh = f"{agent}-fresh"
+    _intend(client, fresh, "Ask Tom.", **once)
+    assert ("Ask Tom." in hook(fresh), fired(fresh)) == (True, [1])
+
+
 def test_nobody_else_s_words_are_said(
     keyed: KeyedService, client: httpx.Client, agent: str
 ) -> None:
