@@ -61,7 +61,8 @@ def line_of_intent(intent: Intent) -> str:
 
 def fix_lines(text: str, command: str, proven_at: datetime) -> list[str]:
     """Return a proven fix: which command passed when, and what was done before."""
-    return [inside(f"- {_day(proven_at)} `{_short(command)}` passed after:"), inside(_short(text))]
+    heading = inside(f"- {_day(proven_at)} `{_short(command)}` passed after:")
+    return [heading, *inside(_short(text)).splitlines()]
 
 
 def _short(text: str) -> str:

@@ -140,15 +140,19 @@ async def _fix(turn: Turn) -> str:
     # Codex does not say whether a command failed: then the very command must be known to have.
     if fix is None or (not tool.failed and fix.command != command_of(tool.command or "").text):
         return ""
-    filters = Filters((place.agent,), project=place.scope or "")
-    session = _session(turn)
-    if session and fix.id in await turn.given.known(session, in_part=True):
+    lines = fix_lines(fix.text, fix.command, fix.proven_at)
+    text, fitting = block(FIX, place.agent, lines, turn.budget)
+    # What passed says nothing without anything that was done before.
+    if not any(line.startswith("- ") for line in lines[1:fitting]):
         return ""
-    text, fitting = block(
-        FIX, place.agent, fix_lines(fix.text, fix.command, fix.proven_at), turn.budget
-    )
-    found = await searcher.engine.fetch([fix.id], filters)
-    if session and fitting:
+    session = _session(turn)
+    if session is None:
+        return text
+    async with turn.given.turn(session):
+        if fix.id in await turn.given.known(session, in_part=True):
+            return ""
+        filters = Filters((place.agent,), project=place.scope or "")
+        found = await searcher.engine.fetch([fix.id], filters)
         cut = [] if plain(fix.text) in plain(text) else [fix.id]
         await turn.given.note(session, "hook", [(one, "fix") for one in found.values()], cut)
     return text

@@ -1,6 +1,7 @@
 """What Claude Code and Codex are told at the turns of their sessions, and what is noted of them."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import httpx
@@ -136,6 +137,30 @@ def test_an_error_that_was_mended_before_is_answered_once_with_the_fix(
         tool_response={"output": FAILURE, "exit_code": 0}, **passed,
     )  # fmt: skip
     assert reply == {}
+
+
+def test_a_fix_is_told_once_to_those_that_ask_at_once_and_not_without_its_deeds(
+    client: httpx.Client,
+) -> None:
+    agent = "fix-at-once"
+    # Deeds of more tokens than a hook may tell.
+    edits = [
+        {"role": "assistant", "tool": "edit", "file_path": f"/{'작업문서관리시스템' * 11}/{n}.py"}
+        for n in range(12)
+    ]
+    client.post("/observe", json={
+        "agent": agent, "session": "before", "client": "generic",
+        "entries": [*SESSION[:3], *edits, *SESSION[5:]], "project": {"root": f"/srv/{agent}"},
+    }).raise_for_status()  # fmt: skip
+    failed = {**FAILED["claude-code"]}
+    event = failed.pop("event")
+    assert hook(client, "claude-code", agent, event, own={"max_chars": 330}, **failed) == {}
+    with ThreadPoolExecutor(8) as several:
+        asked = [
+            several.submit(hook, client, "claude-code", agent, event, **failed) for _ in range(8)
+        ]
+        [fix] = [text for one in asked if (text := told(one.result()))]
+    assert "작업문서관리시스템" in fix
 
 
 @OF_BOTH
