@@ -55,8 +55,10 @@ async def tell(searcher: Searcher, given: Given, place: Place, source: str, budg
     if source in _LOST:
         await given.lose(session)
     async with given.turn(session):
+        now = datetime.now(UTC)
         told = await look(searcher, given, place, source, budget)
-        given.note_behind(session, "session_context", told.memories, told.cut)
+        if told.text:
+            given.note_context(session, told.memories, told.cut, now)
     return await _fired(searcher, place, told)
 
 

@@ -7,9 +7,10 @@ audit is (MEMORY_AUDIT_DAYS), and as little: ids and hashes, no text and no ques
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from service.drafts.ids import digest
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 
 NOTE: Final = load_query(__package__, "note")
 UNCHANGED: Final = load_query(__package__, "unchanged")
+TELL: Final = load_query(__package__, "tell")
 TOLD_AT: Final = load_query(__package__, "told_at")
 LOSE: Final = load_query(__package__, "lose")
 SESSIONS: Final = load_query(__package__, "sessions")
@@ -59,7 +61,7 @@ class Given:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._turns: WeakValueDictionary[Session, asyncio.Lock] = WeakValueDictionary()
-        self._behind: set[asyncio.Task[bool]] = set()
+        self._behind: set[asyncio.Task[None]] = set()
 
     def turn(self, session: Session) -> asyncio.Lock:
         """Return what one answer to a session holds at a time, in this process.
@@ -82,8 +84,8 @@ class Given:
     async def told_at(self, session: Session) -> datetime | None:
         """Return when a session was last told its context; None where it has none."""
         await self.settle()
-        found = await self._db.run(TOLD_AT, agent=session.agent, in_session=session.name)
-        return found[0] if found else None
+        at: datetime | None = await self._db.run(TOLD_AT, id=_context(session))
+        return at
 
     async def note(
         self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]],
@@ -108,14 +110,25 @@ class Given:
             return False
         return True
 
-    def note_behind(
-        self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]],
-        cut: Collection[str],
+    def note_context(
+        self, session: Session, memories: Iterable[tuple[Memory, str]], cut: Collection[str],
+        at: datetime,
     ) -> None:  # fmt: skip
-        """Note it behind the answer: 50 memories take 5 ms. Whoever asks what is known waits."""
-        task = asyncio.create_task(self.note(session, operation, list(memories), cut))
+        """Note that a session was told its context, and what is in it, of a moment.
+
+        Behind the answer: 50 memories take 5 ms. Whoever asks what is known waits.
+        """
+        task = asyncio.create_task(self._note_context(session, list(memories), cut, at))
         self._behind.add(task)
         task.add_done_callback(self._behind.discard)
+
+    async def _note_context(
+        self, session: Session, memories: list[tuple[Memory, str]], cut: Collection[str],
+        at: datetime,
+    ) -> None:  # fmt: skip
+        if await self.note(session, "session_context", memories, cut):
+            with suppress(ServiceError):
+                await self._db.run(TELL, id=_context(session), at=at)
 
     async def settle(self) -> None:
         """Wait until what answers gave is noted."""
@@ -156,6 +169,10 @@ async def sessions_given(
         limit=_MOST_SESSIONS,
     )  # fmt: skip
     return [GivenSession(**{"session": row.pop("in_session"), **row}) for row in rows]
+
+
+def _context(session: Session) -> Any:
+    return record("session_context", [session.agent, session.name])
 
 
 def _row(session: Session, memory: Memory, why: str) -> dict[str, object]:

@@ -357,6 +357,27 @@ def test_a_session_that_resumes_is_told_what_is_new_and_one_that_lost_it_all_of_
     assert [one["session"] for one in lineage["sessions"]] == ["s"]
 
 
+def test_a_session_that_resumes_is_not_told_all_again_whatever_its_context_held(
+    client: httpx.Client, agent: str
+) -> None:
+    own: Json = {"project": APP, "session": "s"}
+    # Nothing of it is a memory.
+    focus = {"agent": agent, "project": APP, "text": "Focus: the harbour."}
+    _sent(client, "PUT", "/working-memory", focus)
+    assert "harbour" in _context(client, agent, **own)["text"]
+    assert _context(client, agent, **own, source="resume")["text"] == ""
+    # Its memory is given by a search since; what came meanwhile is told all the same.
+    _sent(client, "POST", "/decisions", {"agent": agent, "project": APP, "text": "Use cranes."})
+    assert "cranes" in _context(client, agent, **own, source="resume")["text"]
+    asked = {"query": "cranes", "agent": agent, "session": "s", "new_only": False}
+    assert len(_sent(client, "POST", "/search", asked)["results"]) == 1
+    assert _context(client, agent, **own, source="resume")["text"] == ""
+    # It lost all of it, and was told nothing yet.
+    _context(client, agent, **own, source="compact", max_tokens=0)
+    resumed = _context(client, agent, **own, source="resume")["text"]
+    assert ("harbour" in resumed, "cranes" in resumed) == (True, True)
+
+
 def test_fifty_turns_are_given_nothing_twice_and_begin_with_the_same_bytes(
     client: httpx.Client, agent: str
 ) -> None:
