@@ -168,7 +168,7 @@ def _may_be_read(file: Path) -> bool | None:
 
 
 def _say(file: Path, detail: str) -> None:
-    console.print(f"{file}: {detail}", markup=False, highlight=False)
+    console.print(f"{file}: {detail}", markup=False, highlight=False, soft_wrap=True)
 
 
 def stretches(path: Path, start: int = 0) -> Iterator[tuple[int, str, bool]]:
