@@ -1,5 +1,6 @@
 """What a tool has when it is called: a client of the service, where it is called, whom to ask."""
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +38,8 @@ class Asking:
         where = self.where(given)
         project = where.get("project")
         if isinstance(project, dict):
-            where["project"] = project.get("origin") or project.get("root")
+            # All that is known of it: a folder that got a remote later is the project that it was.
+            where["project"] = json.dumps(project, ensure_ascii=False)
         return where
 
 

@@ -15,6 +15,7 @@ class GetArguments(Arguments):
     id: Annotated[str | None, Field(description="The id of a memory.")] = None
     path: Annotated[str | None, Field(description="A document: memory/2026-02-13.md.")] = None
     from_line: Annotated[int, Field(alias="from", ge=1, description="First line, from 1.")] = 1
+    from_character: Annotated[int, Field(ge=0, description="Where in that line, from 0.")] = 0
     lines: Annotated[int | None, Field(ge=1, description="How many. Unset: as many as fit.")] = None
     agent: Agent = None
 
@@ -53,7 +54,8 @@ class MemoryFacts(Answer):
 class Read(Answer):
     """Lines `from_line` to `to_line` of `total_lines`; with more, `next_from` is where they begin.
 
-    `memory` is there where one was asked for, `path` where a document was.
+    Where a line was too long for once that is the same line, from `next_character` on. `memory` is
+    there where one was asked for, `path` where a document was.
     """
 
     text: str
@@ -61,6 +63,7 @@ class Read(Answer):
     to_line: int
     total_lines: int
     next_from: int | None
+    next_character: int
     path: str | None = None
     memory: MemoryFacts | None = None
 
@@ -70,9 +73,10 @@ class Read(Answer):
         if self.memory:
             facts = (self.memory.kind, self.memory.occurred_at[:10], str(self.memory.source))
             about = headed(self.memory.title, facts)
-        more = (
-            f"\n(more from line {self.next_from} of {self.total_lines})" if self.next_from else ""
-        )
+        more = ""
+        if self.next_from:
+            within = f"character {self.next_character} of " if self.next_character else ""
+            more = f"\n(more from {within}line {self.next_from} of {self.total_lines})"
         return f"{about}\n{self.text}{more}"
 
 
@@ -80,7 +84,7 @@ async def memory_get(asking: Asking, given: GetArguments) -> Read:
     """Read one memory whole by its id, or lines of a document by its path.
 
     Searches give both: the id, and the path with lines. Of a long text `next_from` is where it goes
-    on.
+    on, of a long line with `next_character`.
     """
     agent = asking.agent(given.agent)
     if given.path is not None:
@@ -109,15 +113,20 @@ def _piece(
     path: str | None = None,
     memory: MemoryFacts | None = None,
 ) -> Read:
-    """Return as many whole lines as fit; of one line that is too long, its beginning."""
-    fits = text
-    if len(text) > MOST_TEXT_CHARACTERS:
-        end = text.rfind("\n", 0, MOST_TEXT_CHARACTERS)
-        fits = text[: end if end > 0 else MOST_TEXT_CHARACTERS]
+    """Return as many whole lines as fit; of one line that is too long, as much of it as fits."""
+    line, end_of_line, others = text.partition("\n")
+    line = line[given.from_character :]
+    fits, cut_at = line + end_of_line + others, 0
+    if len(line) > MOST_TEXT_CHARACTERS:
+        fits, cut_at = line[:MOST_TEXT_CHARACTERS], given.from_character + MOST_TEXT_CHARACTERS
+    elif len(fits) > MOST_TEXT_CHARACTERS:
+        fits = fits[: fits.rfind("\n", 0, MOST_TEXT_CHARACTERS + 1)]
     # An empty line is one, too; behind the last there is none.
     count = fits.count("\n") + 1 if given.from_line <= total else 0
     last = given.from_line - 1 + count
+    following = last if cut_at else last + 1
     return Read(
         text=fits, from_line=given.from_line, to_line=last, total_lines=total,
-        next_from=last + 1 if last < total else None, path=path, memory=memory,
+        next_from=following if following <= total else None, next_character=cut_at,
+        path=path, memory=memory,
     )  # fmt: skip

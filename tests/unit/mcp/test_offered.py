@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem, Refusal, Unavailable
+from service.client.options import Project
 from service.errors import CannotStart, FieldError
 from service.mcp.failures import told, told_invalid
 from service.mcp.offered.arguments import PlacedArguments
@@ -74,13 +75,17 @@ def test_what_does_not_fit_is_refused_without_its_value(given: dict[str, Any]) -
 
 async def test_where_a_call_is_counts_unless_it_says_another_place() -> None:
     service = Recorded(NOTHING)
-    asking = service.asking(place={"agent": "ann", "project": {"origin": "git@x:a/b.git"}})
+    known: Project = {"origin": "git@x:a/b.git", "root": "/srv/b"}
+    asking = service.asking(place={"agent": "ann", "project": known})
     for given in (
         {}, {"agent": "bob"}, {"project": "app"}, {"scope": "gpu"}, {"session": "s-1"},
     ):  # fmt: skip
         found = await memory_search(asking, SearchArguments(query="crane", **given))
     first, agent, project, scope, session = service.bodies
-    assert (first["agent"], first["project"]) == ("ann", {"origin": "git@x:a/b.git"})
+    assert (first["agent"], first["project"]) == ("ann", known)
+    # A query has one text for all that is known of it.
+    in_query = asking.where_in_query(PlacedArguments())
+    assert json.loads(in_query["project"]) == known
     assert agent["agent"] == "bob"
     assert project["project"] == "app"
     assert "project" not in scope
@@ -89,8 +94,12 @@ async def test_where_a_call_is_counts_unless_it_says_another_place() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 50_000, "\n" * 50_000, ("a line\n" * 10_000)[:-1], "", "one"]
-)
+    "text",
+    [
+        "x" * 50_000, "\n" * 50_000, ("a line\n" * 10_000)[:-1], "", "one", f"\n{'x' * 50_000}\n",
+        f"a\n{'x' * 20_000}\n{'y' * 20_001}\nb",
+    ],
+)  # fmt: skip
 async def test_pieces_of_a_memory_make_it_whole(text: str) -> None:
     source = {"uri": None, "line_start": None, "line_end": None, "ref": None}
     facts: dict[str, Any] = {
@@ -104,15 +113,17 @@ async def test_pieces_of_a_memory_make_it_whole(text: str) -> None:
         "id": "m", "title": "t", "content": text, "source": source, "origin": "agent",
         "trust_tier": "trusted", **facts, **lists,
     }  # fmt: skip
-    asking, start = Recorded(memory).asking(), 1
-    pieces: list[str] = []
-    while start and len(pieces) < 10:
-        read = await memory_get(asking, GetArguments.model_validate({"id": "m", "from": start}))
+    asking, start, whole = Recorded(memory).asking(), {"from": 1}, ""
+    for _ in range(10):
+        read = await memory_get(asking, GetArguments.model_validate({"id": "m", **start}))
         assert len(read.text) <= 20_000
-        pieces.append(read.text)
-        start = read.next_from or 0
-    # Of a line that is too long its beginning is told; all others come back as they are.
-    assert "\n".join(pieces) == (text if "\n" in text else text[:20_000])
+        whole += read.text
+        if read.next_from is None:
+            break
+        start = {"from": read.next_from, "from_character": read.next_character}
+        assert f"line {read.next_from} of" in read.as_text()
+        whole += "" if read.next_character else "\n"
+    assert whole == text
 
 
 async def test_an_address_that_is_no_resource_is_none() -> None:
