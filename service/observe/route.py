@@ -1,10 +1,10 @@
 """The door of /observe: deltas of transcripts come in, what is worth keeping is kept."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from fastapi import APIRouter
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from service.access.caller import caller
 from service.errors import QuotaFull
@@ -24,6 +24,12 @@ router = APIRouter(prefix="/observe", tags=["continuity"], route_class=JsonRoute
 TheObserver = Annotated[Observer, part(Observer)]
 
 
+_BOTH: Final[JsonValue] = {
+    "required": ["entries", "text"],
+    "properties": {"entries": {"type": "array"}, "text": {"type": "string"}},
+}
+
+
 class ObserveRequest(Strict):
     """A stretch of a transcript, as its program wrote it: never a path."""
 
@@ -36,6 +42,7 @@ class ObserveRequest(Strict):
             {"required": ["entries"], "properties": {"entries": {"type": "array"}}},
             {"required": ["text"], "properties": {"text": {"type": "string"}}},
         ],
+        **{"not": _BOTH},
     )  # fmt: skip
 
     session: Label
@@ -61,6 +68,9 @@ class ObserveRequest(Strict):
     def _has_lines(self) -> Self:
         if self.entries is None and self.text is None:
             msg = "gives no lines: send `entries` or `text`"
+            raise ValueError(msg)
+        if self.entries is not None and self.text is not None:
+            msg = "gives lines in two forms: send `entries` or `text`, not both"
             raise ValueError(msg)
         return self
 

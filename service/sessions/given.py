@@ -147,10 +147,10 @@ class Given:
             log.warning("what a session lost is not noted: %s", error.logged)
 
     async def keep_forgetting(self, days: int) -> None:
-        """Let go of what is older than so many days, every hour; for ever."""
+        """Let go of what is older than so many days, now and every hour; for ever."""
         while True:
-            await asyncio.sleep(_FORGOTTEN_SECONDS)
             await self.forget(datetime.now(UTC) - timedelta(days=days))
+            await asyncio.sleep(_FORGOTTEN_SECONDS)
 
     async def forget(self, before: datetime) -> None:
         """Let go of what was given last before a moment."""

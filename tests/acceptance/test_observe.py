@@ -303,6 +303,7 @@ def test_what_is_no_transcript_is_refused_and_what_is_odd_is_counted(
     for wrong in (
         own, own | {"entries": None}, own | {"text": "", "client": "word"},
         own | {"text": "x", "offset": -1}, own | {"text": "x", "path": "/etc/passwd"},
+        own | {"text": "x", "entries": []},
     ):  # fmt: skip
         assert client.post("/observe", json=wrong).status_code == 422
     odd = 'half\n[]\n{"role":"user","text":"\\u0000Never mind."}\n{"role": 7}\n{"role":"user"'
