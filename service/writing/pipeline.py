@@ -210,8 +210,9 @@ async def write_change(
     """
     turn, write_now = pipeline.writing.of(change.agent), partial(_write_current, pipeline)
     written, links = await pipeline.together.write(turn, change, vectors, write_now)
-    embedded = fitting(vectors, change, written)
-    if any(draft.id not in embedded for draft in written.drafts):
+    if change.in_turn is not None:
+        vectors = fitting(vectors, change, written)
+    if any(draft.id not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
     if waits:  # behind the turn: the next change is linked without the index
         await pipeline.db.taken_in()
