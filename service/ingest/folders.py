@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -240,8 +239,12 @@ def _lies_in(path: Path, folders: Sequence[Folder]) -> bool:
 
 def _stored_name(own: str, heads: Counter[str]) -> str | None:
     """Return the name, numbered or not, that most files of a folder are stored under."""
-    is_own = re.compile(rf"{re.escape(own)}(-\d+)?").fullmatch
-    return next((name for name, _ in heads.most_common() if is_own(name)), None)
+    return next((name for name, _ in heads.most_common() if _is_named(name, own)), None)
+
+
+def _is_named(name: str, own: str) -> bool:
+    number = name.removeprefix(f"{own}-")
+    return name == own or (number != name and number.isdecimal())
 
 
 def _free_name(own: str, first: Path, taken: Collection[str]) -> str:

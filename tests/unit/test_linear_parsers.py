@@ -154,7 +154,8 @@ def test_a_reader_takes_as_long_as_its_text(where: str) -> None:
                 return partial(read, first + again * (length // len(again)) + last)
 
             length = most or LENGTH
-            if is_quick(call(length)):
+            # What is bounded is timed as it is, and a machine may be slow for a moment.
+            if any(is_quick(call(length)) for _ in range(4 if most else 1)):
                 continue
             if most or growth(call, length) > MOST_GROWTH:
                 slow.append(start + pump)
