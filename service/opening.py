@@ -47,7 +47,6 @@ from service.store.snapshot_log import forget_snapshot
 from service.store.vector_forms import FORM_OF_ENGINE
 from service.writing.pipeline import Pipeline
 from service.writing.quotas import Quotas
-from service.writing.setting import set_fields
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +161,7 @@ def open_pipeline(
     # Handoffs and summaries say nothing that was taken back, and decisions whose place it had hold
     # again: all that changes in the same transaction.
     revising = partial(revise, budget_tokens=section_tokens)
-    steps: list[Step] = [set_fields, take_back, hold, revising]
+    steps: list[Step] = [take_back, hold, revising]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 

@@ -1,6 +1,6 @@
 """A stored memory with what a change is compared with and linked by; pure."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from service.drafts.chains import Link
 from service.drafts.drafts import Draft
@@ -43,6 +43,11 @@ class StoredMemory(Memory):
 def draft_of_stored(old: StoredMemory) -> Draft:
     """Return a stored memory as a draft that changes nothing."""
     return Draft(**{name: getattr(old, name) for name in _SAME})
+
+
+def keep_time(draft: Draft, old: StoredMemory) -> Draft:
+    """Keep the first time of a memory that has none of its own: a touched file is not news."""
+    return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
 
 
 # Called the same in a stored memory and in a draft.

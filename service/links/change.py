@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 from service.access.errors import Forbidden
 from service.access.origins import UNKNOWN, Provenance, lower_tier, lowest
 from service.drafts.drafts import Draft
-from service.drafts.stored_memory import StoredMemory
+from service.drafts.stored_memory import StoredMemory, keep_time
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
 from service.metadata import KEPT
 from service.records import CONSOLIDATION, DOCUMENT
@@ -75,12 +75,10 @@ class Change:
     `relink` names stored memories whose links are found anew as the dictionary changed. `archive`
     and `unarchive` name memories that leave the answers, or come back. `fresh` names chains that
     have no memory yet: nothing to query for. `regroup` is worked out in the turn, from what is
-    stored then, and gives `regrouped`. `tiers` are trust tiers that stored memories get in the
-    turn, by id; None for what follows from their origin. `moved` are scopes that they get.
-    `in_turn` says from what is stored then what else it is. `audit` is why memories are removed; if
-    for good, their `tombstones` stay, and `cut_documents` lose their text. What another room writes
-    besides comes as `fragments`. `scopes` are those whose memories it may write over or remove;
-    None for all.
+    stored then, and gives `regrouped`. `in_turn` says from what is stored then what else it is.
+    `audit` is why memories are removed; if for good, their `tombstones` stay, and `cut_documents`
+    lose their text. What another room writes besides comes as `fragments`. `scopes` are those whose
+    memories it may write over or remove; None for all.
     """
 
     agent: str
@@ -98,8 +96,6 @@ class Change:
     declared: Declared = NOTHING_DECLARED
     regroup: Regroup | None = None
     regrouped: Regrouped = NOTHING_REGROUPED
-    tiers: Mapping[str, str | None] = field(default_factory=dict)
-    moved: Mapping[str, str] = field(default_factory=dict)
     in_turn: Step | None = None
     audit: str | None = None
     fragments: tuple[Fragment, ...] = ()
@@ -150,5 +146,4 @@ def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
     kept = {name: getattr(old, name) for name in KEPT if name not in draft.said}
     kept["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
     kept["origin"] = lowest((draft.origin, old.origin))
-    kept["occurred_at"] = draft.occurred_at if draft.is_dated else old.occurred_at
-    return replace(draft, **kept)
+    return keep_time(replace(draft, **kept), old)

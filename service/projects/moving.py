@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -13,6 +14,7 @@ from service.projects.registry import find_scope, is_known, register
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
+from service.writing.setting import set_fields
 
 MEMORIES: Final = load_query(__package__, "memories")
 FOCUS: Final = load_query(__package__, "focus")
@@ -59,7 +61,8 @@ async def move(
         for page in _pages(rows):
             if done >= most:
                 break
-            await commit(pipeline, Change(agent, moved=dict.fromkeys(page, target)))
+            setting = partial(set_fields, keys=page, fields_of=lambda _: {"scope": target})
+            await commit(pipeline, Change(agent, in_turn=setting))
             done += len(page)
     before = sources[0] if scope == target and sources else scope
     return Moved(before, target, done, len(rows) - done)

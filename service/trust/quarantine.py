@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
+from service.access.origins import tier_of
+from service.drafts.stored_memory import StoredMemory
 from service.links.change import Change
 from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
+from service.writing.setting import set_fields
 
 SELECT: Final = load_query(__package__, "select")
 
@@ -32,16 +36,19 @@ class Selection:
     key: str | None = None
     since: datetime | None = None
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the parts as queries take them: `$session` is the database's own."""
+        parts = asdict(self) | {"agents": self.agents and list(self.agents)}
+        parts["in_session"] = parts.pop("session")
+        return parts
+
 
 Selected = Mapping[str, Sequence[str]]
 
 
 async def select(db: Database, selection: Selection, *, is_quarantined: bool) -> Selected:
     """Return the ids of memories by agent that are quarantined, or that are not."""
-    params = asdict(selection) | {"agents": selection.agents and list(selection.agents)}
-    # `$session` is the database's own.
-    params["in_session"] = params.pop("session")
-    rows = await db.run(SELECT, **params, is_quarantined=is_quarantined)
+    rows = await db.run(SELECT, **selection.parameters(), is_quarantined=is_quarantined)
     by_agent = groupby(rows, lambda row: str(row["agent"]))
     return {agent: [row["id"] for row in some] for agent, some in by_agent}
 
@@ -52,7 +59,12 @@ async def set_tiers(pipeline: Pipeline, selected: Selected, tier: str | None) ->
     In transactions of 128; summaries of them are told anew in the same ones. Interrupted, what is
     left is selected again.
     """
+
+    def fields_of(old: StoredMemory) -> dict[str, str]:
+        return {"trust_tier": tier or tier_of(old.origin)}
+
     for agent, keys in selected.items():
         for start in range(0, len(keys), _TRANSACTION_MEMORIES):
             page = keys[start : start + _TRANSACTION_MEMORIES]
-            await commit(pipeline, Change(agent, tiers=dict.fromkeys(page, tier)))
+            setting = partial(set_fields, keys=page, fields_of=fields_of)
+            await commit(pipeline, Change(agent, in_turn=setting))

@@ -1,6 +1,6 @@
 """Working memories and intents under quarantine: every session is told them unasked."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
@@ -26,12 +26,10 @@ async def select_standing(db: Database, selection: Selection, *, is_quarantined:
 
     Neither has a source: of a selection by one there is nothing.
     """
-    params = asdict(selection) | {"agents": selection.agents and list(selection.agents)}
-    params["in_session"] = params.pop("session")
+    params = selection.parameters()
     if params.pop("source") is not None:
         return Standing([], [])
-    found = await db.run(STANDING, **params, is_quarantined=is_quarantined)
-    return Standing(**found)
+    return Standing(**await db.run(STANDING, **params, is_quarantined=is_quarantined))
 
 
 async def set_standing(db: Database, standing: Standing, tier: str | None) -> None:

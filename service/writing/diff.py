@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
-from service.drafts.stored_memory import StoredMemory
+from service.drafts.stored_memory import StoredMemory, keep_time
 from service.links import stored
 from service.metadata import KEPT, MAKE_VERSION
 from service.records import QUARANTINED
@@ -116,11 +116,6 @@ def _kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:
 def tier_after(old: StoredMemory, origin: Origin) -> str:
     """Return the trust tier of a memory that has another origin now: what was set stays."""
     return tier_of(origin) if old.trust_tier == tier_of(old.origin) else old.trust_tier
-
-
-def keep_time(draft: Draft, old: StoredMemory) -> Draft:
-    """Keep the first time of a memory that has none of its own: a touched file is not news."""
-    return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
 
 
 def differs(draft: Draft, old: StoredMemory) -> bool:

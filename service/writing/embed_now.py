@@ -53,7 +53,7 @@ def fitting(vectors: Mapping[str, Vector], planned: Change, change: Change) -> M
     others = {
         draft.id
         for draft in change.drafts
-        if embedded.get(draft.id, draft.content_hash) != draft.content_hash
+        if draft.id in vectors and embedded.get(draft.id, draft.content_hash) != draft.content_hash
     }
     return {key: vector for key, vector in vectors.items() if key not in others}
 
