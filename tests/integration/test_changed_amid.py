@@ -1,5 +1,6 @@
 """What others write to a memory between its being read by a writer and its being written stays."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from service.access.caller import LOCAL, Caller, called_by
+from service.access.errors import Forbidden
 from service.errors import MemoryNotFound
 from service.memories import changing
 from service.memories.changing import change_memory
@@ -15,6 +18,7 @@ from service.memories.storing import find, remove, store
 from service.records import QUARANTINED, Memory
 from service.trust.quarantine import set_tiers
 from service.writing import pipeline, pushes
+from service.writing.together import _group
 from tests.integration.test_written_amid import once_before
 from tests.stores.open_store import START, OpenStore, open_store
 
@@ -201,3 +205,49 @@ async def test_who_changes_what_a_document_says_is_told_that_it_says_so_again(
         await world.read("a.md", "# Bells\n\nA bell rings.\n\n# Oil\n\nThe crane needs grease.\n")
         memory = await found(world, key)
         assert (memory.tags, memory.pinned) == ((), True)
+
+
+NARROWED = Caller(key="k", scopes=frozenset({"read", "write"}), memory_scopes=("harbour",))
+
+
+async def test_what_came_into_another_scope_meanwhile_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A narrowed key looks before its turn; in it, it may not be its memory any more."""
+    async with open_store(tmp_path) as world:
+        key, _ = await push(world, "A bell rings.", scope="harbour")
+
+        async def moved() -> None:
+            with called_by(LOCAL):
+                await change(world, key, scope="zoo")
+
+        with called_by(NARROWED):
+            once_before(monkeypatch, pushes, "commit_embedded", moved)
+            with pytest.raises(Forbidden):
+                await push(world, "A second bell rings.", scope="harbour")
+        memory = await found(world, key)
+        assert (memory.content, memory.scope) == ("A bell rings.", "zoo")
+
+
+async def test_pushes_of_keys_for_different_scopes_are_not_written_as_one(tmp_path: Path) -> None:
+    """What one of them may not write over another may: together nobody could tell."""
+    async with open_store(tmp_path) as world:
+        [others], _ = await store(world.pipeline, [Pushed("A zebra.", scope="zoo")])
+
+        async def send(who: Caller, text: str) -> str:
+            with called_by(who):
+                pushed = Pushed(text, source_ref=text, scope="harbour")
+                [key], _ = await store(world.pipeline, [pushed])
+                return key
+
+        async with world.pipeline.writing.of("main"):
+            senders = (LOCAL, NARROWED, LOCAL, NARROWED)
+            waiting = [
+                asyncio.create_task(send(one, f"Bell {n}.")) for n, one in enumerate(senders)
+            ]
+            while len(world.pipeline.together._lines.get("main", ())) < len(senders):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            line = world.pipeline.together._lines["main"]
+            assert [len(_group(one, line)) for one in line] == [2, 2, 2, 2]
+        keys = await asyncio.gather(*waiting)
+        assert set(await world.ids()) == {*keys, others}
