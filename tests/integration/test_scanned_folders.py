@@ -51,19 +51,19 @@ async def notes(tmp_path: Path) -> AsyncIterator[Notes]:
 async def test_a_folder_that_lost_all_its_files_removes_nothing(
     notes: Notes, paths: tuple[str, ...]
 ) -> None:
-    for name in ("notes/a.md", "notes/day/b.md", "work/c.md"):
+    for name in ("notes/a.md", "notes/day/b.md", "office/c.md"):
         notes.write(name)
-    await notes.scan("notes", "work")
+    await notes.scan("notes", "office")
     (notes.place / "notes").rename(notes.place / "disk")
     (notes.place / "notes" / "lost+found").mkdir(parents=True)
-    (notes.place / "work" / "c.md").rename(notes.place / "work" / "d.md")
-    counts = await notes.scan("notes", "work", paths=paths)
+    (notes.place / "office" / "c.md").rename(notes.place / "office" / "d.md")
+    counts = await notes.scan("notes", "office", paths=paths)
     [failure] = counts.failed
     assert failure.source == str(notes.place / "notes")
     assert "not mounted" in failure.detail
     assert set(await notes.uris()) >= {"a.md", "day/b.md"}
-    await notes.scan("notes", "work")
-    assert await notes.uris() == ["a.md", "day/b.md", "work/d.md"]
+    await notes.scan("notes", "office")
+    assert await notes.uris() == ["a.md", "day/b.md", "office/d.md"]
 
 
 async def test_a_file_in_it_says_that_a_folder_was_emptied(notes: Notes) -> None:
@@ -134,38 +134,38 @@ async def test_a_configured_folder_that_is_closed_is_told_once(
 
 async def test_a_second_folder_keeps_its_name_whatever_the_first_holds(notes: Notes) -> None:
     notes.write("notes/a.md")
-    notes.write("work/b.md", "An owl.")
-    await notes.scan("notes", "work")
-    notes.write("notes/work/b.md", "A rook.")
-    counts = await notes.scan("notes", "work")
+    notes.write("office/b.md", "An owl.")
+    await notes.scan("notes", "office")
+    notes.write("notes/office/b.md", "A rook.")
+    counts = await notes.scan("notes", "office")
     [failure] = counts.failed
-    assert failure.source == "work/b.md"
+    assert failure.source == "office/b.md"
     assert "another configured folder" in failure.detail
     assert (counts.created, counts.updated, counts.removed) == (0, 0, 0)
-    (notes.place / "work").rename(notes.place / "away")
-    assert (await notes.scan("notes", "work")).updated == 0
-    assert await notes.opened.ask("SELECT VALUE text FROM document WHERE uri = 'work/b.md'") == [
+    (notes.place / "office").rename(notes.place / "away")
+    assert (await notes.scan("notes", "office")).updated == 0
+    assert await notes.opened.ask("SELECT VALUE text FROM document WHERE uri = 'office/b.md'") == [
         "# b\n\nAn owl.\n"
     ]
 
 
 async def test_a_numbered_name_stays_while_the_first_folder_is_away(notes: Notes) -> None:
-    notes.write("notes/work/b.md", "A rook.")
-    notes.write("work/b.md", "An owl.")
-    await notes.scan("notes", "work")
+    notes.write("notes/office/b.md", "A rook.")
+    notes.write("office/b.md", "An owl.")
+    await notes.scan("notes", "office")
     (notes.place / "notes").rename(notes.place / "away")
     for _ in range(2):
-        counts = await notes.scan("notes", "work")
+        counts = await notes.scan("notes", "office")
         assert (counts.created, counts.updated, counts.removed) == (0, 0, 0)
-    assert await notes.uris() == ["work-2/b.md", "work/b.md"]
+    assert await notes.uris() == ["office-2/b.md", "office/b.md"]
 
 
 async def test_a_subfolder_that_becomes_a_folder_keeps_its_names(notes: Notes) -> None:
     notes.write("notes/a.md")
-    notes.write("notes/work/b.md")
+    notes.write("notes/office/b.md")
     await notes.scan("notes")
     before = await notes.opened.ids()
-    (notes.place / "notes" / "work").rename(notes.place / "work")
-    assert (await notes.scan("notes", "work")).removed == 0
-    assert await notes.uris() == ["a.md", "work/b.md"]
+    (notes.place / "notes" / "office").rename(notes.place / "office")
+    assert (await notes.scan("notes", "office")).removed == 0
+    assert await notes.uris() == ["a.md", "office/b.md"]
     assert await notes.opened.ids() == before
