@@ -190,10 +190,8 @@ async def _once(
         # Of what a hook told in part it tells no more another time.
         found = await find(await turn.given.known(session, in_part=True))
         text, told = await _said(turn, frame, found, intents)
-        why, cut = (
-            turn.hook.event,
-            [one.id for one in told if plain(one.content) not in plain(text)],
-        )
+        cut = [one.id for one in told if plain(one.content) not in plain(text)]
+        why = turn.hook.event
         await turn.given.note(session, "hook", [(one, why) for one in told], cut)
     return text
 

@@ -82,14 +82,7 @@ async def append(
     Two that append at once are both there. Raises TextRefused, and InvalidRequest for what would
     become too long.
     """
-    before = await read(db, place)
     part = f"## [{datetime.now(UTC):%Y-%m-%d %H:%M}]\n{text.strip()}"
-    if before and len(before.text) + len(part) > MOST_CHARACTERS:
-        msg = (
-            f"/text: the working memory has {len(before.text):,} of {MOST_CHARACTERS:,} characters "
-            "already: set a shorter one with PUT, or clear it with DELETE."
-        )
-        raise InvalidRequest(msg)
     return await _write(db, sanitiser, APPEND, place, part, sender)
 
 
@@ -121,6 +114,11 @@ async def _write(
     }  # fmt: skip
     if query is APPEND:
         lower = (*ORIGINS[: ORIGINS.index(sender.origin)], *TIERS[: TIERS.index(tier)])
-        params["lower"] = list(lower)
-    await db.run(query, **params)
+        params |= {"lower": list(lower), "most": MOST_CHARACTERS}
+    if await db.run(query, **params) is False:
+        msg = (
+            f"/text: with it the working memory had more than {MOST_CHARACTERS:,} characters: set "
+            "a shorter one with PUT, or clear it with DELETE."
+        )
+        raise InvalidRequest(msg)
     return screened.warnings

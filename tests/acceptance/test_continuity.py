@@ -246,6 +246,24 @@ def test_working_memory_is_bounded_and_screened(client: httpx.Client, agent: str
     assert len(_read(client, "/working-memory", agent=agent)["text"]) == 199_990
 
 
+def test_those_that_add_at_once_do_not_pass_the_bound(keyed: KeyedService, agent: str) -> None:
+    with keyed.client() as client:
+        _sent(client, "PUT", "/working-memory", {"agent": agent, "text": "a" * 199_800})
+
+    def add(_: int) -> int:
+        with keyed.client() as client:
+            body = {"agent": agent, "text": "b" * 50}
+            return client.patch("/working-memory", json=body).status_code
+
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        codes = list(threads.map(add, range(8)))
+    with keyed.client() as client:
+        text = _read(client, "/working-memory", agent=agent)["text"]
+    assert len(text) <= 200_000
+    assert codes.count(200) == text.count("b" * 50) == 2
+    assert codes.count(422) == 6
+
+
 def test_the_context_has_its_order_and_the_same_bytes(client: httpx.Client, agent: str) -> None:
     _work(client, agent, APP)
     for number in range(20):
