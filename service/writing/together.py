@@ -1,4 +1,4 @@
-"""Pushes that wait for one agent's turn at the same time: written as one change.
+"""Pushes, or changes of memories, that wait for one agent's turn at a time: written as one change.
 
 A transaction of five memories costs little more than one of a single memory, and every step of it
 waits for the event loop: beside 16 readers single pushes came to 8 a second.
@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from service.errors import ServiceError
 from service.links.change import Change
 from service.links.links import Links
 from service.records import Vector
+from service.store.database import Database
 
 Written = tuple[Change, Links]
 Write = Callable[[Change, Mapping[str, Vector]], Awaitable[Written]]
@@ -32,7 +34,7 @@ class _Waiting:
 
 
 class Together:
-    """Who waits to push for which agent."""
+    """Who waits to write memories for which agent."""
 
     def __init__(self) -> None:
         self._lines: dict[str, list[_Waiting]] = {}
@@ -47,7 +49,7 @@ class Together:
         """
         mine = _Waiting(change, vectors)
         line = self._lines.setdefault(change.agent, [])
-        if _is_push(change):
+        if _only_writes(change):
             line.append(mine)
         try:
             async with turn:
@@ -62,28 +64,33 @@ class Together:
                 del self._lines[change.agent]
 
 
-def _is_push(change: Change) -> bool:
-    """Say whether a change does nothing but write memories."""
-    rest = replace(change, drafts=(), replaced={}, scopes=None)
+def _only_writes(change: Change) -> bool:
+    """Say whether a change does nothing but write memories that it names before its turn."""
+    rest = replace(change, drafts=(), replaced={}, scopes=None, in_turn=None)
     return bool(change.drafts) and rest == Change(change.agent)
 
 
 def _group(mine: _Waiting, line: Sequence[_Waiting]) -> list[_Waiting]:
     """Return the one whose turn it is and those in line that fit: no memory stands in two.
 
-    Those of keys for other scopes do not: what one may not write over another may.
+    Those of keys for other scopes do not: what one may not write over another may. Nor do pushes
+    with what says in its turn what it is (`Change.compared`).
     """
     if mine not in line:
         return [mine]
     group, keys = [mine], {draft.id for draft in mine.change.drafts}
     for one in line:
         others = {draft.id for draft in one.change.drafts}
-        if one is mine or one.change.scopes != mine.change.scopes:
+        if one is mine or _kind(one.change) != _kind(mine.change):
             continue
         if keys.isdisjoint(others) and len(keys | others) <= _MOST_MEMORIES:
             group.append(one)
             keys |= others
     return group
+
+
+def _kind(change: Change) -> tuple[frozenset[str] | None, bool]:
+    return change.scopes, change.in_turn is None
 
 
 async def _write_group(group: Sequence[_Waiting], line: list[_Waiting], write: Write) -> None:
@@ -93,11 +100,18 @@ async def _write_group(group: Sequence[_Waiting], line: list[_Waiting], write: W
         group[0].change,
         drafts=tuple(draft for one in group for draft in one.change.drafts),
         replaced={key: old for one in group for key, old in one.change.replaced.items()},
+        in_turn=partial(_in_turn, group) if group[0].change.in_turn else None,
     )
     vectors = {key: vector for one in group for key, vector in one.vectors.items()}
     written, links = await write(whole, vectors)
     for one in group:
         one.written = _share(written, one.change), links
+
+
+async def _in_turn(group: Sequence[_Waiting], db: Database, whole: Change) -> Change:
+    """Return a group's change with the drafts that each makes in the turn."""
+    said = [await one.change.in_turn(db, one.change) for one in group if one.change.in_turn]
+    return replace(whole, drafts=tuple(draft for one in said for draft in one.drafts))
 
 
 def _share(written: Change, change: Change) -> Change:

@@ -1,16 +1,19 @@
-"""Pushes that wait for one turn are written as one change; nobody's failure is another's."""
+"""What waits for one turn to write memories is one change; nobody's failure is another's."""
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.errors import QueryFailed
+from service.errors import MemoryNotFound, QueryFailed
 from service.links.change import Change
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import draft_of
+from service.memories.storing import draft_of, find, remove
+from service.store.database import Database
 from service.writing.pipeline import Pipeline
 from service.writing.together import Together, Written
 from tests.stores.open_store import OpenStore, open_store
@@ -81,6 +84,17 @@ async def test_what_does_more_than_push_is_written_alone() -> None:
     assert writer.given == [["one", "two"], []]
 
 
+async def test_what_says_in_its_turn_what_it_is_is_not_written_with_pushes() -> None:
+    async def as_planned(_: Database, change: Change) -> Change:
+        return change
+
+    writer = Writer()
+    later = [replace(push(ref, ref), in_turn=as_planned) for ref in "xy"]
+    told = await writer.push_all(push("a", "a"), later[0], push("b", "b"), later[1])
+    assert writer.given == [["a", "b"], ["x", "y"]]
+    assert told == [["a"], ["x"], ["b"], ["y"]]
+
+
 async def test_who_gives_up_waiting_is_not_written() -> None:
     writer = Writer()
     async with writer.turn:
@@ -137,4 +151,38 @@ async def test_pushes_of_one_moment_leave_what_pushes_in_turn_leave(tmp_path: Pa
         }
         assert [len(found) for found in told["main"]] == [12, 11]
         assert told["main"][0] == told["in-turn"][0]
+        assert await opened.complaints() == []
+
+
+async def test_changes_of_one_moment_are_written_together_and_each_holds(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        keys = await opened.push(*[f"Pump {number} runs." for number in range(9)])
+        memories = [await find(opened.db, ["main"], key) for key in keys]
+        before = await _writes(opened.pipeline)
+        await asyncio.gather(
+            *[change_memory(opened.pipeline, one, {"tags": ["pump"]}) for one in memories],
+            *[change_memory(opened.pipeline, one, {"importance": 0.9}) for one in memories],
+        )
+        assert await _writes(opened.pipeline) - before < len(keys)
+        now = [await find(opened.db, ["main"], key) for key in keys]
+        assert [(one.tags, one.importance) for one in now] == [(("pump",), 0.9)] * len(keys)
+        assert await opened.complaints() == []
+
+
+async def test_a_change_of_what_is_deleted_amid_harms_no_other(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        keys = await opened.push(*[f"Pump {number} runs." for number in range(4)])
+        memories = [await find(opened.db, ["main"], key) for key in keys]
+        async with opened.pipeline.writing.of("main"):
+            removal = asyncio.create_task(remove(opened.pipeline, "main", keys[0]))
+            await asyncio.sleep(0.05)  # it is the first in line
+            changes = [
+                asyncio.create_task(change_memory(opened.pipeline, one, {"importance": 0.9}))
+                for one in memories
+            ]
+            await asyncio.sleep(0.05)
+        await removal
+        told = await asyncio.gather(*changes, return_exceptions=True)
+        assert isinstance(told[0], MemoryNotFound)
+        assert told[1:] == [()] * 3
         assert await opened.complaints() == []
