@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Final, Generic, TypeVar
 
+Key = TypeVar("Key")
 Made = TypeVar("Made")
 
 # No word is longer; hashes, addresses and what an attacker sends are, and seldom come again.
@@ -28,12 +29,18 @@ def cached_bytes() -> int:
     return sum(held() for held in _CACHES.values())
 
 
-def cached_by_text(make: Callable[[str], Made]) -> Callable[[str], Made]:
-    """Cache a function of one text, for the time of its way in: it is read again and again.
+def cached_by_text(
+    entries: int = _TEXTS,
+) -> Callable[[Callable[[str], Made]], Callable[[str], Made]]:
+    """Cache a function of one text that is read again and again; what it gives is not changed.
 
-    What it gives must not be changed.
+    By default for the time of its way in.
     """
-    return _cached(make, _TEXTS, LONGEST_CACHED_TEXT, _TEXT_BYTES)
+
+    def cached(make: Callable[[str], Made]) -> Callable[[str], Made]:
+        return _cached(make, entries, LONGEST_CACHED_TEXT, _TEXT_BYTES)
+
+    return cached
 
 
 def cached_by_word(entries: int) -> Callable[[Callable[[str], Made]], Callable[[str], Made]]:
@@ -48,26 +55,41 @@ def cached_by_word(entries: int) -> Callable[[Callable[[str], Made]], Callable[[
     return cached
 
 
-class WordTable(dict[str, Made], Generic[Made]):
-    """What is made of each word, as a lookup that never fails: a sixth of the time of a cache.
+class Table(dict[Key, Made], Generic[Key, Made]):
+    """What is made of each key, as a lookup that never fails: a sixth of the time of a cache.
 
-    For words that come by the thousand. Any thread may look; when full all are forgotten. The two
-    there are hold 65,536 entries at most: by estimate some 26 MB.
+    Any thread may look; when full all are forgotten. What `is_short` denies never stays.
     """
 
-    def __init__(self, make: Callable[[str], Made], entries: int) -> None:
+    def __init__(
+        self, make: Callable[[Key], Made], entries: int, entry_bytes: int,
+        is_short: Callable[[Key, Made], bool],
+    ) -> None:  # fmt: skip
         super().__init__()
         self._make = make
         self._entries = entries
-        _CACHES[f"{make.__module__}.{make.__qualname__}"] = lambda: len(self) * _ENTRY_BYTES
+        self._is_short = is_short
+        _CACHES[f"{make.__module__}.{make.__qualname__}"] = lambda: len(self) * entry_bytes
 
-    def __missing__(self, word: str) -> Made:
-        made = self._make(word)
+    def __missing__(self, key: Key) -> Made:
+        made = self._make(key)
         if len(self) >= self._entries:
             self.clear()
-        if len(word) <= LONGEST_CACHED_CHARACTERS:
-            self[word] = made
+        if self._is_short(key, made):
+            self[key] = made
         return made
+
+
+class WordTable(Table[str, Made]):
+    """A table for words that come by the thousand.
+
+    The two there are hold 65,536 entries at most: by estimate some 26 MB.
+    """
+
+    def __init__(self, make: Callable[[str], Made], entries: int) -> None:
+        super().__init__(
+            make, entries, _ENTRY_BYTES, lambda word, _: len(word) <= LONGEST_CACHED_CHARACTERS
+        )
 
 
 def _cached(

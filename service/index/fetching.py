@@ -1,6 +1,6 @@
 """The memories of a ranking, for whoever has found which ones matter."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -27,15 +27,17 @@ async def fetch_first(
     filters: Filters,
     limit: int,
     also: Iterable[str] = (),
+    known: Mapping[str, Memory] | None = None,
 ) -> tuple[list[str], dict[str, Memory]]:
     """Return the first `limit` ids of a ranking that pass the filters now, and what was fetched.
 
     The store has the last word: a memory that was moved, archived or removed a moment ago is
     passed over for the next one, and so is one that must not be shown without it. Fetched by id
-    is what passes of the wanted memories, those they need, those beside them, and `also`.
+    is what passes of the wanted memories, those they need, those beside them, and `also`; what is
+    `known`, having been fetched for the same answer, is not fetched again.
     """
     chosen: list[str] = []
-    memories: dict[str, Memory] = {}
+    memories: dict[str, Memory] = dict(known or {})
     rest, size, more = iter(ranking), limit, set(also)
     while len(chosen) < limit and (part := list(islice(rest, size))):
         named = more.union(*((one.id, *one.through) for one in part))

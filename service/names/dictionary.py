@@ -31,7 +31,7 @@ _FEWEST_LETTERS: Final = 2
 _SPELLING_BYTES: Final = 140
 
 
-@cached_by_text
+@cached_by_text()
 def pieces(text: str) -> list[tuple[list[str], list[str]]]:
     """Return the tokens of each piece of a text, and their spellings."""
     pieces = map(tokens_of, _PIECES.split(text))

@@ -54,7 +54,7 @@ _MOST_IDENTIFIERS: Final = 64
 _MOST_PARTICLES: Final = 2
 
 
-@cached_by_text
+@cached_by_text()
 def proper_names(text: str) -> dict[str, Name]:
     """Return the proper nouns of `text` by slug: runs of capitalised words, and identifiers.
 

@@ -59,7 +59,7 @@ def fold(text: str) -> str:
     )
 
 
-@cached_by_text
+@cached_by_text()
 def index_words(text: str) -> str:
     """Return the words to index for `text`, in its order, separated by blanks."""
     return _words(text)

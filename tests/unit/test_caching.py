@@ -31,7 +31,7 @@ def test_words_stay_and_long_texts_do_not() -> None:
 def test_texts_stay_for_a_while_and_very_long_ones_do_not() -> None:
     asked = list[int]()
 
-    @cached_by_text
+    @cached_by_text()
     def count(text: str) -> int:
         asked.append(len(text))
         return len(text.split())

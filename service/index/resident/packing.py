@@ -8,6 +8,7 @@ from typing import Any, Final, get_type_hints
 
 import orjson
 
+from service.caching import LONGEST_CACHED_TEXT, Table
 from service.records import Memory
 
 # A row has its key apart; the others lie one after the other.
@@ -42,9 +43,18 @@ def pack(row: Mapping[str, Any]) -> Packed | None:
 
 
 def unpack(key: str, packed: Packed | None) -> Memory:
-    """Return the memory of a key; raises what UNFIT lists for what makes none."""
+    """Return the memory of a key; raises what UNFIT lists for what makes none.
+
+    What was unpacked a while ago is at hand: a session's context is of the same memories as the
+    last one's, and what it has is compared with each answer that shall be new to it.
+    """
     if packed is None:
         raise ValueError(key)
+    return _UNPACKED[key, packed]
+
+
+def _unpack(key_and_packed: tuple[str, Packed]) -> Memory:
+    key, packed = key_and_packed
     values = orjson.loads(zlib.decompressobj(zdict=_KNOWN).decompress(packed))
     row = dict(zip(_NAMES, values, strict=True))
     for name in _MOMENTS:
@@ -52,3 +62,12 @@ def unpack(key: str, packed: Packed | None) -> Memory:
             row[name] = datetime.fromisoformat(row[name])
     row["id"] = key
     return Memory.from_row(row)
+
+
+def _is_short(_: tuple[str, Packed], memory: Memory) -> bool:
+    return len(memory.content) <= LONGEST_CACHED_TEXT
+
+
+# Of 400 characters; of 2,000 twice as much.
+_MEMORY_BYTES: Final = 3_000
+_UNPACKED: Final = Table(_unpack, 1024, _MEMORY_BYTES, _is_short)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from service.caching import cached_by_text
 from service.records import Memory
 from service.search.fusion.ranked import Ranked
 
@@ -36,32 +37,47 @@ class _Text:
         return self._shingles
 
 
-def without_duplicates(hits: Sequence[Ranked], told: Iterable[Memory] = ()) -> list[Ranked]:
-    """Return the hits that say something new, in their order; `told` is known to whoever asks.
+class Repetitions:
+    """What whoever asks was `told`, and what is said twice of hits; each text is read once."""
 
-    A hit is left out if its title and text equal those of a better one but for case and blanks,
-    or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
-    Broder's containment (1997) over runs of three words. So a copy with another date, port or
-    name stays, and a text of fewer than eight words goes only when it is equal. A summary hides
-    none of its sources: whoever asks for archived memories wants these.
-    """
-    kept: list[Ranked] = []
-    texts = {memory.id: _text_of(memory) for memory in told}
-    seen = {text.words for text in texts.values()}
-    for hit in hits:
-        memory, text = hit.memory, _text_of(hit.memory)
-        others = (one for key, one in texts.items() if key != memory.consolidated_into)
-        if text.words in seen or _is_repeated(text, others):
-            continue
-        seen.add(text.words)
-        texts[memory.id] = text
-        kept.append(hit)
-    return kept
+    def __init__(self, told: Iterable[Memory] = ()) -> None:
+        self._told = tuple(told)
+        self.told_characters = sum(len(memory.content) for memory in self._told)
+        self._read: dict[str, _Text] = {}
+
+    def removed_from(self, hits: Sequence[Ranked]) -> list[Ranked]:
+        """Return the hits that say something new, in their order.
+
+        A hit is left out if its title and text equal those of a better one but for case and blanks,
+        or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
+        Broder's containment (1997) over runs of three words. So a copy with another date, port or
+        name stays, and a text of fewer than eight words goes only when it is equal. A summary hides
+        none of its sources: whoever asks for archived memories wants these.
+        """
+        kept: list[Ranked] = []
+        texts = {memory.id: self._text_of(memory) for memory in self._told}
+        seen = {text.words for text in texts.values()}
+        for hit in hits:
+            memory, text = hit.memory, self._text_of(hit.memory)
+            others = (one for key, one in texts.items() if key != memory.consolidated_into)
+            if text.words in seen or _is_repeated(text, others):
+                continue
+            seen.add(text.words)
+            texts[memory.id] = text
+            kept.append(hit)
+        return kept
+
+    def _text_of(self, memory: Memory) -> _Text:
+        if memory.id not in self._read:
+            said = f"{memory.title}\n{memory.content}"
+            self._read[memory.id] = _Text(*_words_and_marks(said))
+        return self._read[memory.id]
 
 
-def _text_of(memory: Memory) -> _Text:
-    text = f"{memory.title}\n{memory.content}"
-    return _Text(tuple(text.lower().split()), frozenset(_MARK.findall(text)))
+# What a few sessions have is compared at each of their questions.
+@cached_by_text(1024)
+def _words_and_marks(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    return tuple(text.lower().split()), frozenset(_MARK.findall(text))
 
 
 def _is_repeated(text: _Text, better: Iterable[_Text]) -> bool:

@@ -11,7 +11,7 @@ from service.inference.reranker import Reranker, RerankFailed
 from service.records import Filters, Memory
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused
-from service.search.refine.duplicates import without_duplicates
+from service.search.refine.duplicates import Repetitions
 from service.search.refine.mmr import diversified
 from service.search.refine.recency import by_recency
 from service.search.refine.rerank import blended, clipped, document_of
@@ -76,17 +76,21 @@ class Refiner:
     ) -> tuple[list[Ranked], Mapping[str, Memory]]:
         """Fetch until there are enough hits that say different things, or no more."""
         fused = {hit.id: hit for hit in ranking}
-        depth, told = self._depth(), await self._told()
+        depth, repetitions = self._depth(), Repetitions(await self._told())
+        memories: dict[str, Memory] = {}
         while True:
             wanted = (Wanted(hit.id, beside=hit.seed) for hit in ranking)
             with self.stages.measured("fetch"):
-                keys, memories = await fetch_first(self.engine, wanted, self.filters, depth)
+                keys, memories = await fetch_first(
+                    self.engine, wanted, self.filters, depth, known=memories
+                )
             with self.stages.measured("refine"):
                 fetched = self._by_recency([Ranked(memories[key], fused[key]) for key in keys])
                 hits = fetched
                 if self._hides_duplicates:
                     characters = sum(len(hit.memory.content) for hit in fetched)
-                    hits = await read_texts(characters // 10, without_duplicates, fetched, told)
+                    characters += repetitions.told_characters
+                    hits = await read_texts(characters // 10, repetitions.removed_from, fetched)
             if len(hits) >= self.limit or len(keys) < depth:
                 self.stages.counts["duplicates"] = len(fetched) - len(hits)
                 return hits, memories

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from service.caching import cached_bytes
 from service.index.resident.packed_memories import PackedMemories
 from service.index.resident.packing import UNFIT, Packed, pack, unpack
 
@@ -42,6 +43,18 @@ def test_a_row_comes_back_as_it_was() -> None:
 def test_what_makes_no_memory_is_told(packed: Packed | None) -> None:
     with pytest.raises(UNFIT):
         unpack("key", packed)
+
+
+def test_what_was_unpacked_is_at_hand_for_as_long_as_it_says_the_same() -> None:
+    first, other = packed_of("The tide."), packed_of("The ebb.")
+    assert unpack("key", first) is unpack("key", bytes(bytearray(first)))
+    assert unpack("key", other).content == "The ebb."
+    assert unpack("else", first).id == "else"
+    long = packed_of("tide " * 1000)
+    before = cached_bytes()
+    assert unpack("long", long) == unpack("long", long)
+    assert unpack("long", long) is not unpack("long", long)
+    assert cached_bytes() == before
 
 
 def test_what_json_cannot_say_is_not_packed() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.records import Memory
 from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused
-from service.search.refine.duplicates import without_duplicates
+from service.search.refine.duplicates import Repetitions
 
 _AT = datetime(2026, 2, 13, tzinfo=UTC)
 _LONG = (
@@ -34,7 +34,7 @@ def _hits(*texts: str, titles: tuple[str, ...] = ()) -> list[Ranked]:
 
 
 def _kept(hits: list[Ranked]) -> list[int]:
-    return [int(hit.memory.id) for hit in without_duplicates(hits)]
+    return [int(hit.memory.id) for hit in Repetitions().removed_from(hits)]
 
 
 def test_equal_texts_are_told_once_and_the_better_one_stays() -> None:
@@ -73,7 +73,7 @@ def test_dates_ports_and_names_tell_copies_apart() -> None:
     assert _kept(_hits(told, *others)) == [0, 1, 2, 3]
 
 
-def test_what_stands_in_a_longer_and_better_text_is_left_out() -> None:
+def test_what_stands_in_a_longer_and_better_text_is_removed_from() -> None:
     longer = f"{_LONG}. On Sundays the whole disk is copied and sent to the house of my parents."
     assert _kept(_hits(longer, _LONG)) == [0]
     assert _kept(_hits(_LONG, longer)) == [0, 1]
@@ -107,12 +107,22 @@ def test_korean_and_chinese() -> None:
 @given(st.lists(st.sampled_from(["", "a", "Thanks!", _LONG, _LONG + " Kit.", "b " * 40])))
 def test_nothing_new_is_lost_and_nothing_is_told_twice(texts: list[str]) -> None:
     hits = _hits(*texts)
-    kept = without_duplicates(hits)
+    kept = Repetitions().removed_from(hits)
     assert [hit for hit in hits if hit in kept] == kept
-    assert without_duplicates(kept) == kept
+    assert Repetitions().removed_from(kept) == kept
     assert {hit.memory.content for hit in kept} >= set(texts) - {_LONG}
     assert len({hit.memory.content for hit in kept}) == len(kept)
     assert kept[:1] == hits[:1]
+
+
+def test_looks_that_go_deeper_end_with_what_one_look_gives() -> None:
+    others = [f"The {bird} stands at the quay and looks." for bird in ("Osprey", "Kite", "Heron")]
+    hits = _hits("Told.", _LONG, *others, _LONG + " Kit.", others[0], "told.")
+    told = [replace(hit.memory, id=f"told-{hit.memory.id}") for hit in _hits("Told.", _LONG)]
+    repetitions = Repetitions(told)
+    looks = [repetitions.removed_from(hits[:depth]) for depth in (2, 4, len(hits))]
+    assert looks == [Repetitions(told).removed_from(hits[:depth]) for depth in (2, 4, len(hits))]
+    assert [len(look) for look in looks] == [0, 2, 4]
 
 
 def test_long_texts_take_linear_work() -> None:
