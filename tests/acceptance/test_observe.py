@@ -131,6 +131,46 @@ def test_a_gap_is_told_and_without_an_offset_it_goes_on(client: httpx.Client, ag
     assert len(_memories(client, agent)) == 3
 
 
+def test_a_fix_is_found_after_its_memory_went_into_a_summary(
+    client: httpx.Client, agent: str
+) -> None:
+    outputs = ("Error: Cannot find module 'left-pad'", "TypeError: crane is not a function")
+    proven = [
+        _observe(
+            client, agent, session=f"s{n}", entries=[
+                {"role": "assistant", "command": "npm test", "call": "1"},
+                {"role": "tool", "call": "1", "exit": 1, "content": output},
+                {"role": "assistant", "command": f"npm install crane-{n}", "call": "2"},
+                {"role": "tool", "call": "2", "exit": 0, "content": "added"},
+                {"role": "assistant", "command": "npm test", "call": "3"},
+                {"role": "tool", "call": "3", "exit": 0, "content": "ok"},
+            ],
+        )["memories"]
+        for n, output in enumerate(outputs)
+    ]  # fmt: skip
+    keys = [key for keys in proven for key in keys]
+    body: Json = {"agent": agent, "older_than_days": 0, "dry_run": False}
+    done = client.post("/consolidate", json=body).json()
+    assert done["counts"]["memories"] >= 2
+    for output in outputs:
+        told = _fix(client, agent, output)
+        assert told["found"] is True, output
+        assert told["fix"]["id"] in keys
+    # What somebody archived, moved or ended is told no more.
+    ends: tuple[Json, ...] = (
+        {"archived": True}, {"scope": "elsewhere"}, {"valid_until": "2026-01-01T00:00:00Z"},
+    )  # fmt: skip
+    client.post("/consolidate/undo", json={"agent": agent, "run": done["run"]}).raise_for_status()
+    params = {"agent": agent}
+    first = _fix(client, agent, outputs[0])["fix"]["id"]
+    back: Json = {"archived": False, "scope": "github.com/ann/app", "valid_until": None}
+    for end in ends:
+        client.patch(f"/memories/{first}", params=params, json=end).raise_for_status()
+        assert _fix(client, agent, outputs[0])["found"] is False, end
+        client.patch(f"/memories/{first}", params=params, json=back).raise_for_status()
+        assert _fix(client, agent, outputs[0])["found"] is True, end
+
+
 def test_a_fix_is_found_by_what_the_error_says(client: httpx.Client, agent: str) -> None:
     assert _fix(client, agent, "Error: Cannot find module 'left-pad'")["found"] is False
     _observe(client, agent, client="openclaw", entries=SESSION["openclaw"])
