@@ -29,6 +29,9 @@ NEAR_DUPLICATE_REFS: Final = load_query(__package__, "near_duplicate_refs")
 # What is compacted: raw logs. Notes, decisions, facts and the like were written to be kept.
 KINDS: Final = ("daily_log", "observation")
 _PAGE_IDS: Final = 500
+_FIRST_PARTS: Final = 2
+# In the place of a summary that was deleted or taken back, while later parts of its group stand.
+_GONE: Final = Capacity(0, 0, is_closed=True)
 # What a summary takes from a memory. Their order is part of the hash that stored plans hold.
 _STATE_FIELDS: Final = (
     "content_hash",
@@ -88,24 +91,38 @@ async def capacities(
 ) -> dict[GroupKey, list[Capacity]]:
     """Return the capacities of the summaries that these groups have, in the order of their parts.
 
-    The ids of summaries follow from group and part, so one part of all groups is read at a time,
-    until no group has another.
+    The ids of summaries follow from group and part. Two parts of all groups are looked at, then
+    twice as many of those that had one of them, and so on. What is gone between others is closed.
     """
     capacities_of: dict[GroupKey, list[Capacity]] = {}
-    left, part = list(groups), 0
+    left, first, count = list(groups), 0, _FIRST_PARTS
     while left:
-        keys = {summary_key(agent, group, part): group for group in left}
-        rows: dict[str, Capacity] = {}
-        for page in _pages(list(keys)):
-            for row in await db.run(CAPACITIES, ids=[record("memory", key) for key in page]):
-                tokens = estimate_tokens_of_bytes(row["bytes"])
-                rows[row["id"]] = Capacity(row["sources"], tokens, row["is_closed"])
-        left = [group for key, group in keys.items() if key in rows]
-        for key, group in keys.items():
-            if key in rows:
-                capacities_of.setdefault(group, []).append(rows[key])
-        part += 1
+        parts = range(first, first + count)
+        places = {
+            summary_key(agent, group, part): (group, part) for group in left for part in parts
+        }
+        found = await _capacities_at(db, places)
+        for (group, part), capacity in sorted(found.items(), key=lambda one: one[0][1]):
+            known = capacities_of.setdefault(group, [])
+            known += [_GONE] * (part - len(known)) + [capacity]
+        left = list({group for group, _ in found})
+        first, count = first + count, 2 * count
     return capacities_of
+
+
+async def _capacities_at(
+    db: Database, places: Mapping[str, tuple[GroupKey, int]]
+) -> dict[tuple[GroupKey, int], Capacity]:
+    """Return the capacities of those summaries that exist, by group and part."""
+    found: dict[tuple[GroupKey, int], Capacity] = {}
+    for page in _pages(list(places)):
+        for row in await db.run(CAPACITIES, ids=[record("memory", key) for key in page]):
+            group, part = places[row["id"]]
+            # One that was moved with its project keeps its id, and is another wall's.
+            is_closed = row["is_closed"] or _wall(row) != group.wall
+            tokens = estimate_tokens_of_bytes(row["bytes"])
+            found[group, part] = Capacity(row["sources"], tokens, is_closed)
+    return found
 
 
 async def find_clusters(
@@ -163,13 +180,17 @@ def _candidate(row: Mapping[str, Any]) -> Candidate:
     source = row.get("source") or {}
     return Candidate(
         id=row["id"],
-        wall=Wall(row.get("scope"), row["trust_tier"], row["sensitivity"]),
+        wall=_wall(row),
         occurred_at=occurred_at,
         order=(occurred_at, source.get("uri") or "", source.get("line_start") or 0, row["id"]),
         line=row.get("chain") or f"{row['source_kind']}:",
         state=_state(row),
         tokens=estimate_tokens_of_bytes(row["bytes"]),
     )
+
+
+def _wall(row: Mapping[str, Any]) -> Wall:
+    return Wall(row.get("scope"), row["trust_tier"], row["sensitivity"])
 
 
 def _state(row: Mapping[str, Any]) -> str:

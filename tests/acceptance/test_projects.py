@@ -1,6 +1,7 @@
 """A project is given another name, or becomes one with another: all that is its moves along."""
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -223,6 +224,63 @@ def test_summaries_move_with_their_sources(client: httpx.Client) -> None:
     assert told["content"] == whole["content"]
     assert len(told["derived_from"]) == len(whole["derived_from"]) > 1
     assert set(_scopes(client, "dense")) == {"weeks"}
+
+
+def test_a_summary_that_moved_takes_no_logs_of_the_scope_that_it_left(
+    client: httpx.Client,
+) -> None:
+    def push(*days: int) -> None:
+        for day in days:
+            _sent(
+                client, "/memories", agent="parted", scope="quay", kind="daily_log",
+                text=f"The harbour crane of Quayside was mended, part {day}.",
+                occurred_at=f"2026-02-{day:02}T10:00:00Z",
+            )  # fmt: skip
+
+    def consolidate() -> list[Json]:
+        body: Json = {"agent": "parted", "older_than_days": 0, "dry_run": False}
+        groups: list[Json] = _sent(client, "/consolidate", **body)["groups"]
+        return groups
+
+    push(1, 2, 3)
+    _sent(client, "/handoff", agent="parted", project="quay", text="Next.")
+    [moved] = consolidate()
+    _sent(client, "/projects/move", agent="parted", project="quay", into="dock")
+    push(11)
+    assert consolidate() == []
+    push(12, 13)
+    [made] = consolidate()
+    assert made["id"] != moved["id"]
+    for key, scope, left_out in ((moved["id"], "dock", "1[123]"), (made["id"], "quay", "[123]")):
+        told = _read(client, f"/memories/{key}", agent="parted")
+        assert told["scope"] == scope
+        assert not re.search(rf"part {left_out}\b", told["content"])
+        for source in told["derived_from"]:
+            assert _read(client, f"/memories/{source['id']}", agent="parted")["scope"] == scope
+
+
+def test_what_is_in_focus_of_two_that_become_one_has_the_lower_origin(
+    keyed: KeyedService,
+) -> None:
+    with keyed.client() as admin:
+        sent = {
+            origin: keyed.key(["read", "write"], ["low"], origin=origin)[1]
+            for origin in ("owner", "agent", "untrusted")
+        }
+        for first, second, origin, tier in (
+            ("agent", "owner", "agent", "trusted"), ("owner", "agent", "agent", "trusted"),
+            ("untrusted", "owner", "untrusted", "untrusted"),
+            ("owner", "untrusted", "untrusted", "untrusted"),
+        ):  # fmt: skip
+            for name, who in (("from", first), ("to", second)):
+                body = {"agent": "low", "project": f"{name}-{first}-{second}", "text": who}
+                with keyed.client(sent[who]) as client:
+                    assert client.put("/working-memory", json=body).status_code == 200
+            one, other = (f"{name}-{first}-{second}" for name in ("from", "to"))
+            _sent(admin, "/projects/move", agent="low", project=one, into=other)
+            told = _read(admin, "/working-memory", agent="low", project=other)
+            assert (told["origin"], told["trust_tier"]) == (origin, tier)
+            assert (first in told["text"], second in told["text"]) == (True, True)
 
 
 def test_what_cannot_be_moved_is_told(client: httpx.Client) -> None:

@@ -10,6 +10,7 @@ from service.consolidate import planning
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
+from service.consolidate.reading import CAPACITIES
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import EmbedderUnavailable, MemoryNotFound, StaleRead
 from service.memories.changing import change_memory
@@ -147,6 +148,34 @@ async def test_what_a_writer_of_before_called_the_services_own_is_treated_as_his
 ) -> None:
     async with open_store(tmp_path) as world:
         [claimed] = await world.push("A claim.", source_kind="consolidation")
+async def test_a_part_that_is_gone_leaves_the_others_as_full_as_they_were(tmp_path: Path) -> None:
+    texts = [
+        f"Osprey-2 saw {n * 7} birds, then {n * 11}. Nothing else to tell." for n in range(250)
+    ]
+    async with open_store(tmp_path) as world:
+        await _push(world, texts)
+        made = sorted((await _run(world)).groups, key=lambda group: group.occurred_at)
+        assert len(made) > 2
+        await undo_summary(world.pipeline, "main", made[0].id, pin=True)
+        full = {group.id: len(group.sources) for group in made[1:]}
+        later = [f"Osprey-2 went home at {n}. It was late." for n in range(250)]
+        await _push(world, later, START + timedelta(days=30))
+        asked = [0]
+        run = world.db.run
+
+        async def counting(query: Query, **params: Any) -> Any:
+            asked[0] += query is CAPACITIES
+            return await run(query, **params)
+
+        world.db.run = counting  # type: ignore[method-assign]
+        again = await _run(world, limit=1000)
+        assert again.counts.memories == len(later)
+        sizes = {group.id: len(group.sources) for group in again.groups if group.id in full}
+        assert sum(sizes.values()) - sum(full[key] for key in sizes) < 20
+        # Not once for each part.
+        assert asked[0] < 12
+
+
         with pytest.raises(MemoryNotFound, match="no summary"):
             await undo_summary(world.pipeline, "main", claimed, pin=False)
         assert claimed in await world.ids()
