@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
+from service.access.origins import ORIGINS, TIERS
 from service.errors import NotFound
 from service.links.change import Change
 from service.projects.identity import Identity
@@ -107,6 +108,7 @@ async def _move_all_else(db: Database, agent: str, scope: str, target: str) -> N
         MOVE, agent=agent, scope=scope, into=target, id=record("project", [agent, scope]),
         into_id=record("project", [agent, target]), focus=focus,
         off=record("opt_out", [agent, scope, ""]), off_into=record("opt_out", [agent, target, ""]),
+        origins=list(ORIGINS), tiers=list(TIERS),
     )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from service.errors import ServiceError
+from service.fixes.fixes import Proof, put_fix
 from service.projects.identity import Identity
 from service.projects.moving import move
 from service.projects.registry import register
@@ -18,7 +20,7 @@ from service.projects.switched_off import (
     switch_on,
 )
 from service.store.database import Database
-from tests.stores.open_store import open_store
+from tests.stores.open_store import START, open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -101,3 +103,19 @@ async def test_who_asks_while_it_is_switched_off_keeps_no_old_answer(
         await is_refused(opened.db, place)
         await switching
         assert await is_refused(opened.db, place)
+
+
+async def test_a_move_that_ends_amid_is_done_whole_the_next_time(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        db, quay, dock = opened.db, Identity(name="quay"), Identity(name="dock")
+        await switch_off(db, OptOut("main", scope=await register(db, "main", quay)))
+        await put_fix(db, Proof("main", "quay", "error", "make", "s1", START), "a-memory")
+        field = "DEFINE FIELD OVERWRITE scope ON fix TYPE string"
+        await db.apply(f"{field} ASSERT $value != 'dock'")
+        with pytest.raises(ServiceError):
+            await move(opened.pipeline, "main", quay, dock, 10)
+        assert await is_refused(db, [("main", "quay", None)])
+        await db.apply(field)
+        await move(opened.pipeline, "main", quay, dock, 10)
+        assert await opened.ask("SELECT VALUE scope FROM fix") == ["dock"]
+        assert await is_refused(db, [("main", "dock", None)])
