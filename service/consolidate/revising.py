@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from service.consolidate.derived_from import Derived, derived_from
 from service.consolidate.grouping import Wall
+from service.consolidate.reading import KINDS
 from service.consolidate.summary.originals import Original, original_of, original_of_draft
 from service.consolidate.summary.summaries import Summary, summarise
 from service.drafts.drafts import Draft
@@ -50,9 +51,9 @@ class Revision:
 async def revise(db: Database, change: Change, budget_tokens: int) -> Change:
     """Return a change with what it does to the summaries that are made of its memories.
 
-    A source that goes, leaves the archive, or gets another scope, trust or sensitivity leaves its
-    summary; one whose text changes is told anew. When a summary goes, its sources come back. A step
-    of the pipeline.
+    A source that goes, leaves the archive, gets another scope, trust or sensitivity, a time of its
+    own, or a kind that is kept leaves its summary; one whose text changes is told anew. When a
+    summary goes, its sources come back. A step of the pipeline.
     """
     leaving, released = _leaving(change)
     unarchived = await stored.memories_by_id(db, change.unarchive)
@@ -87,7 +88,8 @@ def _leaving(change: Change) -> tuple[defaultdict[str, set[str]], list[str]]:
         old = change.replaced.get(draft.id)
         if old is None or not old.consolidated_into:
             continue
-        if _wall(draft) not in {_wall(old), walls.get(old.consolidated_into)}:
+        is_parted = _wall(draft) not in {_wall(old), walls.get(old.consolidated_into)}
+        if is_parted or _is_of_its_own(draft):
             leaving[old.consolidated_into].add(old.id)
             released.append(old.id)
         elif original_of_draft(draft) != original_of(old):
@@ -154,6 +156,11 @@ async def sources_of(db: Database, summaries: Iterable[str]) -> dict[str, dict[s
     for row in rows:
         found[row["summary"]][row["source"]] = row.get("run") or ""
     return found
+
+
+def _is_of_its_own(draft: Draft) -> bool:
+    """Say whether a memory is in no summary: what ends by its own time, or is of a kept kind."""
+    return draft.kind not in KINDS or bool(draft.valid_from or draft.valid_until)
 
 
 def _wall(memory: Draft | StoredMemory) -> Wall:

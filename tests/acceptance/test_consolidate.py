@@ -243,8 +243,13 @@ def test_a_changed_memory_is_told_as_it_is_now(client: httpx.Client, agent: str)
 
 
 @pytest.mark.parametrize(
-    "fields", [{"trust_tier": "quarantined"}, {"scope": "harbour"}, {"sensitivity": "secret"}]
-)
+    "fields",
+    [
+        {"trust_tier": "quarantined"}, {"scope": "harbour"}, {"sensitivity": "secret"},
+        {"valid_until": "2026-02-12T00:00:00Z"}, {"valid_from": "2026-02-12T00:00:00Z"},
+        {"kind": "decision"},
+    ],
+)  # fmt: skip
 def test_a_memory_that_may_not_mix_any_more_leaves_the_summary(
     client: httpx.Client, agent: str, fields: Json
 ) -> None:
