@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from service.access.caller import Caller
+from service.access.origins import lowest
 from service.drafts.ids import digest
 from service.index.engine import Engine
 from service.memories.changing import change_memory
@@ -70,10 +71,11 @@ async def weigh(
     for key, one in sorted(memories.items()):
         proof = evidence.get(key, Evidence())
         parts.append(Part(one.content, worth_of(one.content, Told.of(one), proof, now), one))
-    kept = [
-        one for one in parts if one.worth.score >= threshold and _is_trusted(one.memory or focus)
-    ]
-    return Ending(kept, [one for one in parts if one not in kept], focus, rest)
+    ending = Ending([], [], focus, rest)
+    for part in parts:
+        is_kept = part.worth.score >= threshold and _is_trusted(part.memory or focus)
+        (ending.kept if is_kept else ending.cleared).append(part)
+    return ending
 
 
 async def end(
@@ -85,17 +87,20 @@ async def end(
     it, and so does what was not weighed. Memories that are not kept are archived. Said again it
     goes on where it was interrupted.
     """
-    new = [_pushed(one.text, place, sender) for one in found.kept if one.memory is None]
+    focus = found.focus
+    new = [
+        _pushed(one.text, place, focus, sender) for one in found.kept if focus and not one.memory
+    ]
     keys, _ = await store(pipeline, new) if new else ([], None)
     stored = iter(keys)
     ids = [one.memory.id if one.memory else next(stored) for one in found.kept]
-    for one in (*found.kept, *found.cleared):
-        if one.memory:
-            change = _kept_as(one.memory) if one in found.kept else {"archived": True}
-            await change_memory(pipeline, one.memory, change, sender)
+    for memory in filter(None, (one.memory for one in found.kept)):
+        await change_memory(pipeline, memory, _kept_as(memory), sender)
+    for memory in filter(None, (one.memory for one in found.cleared)):
+        await change_memory(pipeline, memory, {"archived": True}, sender)
     is_cleared = True
-    if found.focus:
-        is_cleared = await clear_seen(pipeline.db, place, found.focus, found.rest)
+    if focus:
+        is_cleared = await clear_seen(pipeline.db, place, focus, found.rest)
     return ids, is_cleared
 
 
@@ -114,12 +119,15 @@ def _kept_as(memory: Memory) -> dict[str, list[str]]:
     return {"tags": [*tags, _PROMOTED]}
 
 
-def _pushed(text: str, place: Place, sender: Caller) -> Pushed:
+def _pushed(text: str, place: Place, focus: WorkingMemory, sender: Caller) -> Pushed:
+    """Return a part as a memory: it stays the words of who had it in focus, and is not raised."""
     own = digest(place.scope or "", place.session or "", text)
-    return Pushed.by(
+    pushed = Pushed.by(
         sender, text=text, agent=place.agent, kind="note", tags=(_PROMOTED,), scope=place.scope,
         session=place.session, source_kind="working-memory", source_ref=f"promoted:{own}",
     )  # fmt: skip
+    origin = lowest((pushed.origin, focus.origin))
+    return replace(pushed, origin=origin, client=focus.client, key=focus.key)
 
 
 def _is_trusted(said: Memory | WorkingMemory | None) -> bool:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.access.caller import Caller
-from service.access.origins import ORIGINS, TIERS, tier_of
+from service.access.origins import ORIGINS, TIERS, Origin, tier_of
 from service.errors import InvalidRequest
 from service.records import QUARANTINED
 from service.sanitise.sanitiser import Sanitiser
@@ -46,12 +46,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemory:
-    """What is in focus, and whose words it has: the lowest origin of its parts."""
+    """What is in focus, and whose words it has: the lowest origin of its parts, who wrote last."""
 
     text: str
-    origin: str
+    origin: Origin
     trust_tier: str
     updated_at: datetime
+    client: str | None = None
+    key: str | None = None
 
 
 async def read(db: Database, place: Place) -> WorkingMemory | None:

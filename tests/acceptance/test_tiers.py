@@ -120,6 +120,38 @@ def test_what_nobody_trusted_wrote_is_not_kept(client: httpx.Client, agent: str)
     assert (ended["promoted"], [one["text"] for one in ended["cleared"]]) == ([], [KEPT])
 
 
+def test_what_is_kept_stays_the_words_of_who_had_it_in_focus(
+    keyed: KeyedService, client: httpx.Client, agent: str
+) -> None:
+    crow, sent = keyed.key(["read", "write"], [agent], name=f"crow of {agent}")
+    _, owners = keyed.key(["read", "write"], [agent], origin="owner")
+    with keyed.client(sent) as one:
+        _focus(one, agent, KEPT)
+    with keyed.client(owners) as owner:
+        [kept] = _post(owner, "/session-end", session="s1", agent=agent)["promoted"]
+    told = client.get(f"/memories/{kept['id']}/lineage", params={"agent": agent}).json()
+    assert (told["origin"], told["key"]) == ("agent", crow)
+    asked = {"client": f"crow of {agent}", "agent": agent}
+    assert client.post("/trust/quarantine", json=asked).json()["ids"] == [kept["id"]]
+
+
+def test_a_granted_scope_is_asked_in_tiers_as_in_a_search(client: httpx.Client, agent: str) -> None:
+    owner = f"{agent}-owner"
+    for scope in ("shared", "own"):
+        text = f"The {scope} winch was oiled."
+        body = {"agent": owner, "scope": scope, "text": text}
+        client.post("/memories", json=body).raise_for_status()
+    client.post("/memories", json={"agent": agent, "text": "Mine."}).raise_for_status()
+    grant = {"reader": agent, "owner": owner, "scope": "shared"}
+    client.post("/grants", json=grant).raise_for_status()
+    asked: Json = {"agent": agent, "read_from": [owner], "query": "which winch was oiled"}
+    for path in ("/search", "/cascade"):
+        answer = client.post(path, json=asked | {"scope": "shared"})
+        assert answer.status_code == 200, (path, answer.text)
+        assert [one["scope"] for one in answer.json()["results"]] == ["shared"]
+        assert client.post(path, json=asked).status_code == 403
+
+
 def test_a_question_asks_the_nearest_tier_first(client: httpx.Client, agent: str) -> None:
     def ask(query: str, **more: object) -> Json:
         return _post(client, "/cascade", query=query, agent=agent, **more)
