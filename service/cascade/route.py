@@ -20,7 +20,6 @@ from service.search.shapes import HitFields, hit_fields
 from service.session_end.ending import parts_of
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.stages import Stages
-from service.store.agents import readable_agents
 from service.threads import read_texts
 from service.web.bodies import JsonRoute
 from service.web.declared import problems
@@ -143,7 +142,7 @@ async def _tiers(
     searcher: Searcher, request: CascadeRequest, known: tuple[str, ...]
 ) -> AsyncIterator[_Found]:
     """Yield what each tier says, the nearest first; who has enough asks no further."""
-    agents = await readable_agents(searcher.db, request.agent, request.read_from)
+    agents = await request.readable(searcher.db)
     filters = replace(await request.narrowed(searcher.db, agents), without=known)
     yield await _of_texts(request, "context", [one.content for one in request.messages])
     yield await _of_texts(request, "ephemeral", await _focus(searcher, request))
