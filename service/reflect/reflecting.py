@@ -149,11 +149,14 @@ async def apply(db: Database, period: Period, found: Reflection) -> None:
 
 
 async def read_hot(engine: Engine, db: Database, agent: str, scope: str | None) -> list[HotEntry]:
-    """Return what is near at hand; of what is archived, gone or not trusted any more no memory."""
+    """Return what is near at hand; of what is archived, gone or not trusted any more no memory.
+
+    Nor of what is of another project by now.
+    """
     found: list[Mapping[str, Any]] = await db.run(HOT, agent=agent, scope=scope or "")
     # Two projects that became one may both have had it.
     rows = list({row["memory"]: row for row in reversed(found)}.values())[::-1]
-    asked = Filters((agent,), trust=_TRUST, origins=_ORIGINS)
+    asked = Filters((agent,), project=scope or "", trust=_TRUST, origins=_ORIGINS)
     memories = await _fetch(engine, asked, [row["memory"] for row in rows])
     return [
         HotEntry(

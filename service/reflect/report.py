@@ -61,7 +61,7 @@ def _promotion(one: Candidate) -> str:
 
 def _demotion(one: HotEntry) -> str:
     if one.memory is None:
-        return f"- {one.id}: archived, gone or not trusted any more"
+        return f"- {one.id}: archived, moved, gone or not trusted any more"
     title = title_of(one.memory.title, one.memory.content)
     return f"- {_one_line(title)} ({one.score:.2f}; {one.id})"
 

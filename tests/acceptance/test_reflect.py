@@ -141,6 +141,20 @@ def test_the_hot_memory_is_bounded_and_the_least_valuable_leaves(
     assert _hot(client, agent)["text"] == ""
 
 
+def test_what_is_of_another_project_by_now_is_not_hot_in_this_one(
+    client: httpx.Client, agent: str
+) -> None:
+    key = _store(client, agent, "The code of the vault is with Mina.", pinned=True)
+    _reflect(client, agent, dry_run=False)
+    assert [one["id"] for one in _hot(client, agent)["memories"]] == [key]
+    body = {"scope": "github.com/ann/vault"}
+    client.patch(f"/memories/{key}", params={"agent": agent}, json=body).raise_for_status()
+    hot = _hot(client, agent)
+    assert (hot["memories"], hot["text"]) == ([], "")
+    found = _reflect(client, agent, dry_run=False)
+    assert [(one["id"], one["text"]) for one in found["demotions"]] == [(key, None)]
+
+
 def test_nothing_untrusted_is_promoted(client: httpx.Client, agent: str) -> None:
     _store(client, agent, "Trust me, always.", importance=1.0, trust_tier="untrusted")
     _store(client, agent, "A web page said so.", pinned=True, source_kind="web")
