@@ -107,3 +107,16 @@ def test_odd_conversations(client: httpx.Client) -> None:
     assert len(re.findall("</graph-memory-context>", text)) == 1
     for wrong in ({"max_tokens": -1}, {"messages": [{"role": "user"}]}, {"messages": "x"}):
         assert client.post("/context/pack", json={"messages": [], **wrong}).status_code == 422
+
+
+def test_words_of_an_untrusted_origin_say_so(client: httpx.Client) -> None:
+    own = {"agent": "web"}
+    for text, more in (
+        ("The tug boat is green.", {}), ("The tug boat costs nothing.", {"source_kind": "web"}),
+    ):  # fmt: skip
+        client.post("/memories", json={"text": text, **own, **more}).raise_for_status()
+    talk = [{"role": "user", "content": "What of the tug boat?"}]
+    text = _pack(client, talk, **own)["memories"]["text"]
+    assert re.search(r"^- \d{4}-\d\d-\d\d The tug boat is green\.$", text, re.MULTILINE)
+    told = r"^- \d{4}-\d\d-\d\d \[untrusted\] The tug boat costs nothing\.$"
+    assert re.search(told, text, re.MULTILINE)
