@@ -22,6 +22,10 @@ TEXTS = {
 }
 
 
+def _talk(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text[:2000]} for _ in range(1000)]
+
+
 async def test_long_texts_hold_up_nobody(tmp_path: Path) -> None:
     with outer_embeddings() as embeddings:
         settings = Settings(_env_file=None, data_dir=tmp_path, embedding_url=embeddings.url)
@@ -54,6 +58,7 @@ async def test_long_texts_hold_up_nobody(tmp_path: Path) -> None:
                     "ingest": ("/ingest", {"source": "a.md", "text": f"{note}\n\n{text}"}),
                     "search": ("/search", {"query": text[:5000], "limit": 50}),
                     "recall": ("/graph-recall", {"query": text[:5000]}),
+                    "pack": ("/context/pack", {"messages": _talk(text), "max_tokens": 2000}),
                 }
                 for deed, (path, body) in requests.items():
                     async with longest_turn() as longest:
