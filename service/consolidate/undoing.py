@@ -35,7 +35,9 @@ async def undo_run(pipeline: Pipeline, agent: str, run: str, *, pin: bool) -> Un
 
     Sources that other runs joined stay in their summaries.
     """
-    rows = await pipeline.db.run(DERIVED_BY_RUN, agent=agent, run=run)
+    # One that is still under way comes to its end first: all of it is taken back.
+    async with pipeline.consolidating.of(agent):
+        rows = await pipeline.db.run(DERIVED_BY_RUN, agent=agent, run=run)
     parted = await part_concepts(pipeline, agent, run=run)
     if not rows and not parted:
         msg = f"Agent {agent!r} has no consolidation {run!r}, or it was undone already."

@@ -205,3 +205,29 @@ async def test_equal_wishes_that_wait_are_one_job_and_none_runs_beside_another(
         assert [one.state for one in told] == ["done"] * 3
         assert [one.run is not None for one in told] == [True, False, False]
         assert most == 1
+
+
+async def test_a_run_that_is_undone_on_its_way_is_undone_whole(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world, running(world) as jobs:
+        keys = await push_logs(world)
+        embed, calls = world.vectors.embed_each, 0
+        hangs, goes_on = asyncio.Event(), asyncio.Event()
+
+        async def waiting_at_the_third(texts: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 3:
+                hangs.set()
+                await goes_on.wait()
+            return await embed(texts)
+
+        world.vectors.embed_each = waiting_at_the_third  # type: ignore[method-assign]
+        key = await jobs.submit(WISH)
+        await hangs.wait()
+        undoing = asyncio.create_task(undo_run(world.pipeline, "main", key, pin=False))
+        await asyncio.sleep(0.2)
+        goes_on.set()
+        undone = await undoing
+        assert (await over(jobs, key)).state == "done"
+        assert sorted(undone.restored) == sorted(keys)
+        assert await summaries_of(world) == []
