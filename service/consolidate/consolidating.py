@@ -23,6 +23,7 @@ from service.consolidate.planning import (
 )
 from service.consolidate.shapes import Consolidated, OneConcept, SourceOfSummary, SummaryOfGroup
 from service.consolidate.summary.summaries import Summary
+from service.errors import PlanStale, StaleRead
 from service.store.allocator import give_back
 from service.text.titles import title_of
 from service.web.cursors import CursorForm
@@ -52,7 +53,8 @@ async def consolidate(pipeline: Pipeline, request: Consolidation) -> Consolidate
     """Show what would be done, or do it.
 
     A plan that was shown is carried out as it is, or not at all: raises PlanNotFound and, with
-    what changed, PlanStale.
+    what changed, PlanStale. A memory that changes on the way ends it: PlanStale tells the run of
+    what was done until then, StaleRead says that nothing was.
     """
     started = time.perf_counter()
     if request.cursor and request.cursor.startswith(DONE.letter):
@@ -68,8 +70,7 @@ async def consolidate(pipeline: Pipeline, request: Consolidation) -> Consolidate
             if key is None:
                 await save_plan(pipeline.db, plan)
         else:
-            outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
-            await carry_out(pipeline, plan, outcome, request.limit)
+            outcome = await _carried_out(pipeline, plan, request.limit)
             next_cursor = await keep_run(pipeline.db, plan, outcome)
     await give_back()
     end = start + len(outcome.shown)
@@ -91,6 +92,23 @@ async def consolidate(pipeline: Pipeline, request: Consolidation) -> Consolidate
         warnings=outcome.warnings,
         took_ms=_since(started),
     )
+
+
+async def _carried_out(pipeline: Pipeline, plan: ConsolidationPlan, limit: int) -> Outcome:
+    """Do what a plan says; raises PlanStale where a memory changes after some of it was done."""
+    outcome = Outcome(run=uuid4().hex, counts=Counts(alone=plan.alone))
+    try:
+        await carry_out(pipeline, plan, outcome, limit)
+    except StaleRead as error:
+        if not (outcome.counts.groups or outcome.counts.concepts):
+            raise
+        msg = (
+            f"A memory changed while its summary was made. {outcome.counts.groups} groups were "
+            f"done before, as run {outcome.run!r}, which POST /consolidate/undo takes back; the "
+            "others were not: make a new plan."
+        )
+        raise PlanStale(msg) from error
+    return outcome
 
 
 def _page_of_run(page: ExecutedPage, started: float) -> Consolidated:

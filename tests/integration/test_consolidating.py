@@ -1,18 +1,19 @@
 """Consolidation on a store itself: races, stores from before, many memories at once."""
 
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.consolidate import planning
+from service.consolidate import grouping, planning
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.shapes import Consolidated
 from service.consolidate.reading import CAPACITIES
 from service.consolidate.undoing import undo_run, undo_summary
-from service.errors import EmbedderUnavailable, MemoryNotFound, StaleRead
+from service.errors import EmbedderUnavailable, MemoryNotFound, PlanStale, StaleRead
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
@@ -267,3 +268,30 @@ async def test_what_a_run_left_is_looked_at_once_more_and_then_no_more(
         assert (first.counts.groups, first.counts.silent) == (1, 1)
         assert [(await _run(world)).counts.groups for _ in range(3)] == [0, 0, 0]
         assert looked == 2
+
+
+async def test_a_run_that_a_change_ends_tells_how_to_take_back_what_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouping, "_TRANSACTION_MEMORIES", 6)
+    texts = [f"Number {n}: Osprey-{n % 10} saw {n * 7} birds." for n in range(40)]
+    async with open_store(tmp_path) as world:
+        await _push(world, texts)
+        embed, calls = world.vectors.embed_each, 0
+
+        async def changing(asked: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == 4:
+                await _write(world, "UPDATE memory SET pinned = true WHERE archived_at IS NONE")
+            return await embed(asked)
+
+        world.vectors.embed_each = changing  # type: ignore[method-assign]
+        with pytest.raises(PlanStale) as stale:
+            await _run(world)
+        made = await world.ask("SELECT VALUE id FROM memory WHERE kind = 'summary'")
+        assert isinstance(made, list)
+        assert made
+        [run] = re.findall(r"[0-9a-f]{32}", stale.value.detail)
+        undone = await undo_run(world.pipeline, "main", run, pin=False)
+        assert sorted(undone.removed) == sorted(made)
