@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from service.consolidate.reading import KINDS
 from service.consolidate.summary.originals import Original
@@ -23,13 +23,14 @@ class Joining:
     summary: str
     memories: tuple[str, ...]
     staying: tuple[str, ...]
-    states: tuple[tuple[str, ...], ...]
+    states: tuple[tuple[Any, ...], ...]
 
 
-def state_of(original: Original) -> tuple[str, ...]:
-    """Return a source's id, text and wall: with another one it is no source of that summary."""
+def state_of(original: Original) -> tuple[Any, ...]:
+    """Return a source's id, text, wall and what else a summary takes from it, to be compared."""
     wall = (original.scope or "", original.trust_tier, original.sensitivity)
-    return (original.id, original.content_hash, *wall)
+    labels = (original.origin, original.title, original.importance, list(original.tags))
+    return (original.id, original.content_hash, *wall, *labels)
 
 
 @dataclass(frozen=True, slots=True)

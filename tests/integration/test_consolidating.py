@@ -10,8 +10,8 @@ import pytest
 from service.consolidate import grouping, planning
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
-from service.consolidate.shapes import Consolidated
 from service.consolidate.reading import CAPACITIES
+from service.consolidate.shapes import Consolidated
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import EmbedderUnavailable, MemoryNotFound, PlanStale, StaleRead
 from service.memories.changing import change_memory
@@ -50,6 +50,10 @@ async def _write(world: OpenStore, text: str) -> None:
         "UPDATE memory SET archived_at = time::now() WHERE title = ''",
         "UPDATE memory SET pinned = true WHERE title = ''",
         "UPDATE memory SET content_hash = 'other' WHERE title = ''",
+        "UPDATE memory SET origin = 'untrusted' WHERE title = ''",
+        "UPDATE memory SET tags = ['secret'] WHERE title = ''",
+        "UPDATE memory SET title = 'Harbour' WHERE title = ''",
+        "UPDATE memory SET importance = 0.9 WHERE title = ''",
     ],
 )
 async def test_a_memory_that_changes_while_its_summary_is_made_stops_the_group(
@@ -144,11 +148,6 @@ async def test_a_large_group_is_cut_and_filled_up(tmp_path: Path) -> None:
         assert await world.complaints() == []
 
 
-async def test_what_a_writer_of_before_called_the_services_own_is_treated_as_his(
-    tmp_path: Path,
-) -> None:
-    async with open_store(tmp_path) as world:
-        [claimed] = await world.push("A claim.", source_kind="consolidation")
 async def test_a_part_that_is_gone_leaves_the_others_as_full_as_they_were(tmp_path: Path) -> None:
     texts = [
         f"Osprey-2 saw {n * 7} birds, then {n * 11}. Nothing else to tell." for n in range(250)
@@ -177,6 +176,11 @@ async def test_a_part_that_is_gone_leaves_the_others_as_full_as_they_were(tmp_pa
         assert asked[0] < 12
 
 
+async def test_what_a_writer_of_before_called_the_services_own_is_treated_as_his(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as world:
+        [claimed] = await world.push("A claim.", source_kind="consolidation")
         with pytest.raises(MemoryNotFound, match="no summary"):
             await undo_summary(world.pipeline, "main", claimed, pin=False)
         assert claimed in await world.ids()
