@@ -26,6 +26,7 @@ OPEN: Final = load_query(__package__, "open")
 PUT: Final = load_query(__package__, "put")
 FIRE: Final = load_query(__package__, "fire")
 DELETE: Final = load_query(__package__, "delete")
+FORGET_DONE: Final = load_query(__package__, "forget_done")
 
 # All that are open are looked at for each question of a session that asks.
 MOST: Final = 1000
@@ -40,9 +41,12 @@ async def intend(
 ) -> tuple[Intent, tuple[str, ...]]:
     """Store an intent as its sender's; returns it as stored, and what screening tells.
 
-    Raises TextRefused, and TooManyIntents beyond 1,000 of an agent.
+    Beyond 1,000 of an agent those that are said no more are forgotten. Raises TextRefused, and
+    TooManyIntents for more that may still be said.
     """
-    if len(await db.run(LIST, agent=agent, after="", limit=MOST)) >= MOST:
+    if await _is_full(db, agent):
+        await db.run(FORGET_DONE, agent=agent, now=intent.created_at)
+    if await _is_full(db, agent):
         msg = f"Agent {agent!r} has {MOST:,} standing intents: delete some with DELETE /intents."
         raise TooManyIntents(msg)
     texts = {"text": intent.text} | {f"when/{n}": one for n, one in enumerate(intent.when)}
@@ -61,6 +65,10 @@ async def intend(
     del row["id"]
     await db.run(PUT, id=record("intent", [agent, stored.id]), row=row)
     return stored, screened.warnings
+
+
+async def _is_full(db: Database, agent: str) -> bool:
+    return len(await db.run(LIST, agent=agent, after="", limit=MOST)) >= MOST
 
 
 async def list_intents(db: Database, agent: str, after: str, limit: int) -> list[Intent]:

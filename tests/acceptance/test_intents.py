@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.intents import standing
 from tests.conftest import REPOSITORY
 from tests.servers.keyed import KeyedService, keyed_service
 
@@ -49,6 +50,22 @@ def _intend(client: httpx.Client, agent: str, text: str, **more: object) -> Json
     assert answer.status_code == 201, answer.text
     told: Json = answer.json()
     return told
+
+
+def test_intents_that_are_said_no_more_take_no_room(
+    client: httpx.Client, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "MOST", 3)
+    _intend(client, agent, "Long past.", when=["quay"], expires_at="2026-01-01")
+    _intend(client, agent, "Said once.", when=["anchor"], fires=1)
+    kept = [_intend(client, agent, "Ask Mina.", when=["release"])["id"]]
+    assert _said(client, agent, "the anchor") == ["Said once."]
+    kept += [_intend(client, agent, f"Call Tom, {n}.", when=["deploy"])["id"] for n in range(2)]
+    listed = client.get("/intents", params={"agent": agent}).json()["intents"]
+    assert sorted(one["id"] for one in listed) == sorted(kept)
+    body = {"agent": agent, "text": "One more.", "when": ["crane"]}
+    answer = client.post("/intents", json=body)
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/too-many-intents")
 
 
 def _said(client: httpx.Client, agent: str, query: str, **more: object) -> list[str]:
