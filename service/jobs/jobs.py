@@ -37,6 +37,9 @@ _PROGRESS_SECONDS: Final = 0.5
 _REST_SECONDS: Final = 2.0
 # Whoever has as many jobs as may be is asked to come again after so long.
 _REFUSED_SECONDS: Final = 5.0
+# To look for jobs that nobody needs any more reads all that ended: after each job it would hold up
+# whoever asks the store.
+_FORGET_SECONDS: Final = 3600.0
 # Not ended yet; one left running by a crash runs again.
 _OPEN: Final = frozenset({"queued", "running"})
 
@@ -78,6 +81,7 @@ class JobRunner:
     # Asked for in this process and not done yet.
     _submitted: set[str] = field(default_factory=set)
     _finished: dict[str, asyncio.Future[Counts]] = field(default_factory=dict)
+    _forgotten_at: float = float("-inf")
 
     async def submit(self, kind: str, request: Mapping[str, Any]) -> str:
         """Store what is to be done and return its job's id; an equal one that waits is shared.
@@ -134,7 +138,7 @@ class JobRunner:
         try:
             while True:
                 try:
-                    await self.db.run(FORGET_JOBS)
+                    await self._forget()
                     for job in await self._waiting():
                         is_mine = inherits or job.id in self._submitted
                         if is_mine and _line_of(job) not in running:
@@ -150,6 +154,11 @@ class JobRunner:
             for task in running.values():
                 task.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
+
+    async def _forget(self) -> None:
+        if time.monotonic() - self._forgotten_at >= _FORGET_SECONDS:
+            await self.db.run(FORGET_JOBS)
+            self._forgotten_at = time.monotonic()
 
     async def _run_patiently(self, job: Job) -> None:
         try:

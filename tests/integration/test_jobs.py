@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,10 @@ from service.errors import (
     ServiceError,
 )
 from service.ingest.jobs import SCAN, Scans
-from service.jobs.jobs import CREATE_JOB, UPDATE_JOB, Job
+from service.jobs.jobs import CREATE_JOB, FORGET_JOBS, UPDATE_JOB, Job
 from service.settings import Settings
 from service.store.database import record
+from service.store.queries import Query
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.scans import scans_of
 
@@ -118,6 +120,24 @@ async def test_equal_wishes_that_wait_are_one_job(tmp_path: Path) -> None:
         run.begin()
         counts = [(await run.finished(key)).counts["files"] for key in (*keys, narrow)]
         assert counts == [3, 1]
+
+
+async def test_old_jobs_are_looked_for_once_an_hour_and_not_after_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as run:
+        looked, ask = 0, run.opened.db.run
+
+        async def counting(query: Query, **params: Any) -> Any:
+            nonlocal looked
+            looked += query is FORGET_JOBS
+            return await ask(query, **params)
+
+        monkeypatch.setattr(run.opened.db, "run", counting)
+        run.begin()
+        for _ in range(3):
+            await run.finished(await run.scans.submit("main"))
+        assert looked == 1
 
 
 async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> None:
