@@ -1,6 +1,7 @@
 """JSON bodies as RFC 8259 has them: in UTF-8, and with every name once."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -45,7 +46,7 @@ def _agents_in(body: Any) -> list[Any]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)[:_MOST_NAME_CHARACTERS]
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name in counts if counts[name] > 1)[:_MOST_NAME_CHARACTERS]
         raise json.JSONDecodeError(f"{twice!r} stands twice in one object", "", 0)
     return found

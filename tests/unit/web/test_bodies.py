@@ -1,6 +1,8 @@
 """Bodies: strict JSON, each name once, and its own types; the description tells what is refused."""
 
+import json
 import re
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
@@ -25,9 +27,14 @@ from service.field_types import (
     Title,
 )
 from service.ingest.route import SourceName
-from service.web.bodies import JsonRoute
+from service.web.bodies import JsonRoute, _once
 from service.web.fields import IN_A_QUERY, Strict
 from service.web.problems import install_problems
+from tests.linear_time import MOST_GROWTH, growth
+
+
+class _Told(Strict):
+    words: Text = ""
 
 
 class _Wishes(Strict):
@@ -38,12 +45,14 @@ class _Wishes(Strict):
     moment: Moment | None = None
     many: list[Text] = Field([])
     inner: dict[str, Any] = Field({})
+    told: list[_Told] = Field([])
 
 
 class _Written(_Wishes):
     model_config = IN_A_QUERY
 
     inner: Annotated[str, "no query holds an object"] = ""  # type: ignore[assignment]
+    told: Annotated[str, "nor several"] = ""  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +155,42 @@ def test_a_name_that_stands_twice_is_named(client: TestClient) -> None:
     headers = {"Content-Type": "application/json"}
     answer = client.post("/wishes", content=b'{"flag": true, "flag": false}', headers=headers)
     assert "'flag' stands twice" in answer.json()["detail"]
+
+
+MANY = {f"unknown {n}": 0 for n in range(50_000)}
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({"a": 1, "b": 2, "many": [1, 2]}, ["/many/0", "/many/1", "/a", "/b"]),
+        (MANY, [""]),
+        ({"many": [1] * 101}, [""]),
+        ({"told": [{"a": 1}] * 101}, [""]),
+        ({"told": [MANY, {"a": 1}]}, ["/told/0", "/told/1/a"]),
+    ],
+)
+def test_few_faults_are_told_one_by_one_and_many_by_their_number(
+    client: TestClient, body: dict[str, Any], pointers: list[str]
+) -> None:
+    answer = client.post("/wishes", json=body)
+    assert answer.status_code == 422
+    errors = answer.json()["errors"]
+    assert [one["pointer"] for one in errors] == pointers
+    assert pointers != [""] or "faults, too many to tell" in errors[0]["detail"]
+
+
+def test_a_name_that_stands_twice_is_found_in_linear_time() -> None:
+    def reading(count: int) -> Callable[[], None]:
+        pairs = [*((f"name {n}", 0) for n in range(count)), ("twice", 0), ("twice", 1)]
+
+        def read() -> None:
+            with pytest.raises(json.JSONDecodeError, match="'twice' stands twice"):
+                _once(pairs)
+
+        return read
+
+    assert growth(reading, 2_000) < MOST_GROWTH
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "HEAD", "PUT", "DELETE", "TRACE"])
