@@ -196,7 +196,7 @@ def test_service_and_database_share_the_credentials(services: Section) -> None:
 def test_notes_are_mounted_read_only(
     compose: tuple[str, ...], tmp_path: Path, services: Section
 ) -> None:
-    (mount,) = services["service"]["volumes"]
+    mount = services["service"]["volumes"][0]
     assert (mount["source"], mount["target"]) == (str(ROOT / "examples/notes"), "/notes")
     assert mount["read_only"] is True
     assert services["service"]["environment"]["MEMORY_SOURCES"] == "/notes"
@@ -206,6 +206,16 @@ def test_notes_are_mounted_read_only(
     service = resolve(compose, GPU, SECRETS | own, tmp_path)["service"]
     assert service["volumes"][0]["source"] == str(tmp_path)
     assert service["environment"]["MEMORY_CONCEPTS_FILE"] == "/notes/concepts.toml"
+
+
+def test_what_the_service_writes_lies_in_a_volume() -> None:
+    """Its other files are read-only, and snapshots and readers need a folder."""
+    document = read_yaml("docker-compose.yml")
+    service = document["services"]["service"]
+    [folder] = re.findall(r"MEMORY_DATA_DIR=(\S+)", (ROOT / "service/Dockerfile").read_text())
+    assert service["read_only"] is True
+    [volume] = [name for name in document["volumes"] if f"{name}:{folder}" in service["volumes"]]
+    assert volume not in json.dumps(document["services"]["surrealdb"])
 
 
 @pytest.mark.parametrize("files", [GPU, CPU], ids=["gpu", "cpu"])
