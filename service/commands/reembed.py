@@ -14,7 +14,7 @@ from service.opening import open_parts, read_schema
 from service.settings import Settings
 from service.store.database_indexes import switch_indexes
 from service.store.queries import load_query
-from service.writing.embed_later import embed_pending
+from service.writing.embed_later import Walk, embed_pending
 
 FORGET_VECTORS: Final = load_query(__package__, "forget_vectors")
 
@@ -40,9 +40,9 @@ async def reembed(settings: Settings, console: Console) -> int:
         await switch_indexes(parts.db, await read_schema(settings), settings.search_engine)
         waiting = await parts.db.run(FORGET_VECTORS)
         await parts.vectors.prepare()
-        done = 0
+        done, walk = 0, Walk()
         with progress_bar(console, "Embedding", waiting) as show:
-            while count := await embed_pending(parts.pipeline):
+            while count := await embed_pending(parts.pipeline, walk=walk):
                 done += count
                 show(completed=done)
         return done

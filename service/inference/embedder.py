@@ -101,11 +101,14 @@ class Embedder:
         return vector
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the unit vectors of `texts`, in their order, asked for in small batches."""
+        """Return the unit vectors of `texts`, in their order, asked for in small batches.
+
+        Raises EmbedderRefused too where the server fails at these and embeds something else.
+        """
         patience = Patience(self.address.timeout_seconds)
         vectors, failure = await self.embed_some(texts, patience)
         if failure is not None:
-            raise failure
+            raise await self._judged(failure)
         return vectors
 
     async def embed_with_canary(
@@ -114,6 +117,17 @@ class Embedder:
         """Return what `embed_some` does, and in the middle the canary as the same model embeds it.
 
         It goes with the last texts: for a short push a request of its own would be every second
+    async def _judged(self, failure: ServiceError) -> ServiceError:
+        """Return a failure as a refusal where it lies in the texts: the canary is embedded."""
+        cause = failure.__cause__
+        if not isinstance(cause, PassingFailure) or not cause.may_lie_in_the_texts:
+            return failure
+        try:
+            await self.embed_canary(time.monotonic() + self.address.timeout_seconds)
+        except ServiceError:
+            return failure
+        return EmbedderRefused(cause.detail, said=cause.said)
+
         one. None where it could not be had; that alone is no failure, for it may be asked again.
         """
         vectors, failure = await self.embed_some([*texts, CANARY], patience)

@@ -7,17 +7,27 @@ from service.inference.asking import Answer
 
 # What openai-python retries too: time-outs, lost races, busy servers.
 _PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
+# What some servers say to a text that is too long for them, whenever they are asked.
+_OF_TEXTS: Final = frozenset({500, 502})
 # What a server says to every text, so that asking for each by itself is of no use.
 _FORBIDDING: Final = frozenset({401, 403, 404, 405, 407})
 
 
 class PassingFailure(Exception):
-    """A failure that may be gone at the next try."""
+    """A failure that may be gone at the next try; one that lies in the texts never is."""
 
-    def __init__(self, detail: str, said: str, wait_seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        detail: str,
+        said: str,
+        wait_seconds: float | None = None,
+        *,
+        may_lie_in_the_texts: bool = True,
+    ) -> None:
         self.detail = detail
         self.said = said
         self.wait_seconds = wait_seconds
+        self.may_lie_in_the_texts = may_lie_in_the_texts
         super().__init__(detail)
 
 
@@ -31,7 +41,9 @@ def accepted(answer: Answer) -> Answer:
         raise EmbedderForbids(detail, said=said)
     if is_final or answer.status not in _PASSING:
         raise EmbedderRefused(detail, said=said)
-    raise PassingFailure(detail, said, _seconds(answer.headers.get("retry-after")))
+    wait_seconds = _seconds(answer.headers.get("retry-after"))
+    is_of_texts = answer.status in _OF_TEXTS
+    raise PassingFailure(detail, said, wait_seconds, may_lie_in_the_texts=is_of_texts)
 
 
 def _seconds(header: str | None) -> float | None:

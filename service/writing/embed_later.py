@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from service.errors import (
+    EmbedderForbids,
     EmbedderRefused,
     InvalidRequest,
     Unavailable,
@@ -35,25 +38,57 @@ _PAGE: Final = 64
 _PAGES_AT_ONCE: Final = 4
 _FIRST_REST_SECONDS: Final = 0.5
 _LONGEST_REST_SECONDS: Final = 15.0
+# What is left are texts that the server refuses: it may be set up otherwise some day.
+_LONGEST_REFUSED_SECONDS: Final = 300.0
 # How soon an embedder that was found to be away, or of another model, is looked at again.
 _LOOK_SECONDS: Final = 0.5
 
 
-async def embed_pending(pipeline: Pipeline, agent: str | None = None) -> int:
-    """Embed one page of waiting memories, of one agent or of all; returns how many got vectors.
+@dataclass(slots=True)
+class Walk:
+    """How far a walk through what waits has come, and what the server refused on its way."""
+
+    after: Sequence[str] | None = None
+    embedded: int = 0
+    refusal: EmbedderRefused | None = None
+
+
+async def embed_pending(
+    pipeline: Pipeline, agent: str | None = None, walk: Walk | None = None
+) -> int:
+    """Embed the next page of what waits, of one agent or of all; returns how many got vectors.
 
     A memory that was changed meanwhile keeps waiting: its vector would be of the old text. So does
-    one whose text the server refuses, as long as it takes others; else the refusal is raised.
+    one whose text the server refuses: a walk passes it over once, and holds up no other by it. 0 at
+    the end of a walk that embedded nothing; the refusal is raised if there was one.
     """
-    rows = await pipeline.db.run(PENDING, agent=agent, limit=_PAGE)
-    if not rows:
-        return 0
-    made = await _embed(pipeline.vectors, rows)
+    walk = walk or Walk()
+    while rows := await pipeline.db.run(PENDING, agent=agent, after=walk.after, limit=_PAGE):
+        if count := await _embed_page(pipeline, rows, walk):
+            return count
+    if walk.embedded:
+        walk.after, walk.embedded, walk.refusal = None, 0, None
+        return await embed_pending(pipeline, agent, walk)
+    if walk.refusal is not None:
+        raise walk.refusal
+    return 0
+
+
+async def _embed_page(pipeline: Pipeline, rows: Sequence[Row], walk: Walk) -> int:
+    """Embed a page and go on behind it; returns how many of it got vectors."""
+    made: Sequence[tuple[Row, Vector]] = ()
     try:
+        made = await _embed(pipeline.vectors, rows)
         await _store(pipeline, made)
+    except EmbedderForbids:
+        raise
+    except EmbedderRefused as error:
+        walk.refusal = error
     except InvalidRequest:
         # One row that a hand has spoilt must not keep the others waiting.
         made = [pair for pair in made if await _is_stored(pipeline, pair)]
+    walk.after = rows[-1]["waiting"]
+    walk.embedded += len(made)
     return len(made)
 
 
@@ -164,22 +199,38 @@ class _AgentsEmbedding:
     async def _embed(self, agent: str) -> None:
         rest_seconds = _FIRST_REST_SECONDS
         while True:
+            # A walk from the beginning meets all that came before it.
+            walk = Walk()
+            self._again.discard(agent)
             try:
-                while count := await self._embed_page(agent):
+                while count := await self._embed_page(agent, walk):
                     log.info("embedded %d memories of agent %s that had waited", count, agent)
                     rest_seconds = _FIRST_REST_SECONDS
-            except (Unavailable, EmbedderRefused, VectorsUnfit) as error:
+            except (Unavailable, EmbedderForbids, VectorsUnfit) as error:
+                longest_seconds = _LONGEST_REST_SECONDS
                 log.debug("vectors of agent %s wait: %s", agent, error.detail)
+            except EmbedderRefused as error:
+                longest_seconds = _LONGEST_REFUSED_SECONDS
+                log.debug("texts of agent %s get no vectors: %s", agent, error.detail)
             else:
                 return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(rest_seconds):
-                    await self._pipeline.vectors.came_back.wait()
-            rest_seconds = min(rest_seconds * 1.5, _LONGEST_REST_SECONDS)
+            await self._rest(agent, rest_seconds)
+            rest_seconds = min(rest_seconds * 1.5, longest_seconds)
 
-    async def _embed_page(self, agent: str) -> int:
+    async def _rest(self, agent: str, seconds: float) -> None:
+        """Wait until the embedder is back, so long at most; where something new came, 15 s."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, _LONGEST_REST_SECONDS)):
+                    await self._pipeline.vectors.came_back.wait()
+                    return
+            if agent in self._again:
+                return
+
+    async def _embed_page(self, agent: str, walk: Walk) -> int:
         async with self._turns:
-            return await embed_pending(self._pipeline, agent)
+            return await embed_pending(self._pipeline, agent, walk)
 
     def _over(self, agent: str, task: asyncio.Task[None]) -> None:
         del self._running[agent]

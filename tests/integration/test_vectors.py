@@ -159,6 +159,60 @@ async def test_a_text_that_the_server_refuses_holds_up_no_other(tmp_path: Path) 
         assert await opened.complaints() == []
 
 
+async def test_pages_of_texts_that_are_refused_hold_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.writing.embed_later._PAGE", 4)
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.refused_words = "poison"
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        await opened.push(*[f"Words number {n}." for n in range(8)])
+        await opened.push(*[f"A poison text number {n}." for n in range(60)])
+        waiting = asyncio.create_task(keep_embedding(opened.pipeline))
+        for _ in range(200):
+            if sum(await embedded(opened)) == 8:
+                break
+            await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert sum(await embedded(opened)) == 8
+        # What was refused is asked for again: once the server takes it, nothing waits.
+        opened.embeddings.refused_words = None
+        while await embed_pending(opened.pipeline):
+            pass
+        assert all(await embedded(opened))
+
+
+@pytest.mark.parametrize("breaks_off", [False, True])
+async def test_a_text_that_the_server_fails_at_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, breaks_off: bool
+) -> None:
+    monkeypatch.setattr("service.inference.embedder._FIRST_WAIT_SECONDS", 0.001)
+    async with open_store(tmp_path) as opened:
+        # So llama.cpp answers a text that is too long for it; others end in the middle.
+        said = {"error": {"code": 500, "message": "input is too large to process"}}
+        opened.embeddings.refusal = Answer(said, 500, breaks_off=breaks_off)
+        opened.embeddings.refused_words = "poison"
+        await opened.push("A poison text.", *[f"Words number {n}." for n in range(20)])
+        assert await embed_pending(opened.pipeline) == 20
+        with pytest.raises(EmbedderRefused):
+            await embed_pending(opened.pipeline)
+        assert await embedded(opened) == [False] + [True] * 20
+
+
+async def test_a_server_that_fails_at_everything_is_not_asked_for_each_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.inference.embedder._FIRST_WAIT_SECONDS", 0.001)
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.requests.clear()
+        opened.embeddings.next_answers.extend([Answer({"error": "sick"}, 500)] * 99)
+        with pytest.raises(EmbedderUnavailable, match="answered 500: sick"):
+            await opened.vectors.embed_each([f"text {n}" for n in range(8)])
+        # Four tries, and one for the canary.
+        assert len(opened.embeddings.requests) == 5
+
+
 @pytest.mark.parametrize(("count", "requests"), [(1, 1), (7, 1), (8, 2), (9, 2)])
 async def test_the_canary_goes_with_the_last_of_what_is_pushed(
     tmp_path: Path, count: int, requests: int

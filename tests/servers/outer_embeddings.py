@@ -80,6 +80,9 @@ class OuterEmbeddings:
     requests: list[Asked] = field(default_factory=list)
     next_answers: deque[Answer] = field(default_factory=deque)
     refused_words: str | None = None
+    refusal: Answer = field(
+        default_factory=lambda: Answer({"error": {"message": "input too long"}}, 400)
+    )
     lists_models: bool = True
     before_answering: Callable[[], None] | None = None
     hangs_on: str | None = None
@@ -112,7 +115,7 @@ class OuterEmbeddings:
         if self.next_answers:
             return self.next_answers.popleft()
         if self.refused_words and self.refused_words in " ".join(asked.body["input"]):
-            return Answer({"error": {"message": "input too long"}}, 400)
+            return self.refusal
         return self.embeddings(asked.body["input"])
 
     def vector(self, text: str) -> list[float]:
