@@ -39,7 +39,7 @@ class BrokenOff(Exception):
 
 
 class UnusableUrl(Exception):
-    """Not an address that can be asked over HTTP."""
+    """Not an address that can be asked over HTTP with the key that there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ class Client:
             ):  # fmt: skip
                 whole = await _read(response, call.most_bytes)
                 return Answer(response.status, response.headers, whole, made.connections > 0)
-        except aiohttp.InvalidURL as error:
+        except ValueError as error:
+            # Of a URL that is none, or one with a password beside a key.
             raise UnusableUrl(str(error)) from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise Unreachable(repr(error)) from error

@@ -70,7 +70,9 @@ class Embedder:
         until = time.monotonic() + self.address.write_seconds
         listed = await self._list_models(until)
         wanted = self.address.model
-        entry: dict[str, Any] = next((m for m in listed if wanted in {None, m.get("id")}), {})
+        meant = [told for told in listed if wanted is None or told.get("id") == wanted]
+        # Ours takes more names than it lists: a folder's path, its vendor's in front.
+        entry = next(iter(meant or listed), dict[str, Any]())
         name = wanted or entry.get("id")
         if not name or not isinstance(name, str):
             msg = (
@@ -81,6 +83,10 @@ class Embedder:
         is_ours = entry.get("owned_by") == "graph-memory"
         model = EmbeddingModel(name, 0, is_ours, self.address.instruction)
         [canary] = await self._embed_batch(model, [CANARY], _Asking(until, 1, is_probe=True))
+        if is_ours and self.address.instruction:
+            # A model that takes none refuses every question, and no document.
+            asking = _Asking(until, 1, is_query=True, is_probe=True)
+            await self._embed_batch(model, [CANARY], asking)
         self._model = EmbeddingModel(name, len(canary), is_ours, self.address.instruction)
         return self._model, canary
 
@@ -111,12 +117,6 @@ class Embedder:
             raise await self._judged(failure)
         return vectors
 
-    async def embed_with_canary(
-        self, texts: Sequence[str], patience: Patience
-    ) -> tuple[list[Vector], Vector | None, EmbedderUnavailable | EmbedderRefused | None]:
-        """Return what `embed_some` does, and in the middle the canary as the same model embeds it.
-
-        It goes with the last texts: for a short push a request of its own would be every second
     async def _judged(self, failure: ServiceError) -> ServiceError:
         """Return a failure as a refusal where it lies in the texts: the canary is embedded."""
         cause = failure.__cause__
@@ -128,6 +128,12 @@ class Embedder:
             return failure
         return EmbedderRefused(cause.detail, said=cause.said)
 
+    async def embed_with_canary(
+        self, texts: Sequence[str], patience: Patience
+    ) -> tuple[list[Vector], Vector | None, EmbedderUnavailable | EmbedderRefused | None]:
+        """Return what `embed_some` does, and in the middle the canary as the same model embeds it.
+
+        It goes with the last texts: for a short push a request of its own would be every second
         one. None where it could not be had; that alone is no failure, for it may be asked again.
         """
         vectors, failure = await self.embed_some([*texts, CANARY], patience)
@@ -244,7 +250,7 @@ class Embedder:
                 "The embedding server's answer cannot be used", said=f"it {error}"
             ) from error
         except UnusableUrl as error:
-            raise EmbedderRefused(f"MEMORY_EMBEDDING_URL is no URL ({error}).") from error
+            raise EmbedderRefused(f"MEMORY_EMBEDDING_URL cannot be used ({error}).") from error
         except Unreachable as error:
             raise self._failed("cannot be reached", is_gone=True) from error
         except TimeoutError as error:

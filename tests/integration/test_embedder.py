@@ -250,11 +250,49 @@ async def test_our_own_server_is_told_what_is_a_question(outer: OuterEmbeddings)
     async with client_of(outer.url, instruction="Find the note") as embedder:
         await embedder.embed_query("where?")
         await embedder.embed_documents(["here"])
-    _, query, documents = [a.body for a in outer.requests if a.path == "/v1/embeddings"]
+    _, _, query, documents = [a.body for a in outer.requests if a.path == "/v1/embeddings"]
     assert (query["input"], query["input_type"]) == (["where?"], "query")
     assert query["instruction"] == "Find the note"
     assert (documents["input_type"], documents["truncate"]) == ("document", True)
     assert "instruction" not in documents
+
+
+@pytest.mark.parametrize("url", ["http://", "http://ann:word@127.0.0.1:{port}"])
+async def test_an_address_that_cannot_be_used_is_told(outer: OuterEmbeddings, url: str) -> None:
+    port = outer.url.rpartition(":")[2]
+    async with client_of(url.format(port=port), api_key="another") as embedder:
+        with pytest.raises(EmbedderRefused, match="MEMORY_EMBEDDING_URL cannot be used"):
+            await embedder.describe()
+
+
+async def test_an_instruction_that_the_model_does_not_take_is_told_at_once(
+    embedding_url: str,
+) -> None:
+    async with client_of(embedding_url, instruction="Find the note") as embedder:
+        with pytest.raises(EmbedderRefused, match="takes no 'instruction'"):
+            await embedder.describe()
+
+
+async def test_our_own_server_is_known_by_a_name_that_it_does_not_list(
+    outer: OuterEmbeddings,
+) -> None:
+    outer.owned_by = "graph-memory"
+    named = f"somebody/{outer.model}"
+    async with client_of(outer.url, model=named, instruction="Find the note") as embedder:
+        await embedder.embed_query("where?")
+    asked = [a.body for a in outer.requests if a.path == "/v1/embeddings"][-1]
+    assert (asked["model"], asked["input"]) == (named, ["where?"])
+    assert (asked["input_type"], asked["instruction"]) == ("query", "Find the note")
+
+
+@pytest.mark.parametrize("name", [7, ["a"], {"b": 1}, None])
+async def test_a_name_of_a_model_that_is_none_is_refused(
+    outer: OuterEmbeddings, name: object
+) -> None:
+    outer.model = name  # type: ignore[assignment]
+    async with client_of(outer.url) as embedder:
+        with pytest.raises(EmbedderRefused, match="set MEMORY_EMBEDDING_MODEL"):
+            await embedder.describe()
 
 
 async def test_the_model_is_the_configured_or_the_first_listed(outer: OuterEmbeddings) -> None:
