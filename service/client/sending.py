@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 import httpx
 
+from service.access.addresses import is_loopback
 from service.client.errors import Problem, Refusal, TimedOut, Unavailable
 from service.errors import FieldError
 
@@ -87,8 +88,9 @@ class Sender:
         self.url = url
         self.timeout_seconds = timeout_seconds
         self._client = httpx.Client(
-            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key)
-        )
+            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key),
+            trust_env=not is_here(url),
+        )  # fmt: skip
 
     def send(self, request: Request[Answer]) -> Answer:
         """Send one request; raises Problem, Unavailable or TimedOut."""
@@ -129,8 +131,9 @@ class AsyncSender:
         self.url = url
         self.timeout_seconds = timeout_seconds
         self._client = httpx.AsyncClient(
-            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key)
-        )
+            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key),
+            trust_env=not is_here(url),
+        )  # fmt: skip
 
     async def send(self, request: Request[Answer]) -> Answer:
         """Send one request; raises Problem, Unavailable or TimedOut."""
@@ -219,6 +222,11 @@ def _written(value: object) -> str:
         return value.isoformat()
     msg = f"cannot send {type(value).__name__} as JSON"
     raise TypeError(msg)
+
+
+def is_here(url: str) -> bool:
+    """Return whether a service is on this machine: no proxy leads there, nor is one told a key."""
+    return not _is_secret(url) and is_loopback(httpx.URL(url).host)
 
 
 def _is_secret(url: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import httpx
 
+from service.client.sending import is_here
 from service.version import VERSION
 
 _REVISION: Final = "2025-11-25"
@@ -19,7 +20,9 @@ async def tools_at(url: str, key: str | None, seconds: float) -> list[str]:
         "clientInfo": {"name": "graph-memory-doctor", "version": VERSION},
     }  # fmt: skip
     try:
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=seconds) as client:
+        async with httpx.AsyncClient(
+            base_url=url, headers=headers, timeout=seconds, trust_env=not is_here(url)
+        ) as client:
             begun = await client.post("/mcp", json=_call("initialize", hello))
             _result(begun)
             own = {"mcp-session-id": begun.headers.get("mcp-session-id", "")}

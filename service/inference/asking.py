@@ -14,6 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import orjson
 
+from service.access.addresses import is_loopback
 from service.redaction import redacted
 
 _HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -137,9 +138,14 @@ async def _count_connection(
 
 
 def _proxy_for(url: str) -> str | None:
-    """Return the proxy that the environment names (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)."""
+    """Return the proxy that the environment names (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+
+    None of another machine leads back to this one.
+    """
     parts = urlsplit(url)
-    return None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    if is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc):
+        return None
+    return getproxies().get(parts.scheme)
 
 
 async def _read(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

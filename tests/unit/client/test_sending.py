@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from service.client.endpoints import AsyncGraphMemory, Endpoints, GraphMemory
 from service.client.errors import ClientError, Problem, TimedOut, Unavailable
 from service.errors import FieldError
+from tests.servers.outer_embeddings import Answer, Asked, serving
 
 PROBLEM = {
     "type": "/problems/invalid-request", "title": "The request does not fit the contract",
@@ -80,6 +82,31 @@ def test_no_answer_is_named_and_nothing_is_sent_twice(
     with _client(fail) as memory, pytest.raises(ClientError, match=words) as told:
         memory.store_memory("once")
     assert (type(told.value), len(sent)) == (named, 1)
+
+
+@dataclass
+class _Alive:
+    url: str = ""
+
+    def answer(self, asked: Asked) -> Answer:
+        return Answer({"status": "alive" if asked.path == "/health/live" else "lost"})
+
+
+@pytest.mark.anyio
+async def test_no_proxy_stands_between_programs_of_one_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("http_proxy", "all_proxy", "no_proxy", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    service = _Alive()
+    with serving(service):
+        with GraphMemory(service.url, key="gm_secret") as memory:
+            assert memory.live() == {"status": "alive"}
+        async with AsyncGraphMemory(service.url, key="gm_secret") as memory_too:
+            assert await memory_too.live() == {"status": "alive"}
+    with GraphMemory("http://memory.example") as far, pytest.raises(Unavailable, match="refused"):
+        far.live()
 
 
 def test_what_is_not_ready_is_an_answer() -> None:
