@@ -11,7 +11,11 @@ import time
 from pathlib import Path
 
 import httpx
+from dotenv import dotenv_values
 from rich.console import Console
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from service.client.sending import is_here
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples" / "notes"
@@ -37,10 +41,11 @@ def main() -> int:
             console.print("Starting the embedding server (the model loads in about 10 s) ...")
             processes.append(begin("embedding_server", [], environment))
         processes.append(begin("service", ["serve"], environment))
-        url = f"http://{host(environment)}:{environment['MEMORY_PORT']}"
-        if not wait_until_ready(url, processes):
-            return 1
-        scan(url, environment)
+        url = place(environment["MEMORY_HOST"], environment["MEMORY_PORT"])
+        with service_at(url, environment) as service:
+            if not wait_until_ready(service, processes):
+                return 1
+            scan(service, environment)
         greet(url, environment)
         while all(process.poll() is None for process in processes):
             time.sleep(0.3)
@@ -61,8 +66,10 @@ def settings() -> dict[str, str]:
     found.setdefault("EMBEDDING_PORT", "8001")
     found.setdefault("MEMORY_HOST", "127.0.0.1")
     found.setdefault("MEMORY_PORT", "8080")
-    own = f"http://{found['EMBEDDING_HOST']}:{found['EMBEDDING_PORT']}"
-    found.setdefault("MEMORY_EMBEDDING_URL", own)
+    if "MEMORY_EMBEDDING_URL" not in found:
+        found["MEMORY_EMBEDDING_URL"] = place(found["EMBEDDING_HOST"], found["EMBEDDING_PORT"])
+        if "EMBEDDING_API_KEY" in found:
+            found.setdefault("MEMORY_EMBEDDING_API_KEY", found["EMBEDDING_API_KEY"])
     if not found.get("MEMORY_SOURCES"):
         found["MEMORY_SOURCES"] = str(EXAMPLES)
         found.setdefault("MEMORY_CONCEPTS_FILE", str(EXAMPLES / "concepts.toml"))
@@ -70,11 +77,9 @@ def settings() -> dict[str, str]:
 
 
 def read_env_file() -> dict[str, str]:
-    """Return the variables of .env in the repository, if there is one."""
-    path = REPOSITORY / ".env"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-    return {name.strip(): value.strip().strip("\"'") for name, value in pairs if value.strip()}
+    """Return the variables of .env in the repository as both servers read it, if there is one."""
+    found = dotenv_values(REPOSITORY / ".env", encoding="utf-8-sig")
+    return {name.upper(): value for name, value in found.items() if value}
 
 
 def begin(
@@ -86,21 +91,29 @@ def begin(
     )
 
 
-def host(environment: dict[str, str]) -> str:
-    """Return an address of the service that can be called from this machine."""
-    given = environment["MEMORY_HOST"]
-    return "127.0.0.1" if given in {"0.0.0.0", "::"} else given  # noqa: S104 - compared, not bound
+def place(host: str, port: str) -> str:
+    """Return where a server that listens there is asked from this machine."""
+    here = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
+    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
 def is_answering(url: str) -> bool:
     """Say whether an embedding server is there already."""
     try:
-        return httpx.get(f"{url}/v1/models", timeout=1).status_code < 500
+        asked = httpx.get(f"{url}/v1/models", timeout=1, trust_env=not is_here(url))
     except httpx.TransportError:
         return False
+    return asked.status_code < 500
 
 
-def wait_until_ready(url: str, processes: list[subprocess.Popen[bytes]]) -> bool:
+def service_at(url: str, environment: dict[str, str]) -> httpx.Client:
+    """Return a client of the service, with the key that commands show to it."""
+    key = environment.get("MEMORY_API_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return httpx.Client(base_url=url, headers=headers, trust_env=False)
+
+
+def wait_until_ready(service: httpx.Client, processes: list[subprocess.Popen[bytes]]) -> bool:
     """Wait for both servers; false when one has ended, which has said why itself.
 
     What keeps the service from being ready is told after a while, once for each reason.
@@ -109,7 +122,7 @@ def wait_until_ready(url: str, processes: list[subprocess.Popen[bytes]]) -> bool
     with console.status("Waiting until everything is ready ..."):
         while all(process.poll() is None for process in processes):
             try:
-                answer = httpx.get(f"{url}/health/ready", timeout=5)
+                answer = service.get("/health/ready", timeout=5)
             except httpx.TransportError:
                 time.sleep(0.2)
                 continue
@@ -123,10 +136,10 @@ def wait_until_ready(url: str, processes: list[subprocess.Popen[bytes]]) -> bool
     return False
 
 
-def scan(url: str, environment: dict[str, str]) -> None:
+def scan(service: httpx.Client, environment: dict[str, str]) -> None:
     """Scan the folders and tell what came in."""
     with console.status(f"Reading {environment['MEMORY_SOURCES']} ..."):
-        answer = httpx.post(f"{url}/ingest/scan", json={}, timeout=SCAN_SECONDS)
+        answer = service.post("/ingest/scan", json={}, timeout=SCAN_SECONDS)
     if answer.status_code != 200:
         console.print(f"[red]The scan failed: {answer.json().get('detail')}")
         return

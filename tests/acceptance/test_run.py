@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -21,33 +22,60 @@ from tests.servers.running import free_port
 def test_everything_starts_reads_the_notes_and_stops(
     tmp_path: Path, stops: list[signal.Signals]
 ) -> None:
-    ports = free_port(), free_port()
-    environment = os.environ | {
-        "EMBEDDING_PORT": str(ports[0]), "EMBEDDING_MODEL": "hashing-256",
-        "MEMORY_PORT": str(ports[1]), "MEMORY_DATA_DIR": str(tmp_path),
+    environment = _environment(tmp_path)
+    with _begun(environment, tmp_path / "said") as process:
+        try:
+            _wait_until(lambda: "Ctrl-C stops both" in _said(tmp_path), process)
+            assert "13 files, 63 memories (63 new" in _said(tmp_path)
+            [command] = [line for line in _said(tmp_path).splitlines() if "search?q=" in line]
+            answer = httpx.get(command.split("'")[1])
+            assert "blue bunny" in answer.json()["results"][0]["content"]
+        finally:
+            for stop in stops:
+                process.send_signal(stop)
+                # So long it takes to begin to stop, and no longer than to end.
+                time.sleep(0.2)
+            status = process.wait(timeout=30)
+    assert status == 0
+    for port in (environment["EMBEDDING_PORT"], environment["MEMORY_PORT"]):
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"http://127.0.0.1:{port}/health/live")
+
+
+def test_where_keys_are_the_notes_are_read_with_that_of_the_commands(tmp_path: Path) -> None:
+    environment = _environment(tmp_path)
+    made = subprocess.run(
+        [sys.executable, "-m", "service", "keys", "create", "--name", "own"], env=environment,
+        cwd=REPOSITORY, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    key = made.stdout.strip()
+    with _begun(environment | {"MEMORY_API_KEY": key}, tmp_path / "said") as process:
+        try:
+            _wait_until(lambda: "Ctrl-C stops both" in _said(tmp_path), process)
+            assert "13 files, 63 memories (63 new" in _said(tmp_path)
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {
+        "EMBEDDING_PORT": str(free_port()), "EMBEDDING_MODEL": "hashing-256",
+        "MEMORY_PORT": str(free_port()), "MEMORY_DATA_DIR": str(folder / "data"),
     }  # fmt: skip
-    said = tmp_path / "said"
+
+
+@contextmanager
+def _begun(environment: dict[str, str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
     with said.open("w") as out:
-        process = subprocess.Popen(
+        yield subprocess.Popen(
             [sys.executable, "scripts/run_both.py"], env=environment, cwd=REPOSITORY,
             stdout=out, stderr=out,
         )  # fmt: skip
-    try:
-        _wait_until(lambda: "Ctrl-C stops both" in said.read_text(), process)
-        assert "13 files, 63 memories (63 new" in said.read_text()
-        [command] = [line for line in said.read_text().splitlines() if "search?q=" in line]
-        answer = httpx.get(command.split("'")[1])
-        assert "blue bunny" in answer.json()["results"][0]["content"]
-    finally:
-        for stop in stops:
-            process.send_signal(stop)
-            # So long it takes to begin to stop, and no longer than to end.
-            time.sleep(0.2)
-        status = process.wait(timeout=30)
-    assert status == 0
-    for port in ports:
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(f"http://127.0.0.1:{port}/health/live")
+
+
+def _said(folder: Path) -> str:
+    return (folder / "said").read_text()
 
 
 def _wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,55 @@
+"""What ./scripts/run makes of .env and of the environment: what the servers make of them."""
+
+from pathlib import Path
+
+import pytest
+
+from embedding_server.settings import Settings as EmbeddingSettings
+from scripts import run_both
+from service.settings import Settings
+
+ENV = """\ufeffMEMORY_PORT=18080 # where it listens
+export MEMORY_AGENT=zoe
+memory_embedding_model="a model"
+EMBEDDING_HOST=0.0.0.0
+EMBEDDING_PORT=18001
+EMBEDDING_API_KEY='a # key'
+MEMORY_HOST=
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    (tmp_path / ".env").write_text(ENV, encoding="utf-8")
+    monkeypatch.setattr(run_both, "REPOSITORY", tmp_path)
+    return run_both.settings()
+
+
+def test_it_reads_what_the_servers_read(environment: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    service, embedding = Settings(_env_file=file), EmbeddingSettings(_env_file=file)
+    assert environment["MEMORY_PORT"] == str(service.port) == "18080"
+    assert environment["MEMORY_AGENT"] == service.agent == "zoe"
+    assert environment["MEMORY_EMBEDDING_MODEL"] == service.embedding_model == "a model"
+    assert environment["MEMORY_HOST"] == service.host
+    key = embedding.api_key
+    assert key is not None
+    assert environment["EMBEDDING_API_KEY"] == key.get_secret_value() == "a # key"
+
+
+def test_an_embedding_server_for_all_is_asked_here_and_with_its_key(
+    environment: dict[str, str],
+) -> None:
+    assert environment["MEMORY_EMBEDDING_URL"] == "http://127.0.0.1:18001"
+    assert environment["MEMORY_EMBEDDING_API_KEY"] == "a # key"
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"), ("0.0.0.0", "http://127.0.0.1:80"),  # noqa: S104 - compared
+        ("::", "http://127.0.0.1:80"), ("::1", "http://[::1]:80"), ("box", "http://box:80"),
+    ],
+)  # fmt: skip
+def test_a_server_is_asked_where_it_is_reached(host: str, url: str) -> None:
+    assert run_both.place(host, "80") == url
