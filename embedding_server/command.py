@@ -80,6 +80,10 @@ def _read_settings() -> Settings:
             for fault in error.errors()
         ]
         raise CannotStart("; ".join(faults)) from error
+    except UnicodeDecodeError as error:
+        raise CannotStart(".env is no text in UTF-8: save it as that") from error
+    except OSError as error:
+        raise CannotStart(f"{error.filename}: {error.strerror}") from error
 
 
 def _refuse_open_door(settings: Settings) -> None:

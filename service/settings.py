@@ -11,6 +11,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.access.origins import Origin
+from service.field_types import AgentName
 from service.kinds import KINDS
 from service.limits import Limits
 from service.redaction import SECRETS
@@ -61,7 +62,9 @@ class _Choices(BaseSettings):
     sources: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Folders of markdown notes to scan, comma-separated."
     )
-    agent: str = Field("main", description="Agent that owns what is scanned from the folders.")
+    agent: AgentName = Field(
+        "main", description="Agent that owns what is scanned from the folders."
+    )
     read_hard_links: bool = Field(
         False,
         description="true reads files with several names too; one may lead out of the folders.",
@@ -186,7 +189,6 @@ class _Choices(BaseSettings):
         description="Most sections of one document that become memories; past it a warning names "
         "the line. All are one transaction, whose time grows with the square of their number.",
     )
-
     secrets: Secrets = Field(
         "mask",
         description="What is done with secrets in texts: `mask` stores [SECRET:kind] instead, "
@@ -199,8 +201,7 @@ class _Choices(BaseSettings):
         "untrusted=quarantine.",
     )
     mcp_tools: Annotated[tuple[str, ...], NoDecode] = Field(
-        (),
-        description="Tools that MCP offers beside its six, comma-separated, or `all`.",
+        (), description="Tools that MCP offers beside its six, comma-separated, or `all`."
     )
 
     @field_validator("instructions", mode="before")
@@ -263,6 +264,7 @@ class Settings(Limits, _Choices):
     model_config = SettingsConfigDict(
         env_prefix="MEMORY_",
         env_file=".env",
+        env_file_encoding="utf-8-sig",  # Notepad's mark would be a part of the first name
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,

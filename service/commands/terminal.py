@@ -103,6 +103,8 @@ def _settings() -> Settings:
         name = str(error).partition('"')[2].partition('"')[0]
         msg = f'MEMORY_{name.upper()}: must be JSON, for example {{"journal/**": "daily_log"}}.'
         raise CannotStart(msg) from error
+    except UnicodeDecodeError as error:
+        raise CannotStart(".env is no text in UTF-8: save it as that.") from error
 
 
 def _log_defect(

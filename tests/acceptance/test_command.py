@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.conftest import REPOSITORY, Start
 from tests.servers.running import embedding_server, free_port, service_process, wait_for
@@ -22,6 +23,7 @@ NOBODY = "http://127.0.0.1:9"
 WRONG_SETTINGS = {
     "MEMORY_EMBEDDING_URL": ("localhost:8001", "http://"),
     "MEMORY_SEARCH_ENGINE": ("ram", "resident"),
+    "MEMORY_AGENT": ("my agent", "MEMORY_AGENT"),
     "MEMORY_PLACES": ("not json", "MEMORY_PLACES"),
     "MEMORY_SCHEMA_FILE": ("/none/schema.surql", "/none/schema.surql"),
 }
@@ -32,10 +34,13 @@ def _environment(folder: Path, **more: str) -> dict[str, str]:
     return {**own, "MEMORY_PORT": str(free_port()), **more}
 
 
-def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    *arguments: str, cwd: Path = REPOSITORY, **environment: str
+) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in os.environ.items() if not name.startswith("MEMORY_")}
     return subprocess.run(
-        [sys.executable, "-m", "service", *arguments], env=given | environment, cwd=REPOSITORY,
+        [sys.executable, "-m", "service", *arguments], cwd=cwd,
+        env=given | {"PYTHONPATH": str(REPOSITORY)} | environment,
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
@@ -65,6 +70,19 @@ def _until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [("utf-8-sig", "MEMORY_SEARCH_ENGINE: "), ("utf-16", ".env is no text in UTF-8")],
+)
+def test_a_file_of_settings_is_read_as_windows_writes_it_or_told(
+    tmp_path: Path, encoding: str, told: str
+) -> None:
+    (tmp_path / ".env").write_text("MEMORY_SEARCH_ENGINE=ram\n", encoding=encoding)
+    ended = _run("serve", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert told in ended.stderr
 
 
 def test_a_wrong_setting_stops_the_start_in_one_line(tmp_path: Path) -> None:

@@ -172,9 +172,17 @@ def test_a_wrong_setting_is_one_line_and_status_1(tmp_path: Path) -> None:
     assert "EMBEDDING_BATCH_SIZE: " in line
 
 
-def test_settings_are_read_from_a_file(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("EMBEDDING_PORT=none\nOTHER=1\n")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_settings_are_read_from_a_file(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / ".env").write_text("EMBEDDING_PORT=none\nOTHER=1\n", encoding=encoding)
     assert "EMBEDDING_PORT: " in run(tmp_path).stderr
+
+
+def test_a_file_that_is_no_text_in_utf_8_is_one_line_and_status_1(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("EMBEDDING_PORT=18001\n", encoding="utf-16")
+    ended = run(tmp_path)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ".env is no text in UTF-8" in ended.stderr
 
 
 def test_help_names_every_setting(tmp_path: Path) -> None:
