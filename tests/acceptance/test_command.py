@@ -34,12 +34,14 @@ def _environment(folder: Path, **more: str) -> dict[str, str]:
     return {**own, "MEMORY_PORT": str(free_port()), **more}
 
 
-def _run(
-    *arguments: str, cwd: Path = REPOSITORY, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return _run_in(REPOSITORY, *arguments, **environment)
+
+
+def _run_in(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in os.environ.items() if not name.startswith("MEMORY_")}
     return subprocess.run(
-        [sys.executable, "-m", "service", *arguments], cwd=cwd,
+        [sys.executable, "-m", "service", *arguments], cwd=folder,
         env=given | {"PYTHONPATH": str(REPOSITORY)} | environment,
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
@@ -80,7 +82,7 @@ def test_a_file_of_settings_is_read_as_windows_writes_it_or_told(
     tmp_path: Path, encoding: str, told: str
 ) -> None:
     (tmp_path / ".env").write_text("MEMORY_SEARCH_ENGINE=ram\n", encoding=encoding)
-    ended = _run("serve", cwd=tmp_path)
+    ended = _run_in(tmp_path, "serve")
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert told in ended.stderr
 

@@ -290,7 +290,7 @@ async def test_a_run_that_a_change_ends_tells_how_to_take_back_what_it_did(
                 await _write(world, "UPDATE memory SET pinned = true WHERE archived_at IS NONE")
             return await embed(asked)
 
-        world.vectors.embed_each = changing  # type: ignore[method-assign]
+        monkeypatch.setattr(world.vectors, "embed_each", changing)
         with pytest.raises(PlanStale) as stale:
             await _run(world)
         made = await world.ask("SELECT VALUE id FROM memory WHERE kind = 'summary'")
