@@ -1,5 +1,7 @@
 """A stored memory with what a change is compared with and linked by; pure."""
 
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from service.drafts.chains import Link
@@ -48,6 +50,37 @@ def draft_of_stored(old: StoredMemory) -> Draft:
 def keep_time(draft: Draft, old: StoredMemory) -> Draft:
     """Keep the first time of a memory that has none of its own: a touched file is not news."""
     return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
+
+
+def keep_ids(drafts: Sequence[Draft], old: Mapping[str, StoredMemory]) -> list[Draft]:
+    """Give a document's sections the ids of the stored ones that say the same, wherever they stood.
+
+    Of sections with the same headings one may come, go or move: what was set on another, as a pin
+    or a quarantine, belongs to its words. What says something new has its own id, or one that is
+    left where another one took that.
+    """
+    said = [draft.content_hash for draft in drafts]
+    pairs = list(zip(drafts, said, strict=True))
+    stay = {one.id for one, text in pairs if one.id in old and old[one.id].content_hash == text}
+    moving: dict[str, deque[str]] = defaultdict(deque)
+    for memory in sorted(old.values(), key=lambda memory: memory.position):
+        if memory.id not in stay:
+            moving[memory.content_hash].append(memory.id)
+    if len(stay) == len(drafts) or not moving:
+        return list(drafts)
+    kept = [
+        one.id if one.id in stay else moving[text].popleft() if moving[text] else None
+        for one, text in pairs
+    ]
+    taken = set(kept)
+    left = iter([
+        one.id for one, key in zip(drafts, kept, strict=True) if key and one.id not in taken
+    ])  # fmt: skip
+    keys = [
+        key or (one.id if one.id not in taken else next(left))
+        for one, key in zip(drafts, kept, strict=True)
+    ]
+    return [replace(one, id=key) for one, key in zip(drafts, keys, strict=True)]
 
 
 # Called the same in a stored memory and in a draft.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
-from service.drafts.stored_memory import StoredMemory, keep_time
+from service.drafts.stored_memory import StoredMemory, keep_ids, keep_time
 from service.links import stored
 from service.metadata import KEPT, MAKE_VERSION
 from service.records import QUARANTINED
@@ -82,7 +82,7 @@ def _compare(
 ) -> DocumentDiff:
     drafts = [
         _kept(draft, old[draft.id], document.sender) if draft.id in old else draft
-        for draft in document_drafts(document, parsed, places)
+        for draft in keep_ids(document_drafts(document, parsed, places), old)
     ]
     changed = {d.id for d in drafts if d.id not in old or differs(d, old[d.id])}
     writes = [

@@ -121,6 +121,24 @@ def test_equal_titles_are_kept_apart(client: httpx.Client) -> None:
     assert [m["id"] for m in _memories(client, "equal")] == [m["id"] for m in before]
 
 
+def test_what_was_set_on_a_section_stays_with_its_words(client: httpx.Client) -> None:
+    """Another section with the same headings above it takes neither its pin nor its quarantine."""
+    agent = {"agent": "words"}
+    _ingest(client, "# Log\n\n## Fix\n\nbad advice\n\n## Fix\n\ngood advice\n", "words")
+    bad, good = _memories(client, "words")
+    for key, fields in ((bad["id"], {"trust_tier": "quarantined"}), (good["id"], {"pinned": True})):
+        assert client.patch(f"/memories/{key}", params=agent, json=fields).status_code == 200
+    more = "# Log\n\n## Fix\n\nnew\n\n## Fix\n\ngood advice\n\n## Fix\n\nbad advice\n"
+    assert _counts(_ingest(client, more, "words")) == (1, 0, 2, 0, 1)
+    new, other = _memories(client, "words")
+    assert (new["content"], new["pinned"], other["id"]) == ("new", False, good["id"])
+    assert other["pinned"]
+    assert new["id"] not in {bad["id"], good["id"]}
+    again = _ingest(client, more.replace("## Fix\n\nnew\n\n", ""), "words")
+    assert _counts(again) == (0, 0, 2, 1, 0)
+    assert [one["id"] for one in _memories(client, "words")] == [good["id"]]
+
+
 def test_sections_know_their_lines_headings_and_times(client: httpx.Client) -> None:
     _ingest(client, LOG, "facts")
     preamble, gateway, notes, more = _memories(client, "facts")

@@ -189,7 +189,7 @@ class Soundness(RuleBasedStateMachine):
         came = {said for key, said in now.items() if before.get(key) != said}
         assert not came & (by_name | by_text)
         drafts = document_drafts(document, parse_markdown(text, 200), {})
-        stay = {_said(one.heading_path, one.content) for one in drafts if one.id not in now}
+        stay = {_said(one.heading_path, one.content) for one in drafts} - {*now.values()}
         stay &= by_name | by_text
         by_name |= stay
         by_text |= stay
