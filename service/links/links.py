@@ -88,8 +88,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
     unheard = {name.slug for name in new} - mentioned - change.regrouped.waiting_slugs
-    for slug in unheard:
-        dictionary.remove(slug)
+    dictionary.remove(*unheard)
     # One that is silent may have heard it all the same, in place of a shorter name.
     after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)

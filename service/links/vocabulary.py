@@ -43,13 +43,13 @@ def build_dictionary(rows: Sequence[Mapping[str, Any]], version: int = 0) -> Dic
 
 def learn_rows(dictionary: Dictionary, rows: Sequence[Mapping[str, Any]]) -> None:
     """Teach the dictionary rows to be written; declared ones take spellings over from learned."""
-    for row in rows:
-        slug = row["id"].id[1]
-        merged = dictionary.merged_into(slug)
-        dictionary.remove(slug)
+    slugs = [row["id"].id[1] for row in rows]
+    merged = dictionary.merged_into(*slugs)
+    dictionary.remove(*slugs)
+    for slug, row in zip(slugs, rows, strict=True):
         _add(dictionary, slug, row)
-        for key in merged:
-            dictionary.merge(key, slug)
+    for key, slug in merged.items():
+        dictionary.merge(key, slug)
 
 
 def _add(dictionary: Dictionary, slug: str, row: Mapping[str, Any]) -> None:

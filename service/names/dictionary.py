@@ -99,12 +99,16 @@ class Dictionary:
             letters = max(self._longest_by_letter[key[0]], len(key))
             self._longest_by_letter[key[0]] = letters
 
-    def remove(self, slug: str) -> None:
-        """Forget a concept and every spelling that leads to it."""
-        self._declared.discard(slug)
-        self._displaced.pop(slug, None)
-        self._merged = {key: into for key, into in self._merged.items() if into != slug}
-        for key in [k for k, s in self._slug_of_key.items() if s == slug]:
+    def remove(self, *slugs: str) -> None:
+        """Forget concepts and every spelling that leads to them: a look at all there is."""
+        gone = frozenset(slugs)
+        if not gone:
+            return
+        self._declared -= gone
+        for slug in gone & self._displaced.keys():
+            del self._displaced[slug]
+        self._merged = {key: into for key, into in self._merged.items() if into not in gone}
+        for key in [k for k, s in self._slug_of_key.items() if s in gone]:
             self._forget(key)
 
     def _forget(self, key: str) -> None:
@@ -137,9 +141,10 @@ class Dictionary:
         for key in keys:
             self.merge(key, name.slug)
 
-    def merged_into(self, slug: str) -> tuple[str, ...]:
-        """Return the spellings that were merged into a concept, in order."""
-        return tuple(sorted(key for key, into in self._merged.items() if into == slug))
+    def merged_into(self, *slugs: str) -> dict[str, str]:
+        """Return the spellings that were merged into concepts, and into which."""
+        wanted = frozenset(slugs)
+        return {key: into for key, into in self._merged.items() if into in wanted}
 
     def stands_for(self, slug: str) -> str:
         """Return the concept that a slug was merged into, else the slug itself."""

@@ -259,8 +259,7 @@ async def _write_once(
                 datetime.now(UTC),
             ),
         )  # fmt: skip
-    for slug in links.orphans.slugs:
-        dictionary.remove(slug)
+    dictionary.remove(*links.orphans.slugs)
     dictionary.version += 1
     pipeline.dictionaries.put(agent, dictionary)
     pipeline.written += 1

@@ -1,5 +1,6 @@
 """The user's own concepts: taken over from the file, given up with it, mistakes told."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,14 @@ import pytest
 from service.concepts.merging import merge_concepts, variants_of
 from service.errors import InvalidRequest
 from service.links import stored
+from service.links.vocabulary import learn_rows
 from service.memories.screening import Pushed
 from service.memories.storing import store
+from service.names.dictionary import Dictionary
+from service.names.names import Name
 from service.writing.concepts_file import declare_concepts, parse_concepts
+from service.writing.tables.concept import concept_row
+from tests.linear_time import MOST_GROWTH, growth
 from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -168,3 +174,16 @@ async def test_a_name_that_was_anothers_alias_is_its_concepts_again(tmp_path: Pa
         [key] = await opened.push("the filesystems are up")
         assert key in await opened.memories_of("filesystems")
         assert await opened.complaints() == []
+
+
+def test_a_file_of_many_concepts_is_learned_in_time_that_grows_with_it() -> None:
+    """A dictionary that knows them all is looked through once, not once for each."""
+
+    def learning(count: int) -> Callable[[], None]:
+        names = [Name(f"thing_{n}", f"Thing {n}", "declared") for n in range(count)]
+        rows = [concept_row("main", name, is_declared=True) for name in names]
+        dictionary = Dictionary()
+        learn_rows(dictionary, rows)
+        return lambda: learn_rows(dictionary, rows)
+
+    assert growth(learning, 2000) <= MOST_GROWTH

@@ -227,7 +227,7 @@ def test_a_merged_spelling_leads_to_the_concept_that_stays_until_it_is_parted() 
     dictionary.merge("filesystem", "file_system")
     dictionary.merge("file_systems", "file_system")
     assert dictionary.mentions("a filesystem, two file systems") == {"file_system"}
-    assert dictionary.merged_into("file_system") == ("file_systems", "filesystem")
+    assert dictionary.merged_into("file_system").keys() == {"file_systems", "filesystem"}
     assert dictionary.stands_for("filesystem") == "file_system"
     dictionary.part(_named("filesystem"), ["file_systems"])
     assert dictionary.mentions("a filesystem") == {"filesystem"}
