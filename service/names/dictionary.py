@@ -14,6 +14,7 @@ from service.caching import cached_by_text
 from service.names.names import Name
 from service.names.slugs import key_of, keys_of, tokens_of
 from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
+from service.text.words import STOP_WORDS
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
 # It begins with the mark, for these are fewer than letters: a tenth of the time.
@@ -22,7 +23,7 @@ _PIECES: Final = re.compile(
 )
 # A memory that names more than this is a list of everything; its rarest links would be accidents.
 _MOST_CONCEPTS: Final = 64
-# "rag" and "Rag" are words of their own.
+# "rag" and "Rag" are words of their own, as are "it" and "It".
 _CAPITALS_OF_SHORT: Final = 2
 # One letter of Han is a part of too many words.
 _FEWEST_LETTERS: Final = 2
@@ -71,20 +72,21 @@ class Dictionary:
         """Add a name and its other spellings.
 
         A spelling that already leads to another concept stays there, unless the user declares
-        this one.
+        this one. An alias that is a stop word needs its capitals: IT, US.
         """
-        spellings = {key_of(tokens_of(alias)): False for alias in aliases}
-        spellings[name.slug] = name.is_cased
+        keys = (key_of(tokens_of(alias)) for alias in aliases)
+        spellings = {key: _CAPITALS_OF_SHORT if key in STOP_WORDS else 0 for key in keys}
+        spellings[name.slug] = int(name.is_cased)
         owner = self._slug_of_key.get(name.slug)
         if owner in self._declared and owner != name.slug and not is_declared:
             self._displaced[name.slug] = int(name.is_cased)
-        for key, is_cased in spellings.items():
+        for key, capitals in spellings.items():
             if key and (is_declared or key not in self._slug_of_key):
                 if self._slug_of_key.get(key) == key != name.slug:
                     self._displaced[key] = self._capitals.get(key, 0)
                 self._expansions.pop(key, None)
                 self._merged.pop(key, None)
-                self._lead(key, name.slug, int(is_cased))
+                self._lead(key, name.slug, capitals)
         if is_declared:
             self._declared.add(name.slug)
 

@@ -198,7 +198,10 @@ async def _affected(
 def _name(value: object, kind: str) -> Name:
     name = declared_name(value, kind) if isinstance(value, str) else None
     if name is None:
-        msg = f"The concepts file has no usable name in {value!r}: give at least two letters."
+        msg = (
+            f"The concepts file has no usable name in {value!r}: give at least two letters, and no "
+            "word as common as `it` (an alias in capitals may be one)."
+        )
         raise InvalidRequest(msg)
     return name
 

@@ -145,6 +145,13 @@ def test_aliases_lead_to_the_name() -> None:
     assert "big_card" in dictionary
 
 
+def test_an_alias_that_is_a_common_word_needs_its_capitals() -> None:
+    dictionary = Dictionary()
+    dictionary.add(_named("Information Technology"), ["IT", "us"], is_declared=True)
+    assert dictionary.mentions("Turn it off. It works for us.") == set()
+    assert dictionary.mentions("ask the IT department") == {"information_technology"}
+
+
 def test_an_earlier_owner_keeps_a_spelling() -> None:
     dictionary = _knowing("card")
     dictionary.add(_named("GPU"), ["card", "graphics card"])
