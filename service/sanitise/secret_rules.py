@@ -21,8 +21,10 @@ class Rule(NamedTuple):
     proof: str = "prefix"
 
 
-# Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter.
-_BEGINS: Final = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
+# Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter, and
+# markdown's _emphasis_ in an underscore.
+_EMPHASIS: Final = r"(?<=(?<![A-Za-z0-9_])_)|(?<=(?<![A-Za-z0-9_])__)"
+_BEGINS: Final = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-F]{{2}})|{_EMPHASIS})"
 _ENDS: Final = r"(?![A-Za-z0-9])"
 
 

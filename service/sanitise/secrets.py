@@ -14,6 +14,8 @@ PRIVATE_KEY: Final = "private-key"
 _MASK: Final = "[SECRET:{}]"
 _MASK_BEGINS: Final = "[SECRET:"
 _MOST_MASK: Final = 40
+# As editors write an underscore in markdown; who reads a heading reads it without the backslash.
+_ESCAPED: Final = "\\_"
 # A mask may bring what stands behind it to light: then once more, until nothing is found.
 _MOST_ROUNDS: Final = 4
 
@@ -99,6 +101,8 @@ def mask_secrets(text: str) -> Masked:
 
     Of a private key's lines the line ends stay. To mask once more changes nothing.
     """
+    if _ESCAPED in text:
+        text = "\n".join(map(_unescaped, text.split("\n")))
     kinds: list[str] = []
     for _ in range(_MOST_ROUNDS):
         masked = _mask(text)
@@ -107,6 +111,12 @@ def mask_secrets(text: str) -> Masked:
         text = masked.text
         kinds += masked.kinds
     return Masked(text, tuple(kinds))
+
+
+def _unescaped(line: str) -> str:
+    """Return a line as a reader of markdown sees its underscores, if one is of a secret."""
+    plain = line.replace(_ESCAPED, "_")
+    return plain if plain != line and len(_mask(plain).kinds) > len(_mask(line).kinds) else line
 
 
 def _mask(text: str) -> Masked:

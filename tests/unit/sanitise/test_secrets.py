@@ -43,6 +43,17 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert mask_secrets(text) == (text, ())
 
 
+OF_GITHUB = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize("written", ["_{}_", "__{}__", "**{}**", "`{}`", "## Of {} and on"])
+def test_a_secret_in_the_marks_of_markdown_is_masked(written: str) -> None:
+    """An editor puts a backslash before an underscore; a title is read without it."""
+    for token in (OF_GITHUB, OF_GITHUB.replace("_", "\\_")):
+        masked = mask_secrets(f"a\\_b\n{written.format(token)}\nc")
+        assert masked == (f"a\\_b\n{written.format('[SECRET:github-token]')}\nc", ("github-token",))
+
+
 @given(TEXTS)
 def test_masking_twice_changes_nothing_more_and_lines_stay(text: str) -> None:
     once = mask_secrets(text)
