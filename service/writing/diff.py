@@ -8,7 +8,7 @@ from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
 from service.drafts.stored_memory import StoredMemory, keep_ids, keep_time
 from service.links import stored
-from service.metadata import KEPT, MAKE_VERSION
+from service.metadata import DEFAULTS, KEPT, MAKE_VERSION
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
@@ -70,7 +70,32 @@ async def diff_document(
     )
     old = await stored.memories_of_document(db, document.agent, document.uri)
     text_hash = await asyncio.to_thread(document.text_hash, cutting)
-    return await asyncio.to_thread(_compare, document, text_hash, parsed, old, places)
+    diff = await asyncio.to_thread(_compare, document, text_hash, parsed, old, places)
+    await _carry_over(db, diff)
+    return diff
+
+
+async def _carry_over(db: Database, diff: DocumentDiff) -> None:
+    """Keep what was set on sections whose headings above became others: they say the same."""
+    going = [memory.id for memory in diff.gone if _is_set(memory)]
+    if not going or all(draft.id in diff.old for draft in diff.drafts):
+        return
+    known = (await stored.memories_by_id(db, going)).values()
+    was_set = {(one.heading_path[-1:], one.content): one for one in known}
+    carried = {
+        draft.id: _kept(draft, before, diff.document.sender)
+        for draft in diff.drafts
+        if draft.id not in diff.old
+        and (before := was_set.get((draft.heading_path[-1:], draft.content)))
+    }
+    diff.writes = [carried.get(draft.id, draft) for draft in diff.writes]
+    diff.drafts = [carried.get(draft.id, draft) for draft in diff.drafts]
+
+
+def _is_set(memory: StoredMemory) -> bool:
+    """Say whether a memory has a kept field that does not follow from what it was read from."""
+    usual = {**DEFAULTS, "trust_tier": tier_of(memory.origin)}
+    return any(getattr(memory, name) != usual[name] for name in KEPT)
 
 
 def _compare(

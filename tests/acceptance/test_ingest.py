@@ -139,6 +139,21 @@ def test_what_was_set_on_a_section_stays_with_its_words(client: httpx.Client) ->
     assert [one["id"] for one in _memories(client, "words")] == [good["id"]]
 
 
+def test_what_was_set_on_a_section_outlives_the_title_of_its_document(client: httpx.Client) -> None:
+    text = "# Log\n\n## Fix\n\nbad advice\n\n## Other\n\ngood advice\n\n## Third\n\nmore\n"
+    _ingest(client, text, "title")
+    bad, good, _ = _memories(client, "title")
+    for key, fields in ((bad["id"], {"trust_tier": "quarantined"}), (good["id"], {"pinned": True})):
+        answer = client.patch(f"/memories/{key}", params={"agent": "title"}, json=fields)
+        assert answer.status_code == 200
+    _ingest(client, text.replace("# Log", "# Log of May", 1), "title")
+    assert [(one["content"], one["pinned"]) for one in _memories(client, "title")] == [
+        ("good advice", True), ("more", False),
+    ]  # fmt: skip
+    _ingest(client, text.replace("bad advice", "other words"), "title")
+    assert [one["pinned"] for one in _memories(client, "title")] == [False, True, False]
+
+
 def test_sections_know_their_lines_headings_and_times(client: httpx.Client) -> None:
     _ingest(client, LOG, "facts")
     preamble, gateway, notes, more = _memories(client, "facts")
