@@ -43,6 +43,7 @@ from service.memories.shapes import (
 )
 from service.memories.storing import REFUSED, find, remove, store, store_one
 from service.metadata import CLEARABLE
+from service.moments import micros_of
 from service.projects.registry import Registered
 from service.projects.switched_off import SwitchedOff
 from service.records import Filters, Memory
@@ -70,6 +71,8 @@ SURROUNDINGS = load_query(__package__, "surroundings")
 
 _TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
 _NOBODY_ELSE: Final[list[str]] = []
+# In microseconds since 1970, later than any memory.
+_AHEAD_OF_ALL: Final = 2**63 - 1
 
 
 _BY_ID: Final = {"id": "/id"}
@@ -130,12 +133,12 @@ async def get_memories(
 ) -> MemoryPage:
     """List memories, newest first, with the filters of /search."""
     agents = await parameters.readable(db)
-    before, before_id = None, None
+    before, key = _AHEAD_OF_ALL, ""
     if parameters.cursor:
-        before, key = PLACE.decode(parameters.cursor)
-        before_id = record("memory", key)
+        moment, key = PLACE.decode(parameters.cursor)
+        before = micros_of(moment)
     rows = await db.run(
-        LIST, before=before, before_id=before_id, limit=parameters.limit + 1,
+        LIST, before=before, before_id=record("memory", key), limit=parameters.limit + 1,
         **parameters.filters(agents).params(),
     )  # fmt: skip
     if not rows and not parameters.cursor:

@@ -308,6 +308,19 @@ def test_cursors_walk_everything_exactly_once(
     assert set(seen) == {m["id"] for m in memories if _passes(m, {**wish})}
 
 
+def test_the_first_and_the_last_moment_that_there_are_are_listed(client: httpx.Client) -> None:
+    moments = ["9999-12-31T23:59:59.999999Z", "2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z"]
+    for moment in moments:
+        memory = {"text": f"At {moment}.", "agent": "ever", "occurred_at": moment}
+        client.post("/memories", json=memory).raise_for_status()
+    wish: Json = {"agent": "ever", "limit": 1}
+    for moment in moments:
+        page = client.get("/memories", params=wish).json()
+        assert [memory["occurred_at"] for memory in page["memories"]] == [moment]
+        wish["cursor"] = page["next_cursor"]
+    assert wish["cursor"] is None
+
+
 def test_another_agent_is_not_read_without_a_grant(
     filtered: tuple[httpx.Client, list[Json]],
 ) -> None:
