@@ -1,6 +1,7 @@
 """Hybrid search: ask every signal at once, fuse their rankings, fetch what is returned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from service.records import Memory
 from service.search.fusion.paths import with_titles
@@ -16,6 +17,10 @@ from service.stages import Stages
 from service.store.agents import refuse_unknown
 from service.text.snippets import snippet_of
 from service.threads import give_way, read_texts
+
+# For what stands behind repetitions so many are ranked, and at the most.
+_WIDER: Final = 4
+_MOST_RANKED: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,7 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     if query.skip_small_talk and is_small_talk(query.text):
         idle = Ranking.begin(searcher.engine, query.filters.agents)
         return SearchResult((), 0.0, True, skipped(receipt_of(searcher, query, stages, idle)))
-    ranking = await rank(searcher, query, stages)
-    await give_way()
-    refined = await _refiner(searcher, query, stages).refine(ranking.hits)
+    ranking, refined = await _distinct(searcher, query, stages)
     certainty = ranking.certainty if refined.hits else None
     confidence = certainty.confidence if certainty else 0.0
     abstained = not refined.hits or confidence < query.min_confidence
@@ -62,6 +65,25 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     return SearchResult(
         hits, confidence, abstained, without_rerank(receipt, refined.rerank_failure)
     )
+
+
+async def _distinct(
+    searcher: Searcher, query: SearchQuery, stages: Stages
+) -> tuple[Ranking, Refined]:
+    """Return a ranking and what it comes to.
+
+    Where most of it says the same, and too little is left, more is ranked.
+    """
+    wide = query
+    while True:
+        ranking = await rank(searcher, wide, stages)
+        await give_way()
+        refined = await _refiner(searcher, query, stages).refine(ranking.hits)
+        ranked, hidden = len(ranking.hits), stages.counts["duplicates"]
+        is_short = len(refined.hits) < query.limit and hidden * 2 > ranked
+        if not is_short or not wide.limit <= ranked < _MOST_RANKED:
+            return ranking, refined
+        wide = replace(query, limit=min(_MOST_RANKED, _WIDER * ranked))
 
 
 def _shown(query: SearchQuery, refined: Refined) -> tuple[Hit, ...]:

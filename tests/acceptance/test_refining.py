@@ -74,6 +74,16 @@ def test_duplicates_make_room_for_the_next_however_many_there_are(twice: httpx.C
         assert len(found["results"]) == min(limit, 4)
 
 
+def test_more_copies_than_are_ranked_at_once_make_room_too(client: httpx.Client) -> None:
+    others = [f"Camera {number} of the harbour was cleaned." for number in range(3)]
+    _store(client, "often", *[f"{STATUS}."] * 120, *others)
+    for fusion in ("default", "rrf"):
+        wish: Json = {"agent": "often", "weights": WORDS_ONLY, "fusion": fusion, "limit": 4}
+        found = _search(client, "backup harbour cameras films", **wish)
+        assert sorted(_texts(found)) == sorted([f"{STATUS}.", *others])
+    assert len(_texts(_search(client, "backup harbour", **wish | {"duplicates": "show"}))) == 4
+
+
 def test_the_get_twin_takes_every_choice(twice: httpx.Client) -> None:
     asked: Json = {
         "agent": "twice", "limit": 3, "duplicates": "show", "diversity": 0.4, "recency": 0.5,
