@@ -11,11 +11,11 @@ from typing import Final
 from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
 from service.index.engine import Engine
 from service.index.evidence import Question
-from service.records import Scored, Vector
+from service.records import Filters, Scored, Vector
 from service.search.candidates import by_concepts, by_names, by_words
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.rrf import Fused, fuse
-from service.search.fusion.score_fusion import fuse_by_score
+from service.search.fusion.score_fusion import SPARE, fuse_by_score
 from service.search.searcher import Answered, Embedded, Searcher, SearchQuery, caps_of
 from service.search.signals.signal import Candidates
 from service.search.summaries import summaries_for_sources
@@ -159,20 +159,41 @@ async def find_candidates(
     (text, phrases), question, moments = looks.by_words, looks.question, looks.moments
     stages.counts |= {"vector": len(looks.near), "text": len(text)}
     happened = await _happened(searcher.engine, query, moments, question.vector)
+    found = {hit.id for hit in (*text, *looks.near)}
+    summaries = await _summaries_of(searcher.engine, query, found)
     others = [*happened, *looks.named]
-    return Candidates(question, text, looks.near, looks.caps, phrases, moments, others)
+    if summaries:
+        # A hundred sources of one summary may have left no place for what is not archived.
+        living = replace(query.filters, with_sources=False)
+        limit = max(_DIRECT, query.limit)
+        others += await _best(searcher.engine, query, living, question.vector, limit)
+    return Candidates(question, text, looks.near, looks.caps, phrases, moments, others, summaries)
+
+
+async def _summaries_of(engine: Engine, query: SearchQuery, found: set[str]) -> Mapping[str, str]:
+    """Return the summaries of what was found, where there is too much of it to be told as it is."""
+    if not query.filters.with_sources or len(found) <= query.limit + SPARE:
+        return {}
+    return await engine.summaries_of(query.filters.agents, found)
 
 
 async def _happened(
     engine: Engine, query: SearchQuery, moments: Moments | None, vector: Vector | None
 ) -> list[str]:
     """Return the best memories of the times that the question names, however low they rank."""
+    spans = moments.soon_after[:_SPANS] if moments else ()
+    return [key for span in spans for key in await _best(engine, query, span, vector, _DIRECT)]
+
+
+async def _best(
+    engine: Engine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
+) -> list[str]:
+    """Return what is best by words, and what is by meaning, of all that passes these filters."""
     hits: list[Scored] = []
-    for span in moments.soon_after[:_SPANS] if moments else ():
-        if query.weights.get("text", 0) > 0:
-            hits += await engine.by_text(query.text, span, _DIRECT)
-        if vector is not None:
-            hits += (await engine.by_vector(vector, span, _DIRECT))[0]
+    if query.weights.get("text", 0) > 0:
+        hits += await engine.by_text(query.text, filters, limit)
+    if vector is not None:
+        hits += (await engine.by_vector(vector, filters, limit))[0]
     return [hit.id for hit in hits]
 
 

@@ -575,3 +575,22 @@ def test_memories_are_grouped_by_what_their_concepts_become(
     assert (group["ref"], len(group["sources"])) == ("concept:harbour_camera", 2)
     _undo(client, agent, concept="harbour_cameras")
     assert _consolidate(client, agent, dry_run=False)["plan"] is None
+
+
+def test_what_is_not_archived_is_found_behind_hundreds_of_sources(
+    client: httpx.Client, agent: str
+) -> None:
+    logs = [
+        (f"2026-02-{1 + number // 8:02}", f"The Osprey-2 of pier {number} has {number * 7} mm.")
+        for number in range(200)
+    ]
+    _push(client, agent, *logs)
+    notes = ["The Osprey-2 needs a licence.", "The vendor of the Osprey-2 is in Bergen."]
+    for text in notes:
+        client.post("/memories", json={"text": text, "agent": agent}).raise_for_status()
+    assert _consolidate(client, agent, dry_run=False)["counts"]["memories"] == len(logs)
+    summaries = client.get("/memories", params={"agent": agent, "kinds": "summary"}).json()
+    asked: Json = {"query": "Osprey-2 pier mm", "agent": agent, "limit": 20}
+    found = client.post("/search", json=asked).json()["results"]
+    assert {one["id"] for one in summaries["memories"]} <= {hit["id"] for hit in found}
+    assert {*notes} <= {hit["content"] for hit in found}

@@ -23,7 +23,7 @@ from service.stages import Stages
 # Neighbours in time of the best hits by words and by meaning are candidates themselves.
 _WITH_NEIGHBOURS: Final = 30
 # What comes out beyond the limit: some of it may be hidden by the store, or say the same.
-_SPARE: Final = 50
+SPARE: Final = 50
 
 # By memory and bonus, how many times the greatest score is added.
 First = Mapping[str, Mapping[str, float]]
@@ -165,7 +165,7 @@ class _Fusion:
             for name, share in shares.items():
                 self.scores.add_share(key, name, share * greatest)
                 final[key] += share * greatest
-        ordered = self.scores.best(final, self.query.limit + _SPARE)
+        ordered = self.scores.best(final, self.query.limit + SPARE, self.candidates.summaries)
         why = Explanation(self.scores, ordered, better, gained, self.candidates)
         return [
             Fused(

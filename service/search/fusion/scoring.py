@@ -6,6 +6,7 @@ docs/decisions/0015 has the reasons, scripts/measure_recall.py the numbers. Pure
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from service.search.signals.registry import SIGNALS
 
 # How much each signal counts in a turn of a session, and in what has no neighbours [2, signal].
 _COUNTS: Final = np.array([[s.in_context for s in SIGNALS], [s.alone for s in SIGNALS]], np.float32)
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 PLACES: Final = {signal.name: place for place, signal in enumerate(SIGNALS)}
 
 
@@ -128,8 +130,18 @@ class Scores:
         """What each signal makes of each memory, unweighted [signal, memory], as in `shares`."""
         return np.concatenate([values.rows for values in self._values], axis=1)
 
-    def best(self, scores: Mapping[str, float], limit: int) -> list[str]:
-        """Return the ids of the greatest scores, of equal ones the newest first, then by id."""
+    def best(
+        self, scores: Mapping[str, float], limit: int, summaries: Mapping[str, str] = _NONE
+    ) -> list[str]:
+        """Return the ids of the greatest scores, of equal ones the newest first, then by id.
+
+        Of those that one of the `summaries` stands for, the best alone.
+        """
+        if summaries:
+            best: dict[str, str] = {}
+            for key in self.best(scores, len(scores)):
+                best.setdefault(summaries.get(key, key), key)
+            return list(best.values())[:limit]
         keys: Iterable[str] = scores
         if len(scores) > limit:
             values = np.fromiter(scores.values(), np.float64, len(scores))

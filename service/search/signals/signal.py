@@ -37,7 +37,7 @@ class Candidates:
 
     `caps` is the hub cap of each agent, `phrases` counts the quoted phrases that stand in a
     memory, `moments` are the times that the question names; `others` were found in other ways:
-    they are scored as well.
+    they are scored as well. `summaries` gives the summary that stands for each source among them.
     """
 
     question: Question
@@ -47,6 +47,7 @@ class Candidates:
     phrases: Mapping[str, int] = field(default_factory=dict)
     moments: Moments | None = None
     others: Sequence[str] = ()
+    summaries: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
