@@ -162,7 +162,7 @@ async def find_candidates(
     found = {hit.id for hit in (*text, *looks.near)}
     summaries = await _summaries_of(searcher.engine, query, found)
     others = [*happened, *looks.named]
-    if summaries:
+    if summaries and len({summaries.get(key, key) for key in found}) < query.limit + SPARE:
         # A hundred sources of one summary may have left no place for what is not archived.
         living = replace(query.filters, with_sources=False)
         limit = max(_DIRECT, query.limit)
