@@ -16,7 +16,6 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="EMBEDDING_",
         env_file=".env",
-        env_file_encoding="utf-8-sig",  # Notepad's mark would be a part of the first name
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,

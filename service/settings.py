@@ -264,7 +264,6 @@ class Settings(Limits, _Choices):
     model_config = SettingsConfigDict(
         env_prefix="MEMORY_",
         env_file=".env",
-        env_file_encoding="utf-8-sig",  # Notepad's mark would be a part of the first name
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
