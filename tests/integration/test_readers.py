@@ -269,18 +269,19 @@ async def test_a_reader_that_is_killed_at_any_time_fails_no_question(tmp_path: P
 async def test_a_reader_that_hangs_is_passed_over_and_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_module, "_PATIENCE_SECONDS", 0.3)
     async with opened_world(tmp_path) as world:
         await world.opened.push("The kettle is in the harbour.")
         await world.all_hold("main")
         [one] = world.readers.lines
         hung = one.pid
         os.kill(hung or 0, signal.SIGSTOP)
-        assert len(await world.asked(SearchQuery("kettle"))) == 1
+        # Not before: on a busy machine one that starts would be passed over too, again and again.
+        with monkeypatch.context() as short:
+            short.setattr(line_module, "_PATIENCE_SECONDS", 0.3)
+            assert len(await world.asked(SearchQuery("kettle"))) == 1
         assert world.readers.ranked == {"reader": 0, "service": 1}
         await world.until(lambda: one.pid not in {None, hung})
         await world.all_hold("main")
-        monkeypatch.setattr(line_module, "_PATIENCE_SECONDS", 10)
         assert len(await world.asked(SearchQuery("kettle"))) == 1
         assert world.readers.ranked == {"reader": 1, "service": 1}
 
