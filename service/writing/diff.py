@@ -80,7 +80,9 @@ async def _carry_over(db: Database, diff: DocumentDiff) -> None:
     going = [memory.id for memory in diff.gone if _is_set(memory)]
     if not going or all(draft.id in diff.old for draft in diff.drafts):
         return
-    known = (await stored.memories_by_id(db, going)).values()
+    found = (await stored.memories_by_id(db, going)).values()
+    # Of two that said the same one may be quarantined: so is what says that now.
+    known = sorted(found, key=lambda one: (one.trust_tier == QUARANTINED, one.id))
     was_set = {(one.heading_path[-1:], one.content): one for one in known}
     carried = {
         draft.id: _kept(draft, before, diff.document.sender)

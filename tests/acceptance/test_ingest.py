@@ -154,6 +154,21 @@ def test_what_was_set_on_a_section_outlives_the_title_of_its_document(client: ht
     assert [one["pinned"] for one in _memories(client, "title")] == [False, True, False]
 
 
+@pytest.mark.parametrize("quarantined", [0, 1])
+def test_of_two_that_say_the_same_a_quarantine_outlives_the_title(
+    client: httpx.Client, quarantined: int
+) -> None:
+    agent = f"twins-{quarantined}"
+    text = "# Log\n\n" + "## Fix\n\nbad advice\n\n" * 2
+    _ingest(client, text, agent)
+    for place, one in enumerate(_memories(client, agent)):
+        fields = {"trust_tier": "quarantined"} if place == quarantined else {"pinned": True}
+        answer = client.patch(f"/memories/{one['id']}", params={"agent": agent}, json=fields)
+        assert answer.status_code == 200
+    _ingest(client, text.replace("# Log", "# Log of May", 1), agent)
+    assert _memories(client, agent) == []
+
+
 def test_sections_know_their_lines_headings_and_times(client: httpx.Client) -> None:
     _ingest(client, LOG, "facts")
     preamble, gateway, notes, more = _memories(client, "facts")
