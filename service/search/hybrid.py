@@ -52,7 +52,7 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     if query.skip_small_talk and is_small_talk(query.text):
         idle = Ranking.begin(searcher.engine, query.filters.agents)
         return SearchResult((), 0.0, True, skipped(receipt_of(searcher, query, stages, idle)))
-    ranking, refined = await _distinct(searcher, query, stages)
+    ranking, refined = await _ranked_and_refined(searcher, query, stages)
     certainty = ranking.certainty if refined.hits else None
     confidence = certainty.confidence if certainty else 0.0
     abstained = not refined.hits or confidence < query.min_confidence
@@ -67,7 +67,7 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     )
 
 
-async def _distinct(
+async def _ranked_and_refined(
     searcher: Searcher, query: SearchQuery, stages: Stages
 ) -> tuple[Ranking, Refined]:
     """Return a ranking and what it comes to.
