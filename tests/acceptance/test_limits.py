@@ -149,7 +149,7 @@ async def _single(keyed: KeyedService, told: str, times: int) -> list[int]:
 
 
 async def _flood(keyed: KeyedService, told: str, stop: asyncio.Event) -> list[int]:
-    limits = httpx.Limits(max_connections=64)
+    limits = httpx.Limits(max_connections=64, keepalive_expiry=None)
     async with httpx.AsyncClient(
         base_url=keyed.url, headers={"Authorization": f"Bearer {told}"}, timeout=60, limits=limits
     ) as client:

@@ -10,6 +10,8 @@ from tests.conftest import Start
 from tests.servers.raw import raw_client
 
 HEADERS = "POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+# By default.
+HTTPX_KEEPS_SECONDS = 5.0
 ALIVE = b'{"status":"alive"}'
 
 
@@ -29,7 +31,6 @@ def test_headers_of_a_later_request_have_it_too(start: Start) -> None:
     with raw_client(service.url) as slow:
         slow.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert ALIVE in slow.receive_until(ALIVE)
-        # A drop now and then keeps uvicorn's own time limit away.
         slow.send("GET /health/live HTTP/1.1\r\n")
         said, seconds = slow.until_closed()
     assert said.startswith(b"HTTP/1.1 408 ")
@@ -43,6 +44,16 @@ def test_a_connection_in_use_is_not_closed(start: Start) -> None:
             time.sleep(0.15)
             client.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert ALIVE in client.receive_until(ALIVE)
+
+
+def test_a_connection_is_kept_longer_than_clients_keep_theirs(start: Start) -> None:
+    service = start(header_timeout_seconds=0.3)
+    with raw_client(service.url) as client:
+        for seconds in (0.0, HTTPX_KEEPS_SECONDS + 0.5):
+            time.sleep(seconds)
+            client.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert ALIVE in client.receive_until(ALIVE)
+    assert metrics_of(service)['refused_total{bound="connection_headers"}'] == 0
 
 
 def test_a_body_that_stops_is_answered_408_and_closed(start: Start) -> None:

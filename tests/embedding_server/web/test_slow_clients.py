@@ -1,5 +1,6 @@
 """Clients of the embedding server that send slowly or not at all, and bodies that fill its RAM."""
 
+import time
 from contextlib import ExitStack
 
 import httpx
@@ -15,6 +16,8 @@ from tests.servers.raw import raw_client
 HEADERS = "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 # A busy machine takes long for anything.
 PATIENCE_SECONDS = 5.0
+# By default.
+HTTPX_KEEPS_SECONDS = 5.0
 
 
 @pytest.mark.parametrize("sent", ["", "GET /health HTTP/1.1\r\nHost: he", HEADERS])
@@ -26,6 +29,21 @@ def test_headers_have_a_time_limit(sent: str) -> None:
         assert said.startswith(b"HTTP/1.1 408 ")
         assert seconds < PATIENCE_SECONDS
         wait_until(lambda: read_metrics(url).get('ended_connections_total{reason="headers"}') == 1)
+
+
+def test_a_connection_is_kept_longer_than_clients_keep_theirs() -> None:
+    with (
+        serve(create_app(Settings(model=NAME, header_timeout_seconds=0.3))) as url,
+        raw_client(url) as client,
+    ):
+        for seconds in (0.0, HTTPX_KEEPS_SECONDS + 0.5):
+            time.sleep(seconds)
+            client.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.receive_until(b"}").startswith(b"HTTP/1.1 ")
+        client.send("GET /health HTTP/1.1\r\n")
+        said, _ = client.until_closed()
+    assert said.endswith(b"connection: close\r\n\r\n")
+    assert b"HTTP/1.1 408 " in said
 
 
 def test_a_body_that_stops_is_answered_408_and_closed() -> None:
