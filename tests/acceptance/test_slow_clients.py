@@ -47,7 +47,7 @@ def test_a_connection_in_use_is_not_closed(start: Start) -> None:
 
 
 def test_a_connection_is_kept_longer_than_clients_keep_theirs(start: Start) -> None:
-    service = start(header_timeout_seconds=0.3)
+    service = start(header_timeout_seconds=1)
     with raw_client(service.url) as client:
         for seconds in (0.0, HTTPX_KEEPS_SECONDS + 0.5):
             time.sleep(seconds)
