@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from service.client.answers import SearchAnswer
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import ClientError, Problem, Unavailable
 from service.client.sessions import SeenClient
@@ -214,21 +215,39 @@ def _changed(path: Path) -> float:
 
 
 async def _canary(memory: AsyncGraphMemory, agent: str | None) -> Finding:
-    """Store a memory, recall it and forget it again."""
+    """Store a memory, recall it and forget it again; one that stays is told beside the rest."""
     word = f"canary{secrets.token_hex(6)}"
     whose: Any = {"agent": agent} if agent else {}
-    key = None
+    key, left = None, ""
     try:
         stored = await memory.store_memory(f"The doctor's word is {word}.", scope=word, **whose)
         key = stored["id"]
         answer = await memory.search(word, scope=word, limit=1, **whose)
-        is_found = [one["id"] for one in answer["results"]] == [key]
     except ClientError as error:
-        return Finding("canary", _BAD, f"it could not be stored and recalled: {error.detail}")
+        told = f"it could not be stored and recalled: {error.detail}"
+        found = Finding("canary", _BAD, told)
+    else:
+        found = _recalled(answer, key)
     finally:
         if key is not None:
-            await memory.delete_memory(key, agent=agent)
-    if not is_found:
+            left = await _forget(memory, key, agent)
+    if left:
+        return Finding("canary", _BAD, f"{found.told} {left}" if found.state == _BAD else left)
+    return found
+
+
+async def _forget(memory: AsyncGraphMemory, key: str, agent: str | None) -> str:
+    """Forget the canary; returns what is to be told where it could not be."""
+    try:
+        await memory.delete_memory(key, agent=agent)
+    except ClientError as error:
+        again = f"`graph-memory forget {key}` tries again."
+        return f"it was stored as {key} and could not be forgotten: {error.detail} {again}"
+    return ""
+
+
+def _recalled(answer: SearchAnswer, key: str) -> Finding:
+    if [one["id"] for one in answer["results"]] != [key]:
         return Finding("canary", _BAD, "what was stored was not found again.")
     missing = answer["receipt"]["missing_signals"]
     if missing:

@@ -48,6 +48,12 @@ def test_a_wrong_key_and_one_that_may_too_little(
         machine.more["MEMORY_API_KEY"] = keyed.key(["read"])[1]
         state, told = findings(machine, 1)["canary"]
         assert (state, "could not be stored" in told) == ("wrong", True)
+        # One that may ask just as often as it takes to store and recall.
+        machine.more["MEMORY_API_KEY"] = keyed.key(["read", "write"], rate=3)[1]
+        found = findings(machine, 1)
+        assert found["service"][0] == "ok"
+        state, told = found["canary"]
+        assert (state, "could not be forgotten" in told) == ("wrong", True), told
 
 
 def test_a_model_that_is_not_the_stores(machine: Machine, tmp_path: Path) -> None:
