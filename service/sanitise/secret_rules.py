@@ -116,7 +116,17 @@ _KEY_NAMES: Final = (
     r"|secret|token|credentials?"
 )
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
+# Behind `pwd` a path of Windows, of two words or more, is a working directory.
+_FOLDER: Final = (
+    rf"(?!(?<=pwd)(?:{_SEPARATED}|[ \t]{{1,4}}is[ \t]{{1,4}})[\"'`]?[a-z]:(?:[\\/]{{1,2}}[\w.-]{{1,99}}){{2,30}}"
+    r"""(?:[\\/]{1,2})?(?![^\s"'`,;<>(){}|]))"""
+)
 _PASSWORD_NAMES: Final = "|".join(_PASSWORDS)
+# Behind a name that ends in `id` a UUID is an id; but Vault calls a secret `secret_id`.
+_ID: Final = (
+    rf"(?!(?<=id)(?<!secretid)(?<!secret[_-]id){_SEPARATED}[\"'`]?"
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-]))"
+)
 
 _NAMED: Final = (
     Rule(
@@ -165,7 +175,7 @@ _NAMED: Final = (
     ),
     Rule(
         "password", (*_PASSWORDS, "identified by"), re.compile(
-            rf"(?i:(?:{_PASSWORD_NAMES})(?:_?(?:hash|value|string))?"
+            rf"(?i:(?:{_PASSWORD_NAMES}){_FOLDER}(?:_?(?:hash|value|string))?"
             rf"(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?<=--password)[ \t]{{1,4}})"
             rf"|identified by[ \t]{{1,4}}){_VALUE}"
         ),
@@ -180,7 +190,7 @@ _NAMED: Final = (
     ),
     Rule(
         "secret", ("key", "secret", "token", "credential"), re.compile(
-            rf"(?i:(?:{_KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}"
+            rf"(?i:(?:{_KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
             rf"(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
             rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}})){_VALUE}"
         ),

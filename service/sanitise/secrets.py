@@ -86,6 +86,15 @@ _CODE: Final = re.compile(
     r"|[A-Z]+_[A-Z0-9_]+|.*\(.*",
     re.DOTALL,
 )
+# A language model's name, such as gpt-4o-2024-08-06: its family, then numbers and such words alone.
+# A phrase of other words may be a secret.
+_MODEL: Final = re.compile(
+    r"(?i:(?:openai/|anthropic/|google/|meta-llama/|mistralai/|qwen/|deepseek-ai/)?"
+    r"(?:(?:chat)?gpt|o[1-9]|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|text-embedding)"
+    r"[0-9]{0,2}(?:[-.:@](?:20[0-9]{6}|v?[0-9]{1,4}[a-z]?|[0-9]{1,2}x[0-9]{1,3}b|audio|chat|coder|embedding|exp|fast|flash|haiku"
+    r"|high|instruct|it|large|latest|lite|low|max|medium|mini|nano|opus|preview|pro|realtime|search|small|sonnet"
+    r"|thinking|tts|transcribe|turbo|vision)){1,10})[.,;:!?]?"
+)
 _FORTY: Final = re.compile(r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
 
 
@@ -185,6 +194,7 @@ def _is_random(value: str) -> bool:
         and any(map(str.isdigit, value))
         and any(map(str.isalpha, value))
         and _CODE.fullmatch(value) is None
+        and _MODEL.fullmatch(value) is None
         and _entropy(value) >= 3.0
     )
 

@@ -37,10 +37,26 @@ def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
         "postgres://user:password@localhost/db", "postgres://pump:pump@localhost/db",
         "the password is hashed with argon2id", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
         "A public key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPump",
+        "token: gpt-4o-2024-08-06", "The token is claude-3-5-sonnet-20241022.", "token: Qwen/Qwen3-Embedding-0.6B",
+        r"pwd: C:\Users\anna\project2", "PWD=D:/work/app-2", "pwd: /home/anna/project2",
+        "token_id: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "credentialsId: '3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b'",
     ],
 )  # fmt: skip
 def test_what_is_no_secret_stays(text: str) -> None:
     assert mask_secrets(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("named", "secret"),
+    [
+        ("token: ", "gpt-4o-correct-horse-battery-42"), ("token: ", "claude-3f2b8c1e9d4a4b7e"),
+        ("pwd: ", "C:/x9!kd8w0"), ("pwd: ", r"O:\1VgUgmAtrEa9"), ("password: ", r"C:\Users\anna\pump2"),
+        ("secret: ", "3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b"), ("secret_id: ", "3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b"),
+    ],
+)  # fmt: skip
+def test_what_only_resembles_a_name_a_folder_or_an_id_is_masked(named: str, secret: str) -> None:
+    masked = mask_secrets(f"{named}{secret}\nIt runs.")
+    assert masked.text in {f"{named}[SECRET:{kind}]\nIt runs." for kind in ("secret", "password")}
 
 
 OF_GITHUB = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
