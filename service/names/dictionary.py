@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.caching import cached_by_text
-from service.names.names import Name
+from service.names.names import Name, common_as_word
 from service.names.slugs import key_of, keys_of, tokens_of
 from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
 from service.text.words import STOP_WORDS
@@ -72,10 +72,11 @@ class Dictionary:
         """Add a name and its other spellings.
 
         A spelling that already leads to another concept stays there, unless the user declares
-        this one. An alias that is a stop word needs its capitals: IT, US.
+        this one. An alias that is a stop word needs its capitals (IT, US), one that is another
+        common word its first, where it is written so (Go).
         """
-        keys = (key_of(tokens_of(alias)) for alias in aliases)
-        spellings = {key: _CAPITALS_OF_SHORT if key in STOP_WORDS else 0 for key in keys}
+        of_aliases = map(tokens_of, aliases)
+        spellings = {key_of(tokens): _capitals_of(tokens) for tokens in of_aliases}
         spellings[name.slug] = int(name.is_cased)
         owner = self._slug_of_key.get(name.slug)
         if owner in self._declared and owner != name.slug and not is_declared:
@@ -238,3 +239,8 @@ class Dictionary:
                 slugs.add(slug)
                 return length
         return 0
+
+
+def _capitals_of(tokens: list[str]) -> int:
+    """Return how many capitals an alias needs."""
+    return _CAPITALS_OF_SHORT if key_of(tokens) in STOP_WORDS else int(common_as_word(tokens))

@@ -39,6 +39,16 @@ _SECTION_WORDS: Final = frozenset(
     people preferences projects general other learned lessons today tomorrow week people steps
     step""".split()  # noqa: SIM905 - words, not a list
 )
+# Words that any text may say, and names of things too: Go, May, Make.
+_COMMON_WORDS: Final = frozenset(
+    """again already always another any ask back become begin best better both bring call come could
+    even ever every far feel few find first full get give go going good got great hard help hold
+    keep know last later leave less let like little long look made make many march may maybe mean
+    meet might mind move much must near need never new next nothing old one open put quick quite
+    rather read ready real right run said say see seem send set several shall show simple since slow
+    soon start stay still stop such sure take talk tell thing think though today try turn two
+    use used wait want way well write yes yet""".split()  # noqa: SIM905 - words, not a list
+)
 # Names at their first use: others are taken for one when a second memory uses them.
 CERTAIN: Final = frozenset(("person", "work"))
 _NAMES_NOTHING: Final = NEVER_FIRST | _NUMBER_WORDS | _SECTION_WORDS
@@ -51,7 +61,7 @@ class Name:
     `kind` says where it was met: declared, tag, link, given, title, heading or proper; or what it
     is, for those that are names at their first use: person, work or abbreviated. A cased
     name (one plain capitalised word, such as Rush) is matched in that spelling only: the same
-    letters in lower case are a common word.
+    letters in lower case are a common word. A declared one is cased where it is `common_as_word`.
     """
 
     slug: str
@@ -102,6 +112,12 @@ def is_capitalised_word(tokens: Sequence[str]) -> bool:
     """Say whether it is one plain word with a capital: Rush, but not GPU."""
     word = tokens[0]
     return len(tokens) == 1 and word[0].isupper() and word[1:].islower() and word.isalpha()
+
+
+def common_as_word(tokens: Sequence[str]) -> bool:
+    """Say whether it is one capitalised word that any text says in lower case: Go, but not Rush."""
+    is_common = len(tokens) == 1 and tokens[0].casefold() in _COMMON_WORDS
+    return is_common and is_capitalised_word(tokens)
 
 
 @cached_by_word(32_768)

@@ -12,8 +12,8 @@ from service.errors import InvalidRequest
 from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Declared
-from service.names.names import Name, declared_name
-from service.names.slugs import slug_of
+from service.names.names import Name, common_as_word, declared_name
+from service.names.slugs import slug_of, tokens_of
 from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
@@ -153,8 +153,9 @@ def _spellings(file: ConceptFile) -> set[str]:
 
 
 def _is_stored(file: ConceptFile, slug: str, row: Mapping[str, Any] | None) -> bool:
-    told = file.names[slug].name, file.aliases.get(slug, ())
-    return row is not None and (row["name"], tuple(row["aliases"])) == told
+    name = file.names[slug]
+    told = name.name, name.is_cased, file.aliases.get(slug, ())
+    return row is not None and (row["name"], row["is_cased"], tuple(row["aliases"])) == told
 
 
 def _taken(
@@ -203,7 +204,7 @@ def _name(value: object, kind: str) -> Name:
             "word as common as `it` (an alias in capitals may be one)."
         )
         raise InvalidRequest(msg)
-    return name
+    return replace(name, is_cased=common_as_word(tokens_of(name.name)))
 
 
 def _strings(table: Mapping[str, Any], key: str) -> list[str]:

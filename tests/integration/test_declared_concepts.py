@@ -44,6 +44,24 @@ async def test_notes_from_before_are_linked_by_name_and_alias(tmp_path: Path) ->
         assert await opened.complaints() == []
 
 
+async def test_a_name_that_any_text_says_needs_its_capital(tmp_path: Path) -> None:
+    """A store of before, which linked both, is put right at the next start."""
+    async with open_store(tmp_path) as opened:
+        spoken, named = await opened.push("Let us go home.", "The service is written in Go.")
+        await opened.declare('[[concept]]\nname = "go"')
+        assert await opened.memories_of("go") == sorted([spoken, named])
+        await opened.ask("UPDATE concept SET name = 'Go'")
+        await opened.declare('[[concept]]\nname = "Go"')
+        assert await opened.memories_of("go") == [named]
+        [later] = await opened.push("We go on with Go.")
+        await opened.push("We go on.")
+        assert await opened.memories_of("go") == sorted([named, later])
+        version = await opened.db.meta(["dictionary", "main"])
+        await opened.declare('[[concept]]\nname = "Go"')
+        assert await opened.db.meta(["dictionary", "main"]) == version
+        assert await opened.complaints() == []
+
+
 async def test_an_alias_takes_over_what_was_a_concept_of_its_own(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         await opened.read("gpu.md", "## GPU\n\nHot. #gpu\n")

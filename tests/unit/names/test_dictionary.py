@@ -152,6 +152,14 @@ def test_an_alias_that_is_a_common_word_needs_its_capitals() -> None:
     assert dictionary.mentions("ask the IT department") == {"information_technology"}
 
 
+def test_an_alias_that_any_text_says_needs_the_capital_it_is_written_with() -> None:
+    dictionary = Dictionary()
+    dictionary.add(_named("Golang"), ["Go", "?!", "Go modules", "rust"], is_declared=True)
+    assert dictionary.mentions("Let us go home.") == set()
+    for text in ("written in Go", "GO", "go modules", "golang", "Rust"):
+        assert dictionary.mentions(text) == {"golang"}, text
+
+
 def test_an_earlier_owner_keeps_a_spelling() -> None:
     dictionary = _knowing("card")
     dictionary.add(_named("GPU"), ["card", "graphics card"])
