@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import (
-    AsyncIterator,
+    AsyncGenerator,
     Callable,
     Coroutine,
     Iterable,
@@ -11,6 +11,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -113,15 +114,31 @@ class Outcome:
         counts.characters_after += len(summary)
 
 
-async def preview(pipeline: Pipeline, plan: ConsolidationPlan, start: int, limit: int) -> Outcome:
-    """Make the summaries of a plan without writing any; shows `limit` groups from `start` on."""
-    outcome = Outcome(counts=Counts(alone=plan.alone))
-    outcome.counts.concepts = sum(len(group.others) for group in plan.concepts)
-    async for done in _ahead(_summarise(pipeline, batch) for batch in in_batches(plan.groups)):
-        for one in done:
-            outcome.add(one)
-            if one.summary and start < outcome.counts.groups <= start + limit:
-                outcome.shown.append(one)
+async def preview(
+    pipeline: Pipeline, plan: ConsolidationPlan, limit: int, start: int = 0,
+    counts: Counts | None = None,
+) -> Outcome:  # fmt: skip
+    """Make the summaries of a plan without writing any; shows `limit` groups.
+
+    Where the `counts` are known, from a page before, only summaries from the plan's group `start`
+    on are made, until there are enough to show. `done` counts its groups up to the last shown.
+    """
+    outcome = Outcome(counts=counts or Counts(alone=plan.alone), done=start)
+    if counts is None:
+        outcome.counts.concepts = sum(len(group.others) for group in plan.concepts)
+    place = start
+    batches_left = in_batches(plan.groups[start:])
+    async with aclosing(_ahead(_summarise(pipeline, batch) for batch in batches_left)) as made:
+        async for done in made:
+            for one in done:
+                place += 1
+                if counts is None:
+                    outcome.add(one)
+                if one.summary and len(outcome.shown) < limit:
+                    outcome.shown.append(one)
+                    outcome.done = place
+            if counts is not None and len(outcome.shown) >= limit:
+                break
     return outcome
 
 
@@ -177,7 +194,7 @@ async def carry_out(
         await settle(pipeline.db, plan)
 
 
-async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
+async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[T]:
     """Yield the results of work in its order; the next piece runs while one result is used."""
     waiting: deque[asyncio.Task[T]] = deque()
     try:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from service.consolidate import grouping, planning
+from service.consolidate import executing, grouping, planning
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.reading import CAPACITIES
 from service.consolidate.shapes import Consolidated
+from service.consolidate.summary.summaries import summarise
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import EmbedderUnavailable, MemoryNotFound, PlanStale, StaleRead
 from service.memories.changing import change_memory
@@ -206,6 +207,37 @@ async def test_a_short_tag_that_nobody_has_any_more_takes_no_plan_along(tmp_path
         await remove(world.pipeline, "main", other)
         page = Consolidation(TARGET, cursor=done.next_cursor, limit=3)
         assert len((await consolidate(world.pipeline, page)).groups) == 3
+
+
+async def test_a_later_page_of_a_plan_makes_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouping, "_TRANSACTION_MEMORIES", 9)
+    made = []
+
+    def summarised(key: str, *others: Any) -> Any:
+        made.append(key)
+        return summarise(key, *others)
+
+    monkeypatch.setattr(executing, "summarise", summarised)
+    async with open_store(tmp_path) as world:
+        names = [f"Osprey-{n}" for n in range(10, 40)]
+        texts = [f"{name} {word}" for name in names for word in ("came.", "went.")]
+        await _push(world, texts)
+        whole = await consolidate(world.pipeline, Consolidation(TARGET, limit=1000))
+        page = await consolidate(world.pipeline, Consolidation(TARGET, limit=7))
+        assert (len(whole.groups), len(made)) == (30, 60)
+        groups, sizes = page.groups, []
+        while page.next_cursor:
+            made.clear()
+            asked = Consolidation(TARGET, limit=7, cursor=page.next_cursor)
+            page = await consolidate(world.pipeline, asked)
+            assert (page.counts, page.plan) == (whole.counts, whole.plan)
+            groups += page.groups
+            sizes.append(len(made))
+        assert groups == whole.groups
+        # Three groups a transaction, and one ahead.
+        assert max(sizes) <= 15
 
 
 async def test_logs_that_came_after_the_plan_was_shown_are_done_by_the_next_run(
