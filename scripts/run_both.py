@@ -4,7 +4,9 @@ Called by scripts/run. Without MEMORY_SOURCES the example notes are scanned.
 """
 
 import os
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from dotenv import dotenv_values
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from service.access.addresses import UNIX
 from service.client.sending import is_here
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -66,6 +69,9 @@ def settings() -> dict[str, str]:
     found.setdefault("EMBEDDING_PORT", "8001")
     found.setdefault("MEMORY_HOST", "127.0.0.1")
     found.setdefault("MEMORY_PORT", "8080")
+    for port in ("EMBEDDING_PORT", "MEMORY_PORT"):
+        # A server that takes one by itself tells nobody but its log.
+        found[port] = free_port() if found[port].strip() == "0" else found[port]
     if "MEMORY_EMBEDDING_URL" not in found:
         found["MEMORY_EMBEDDING_URL"] = place(found["EMBEDDING_HOST"], found["EMBEDDING_PORT"])
         if "EMBEDDING_API_KEY" in found:
@@ -91,8 +97,17 @@ def begin(
     )
 
 
+def free_port() -> str:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 def place(host: str, port: str) -> str:
     """Return where a server that listens there is asked from this machine."""
+    if host.startswith(UNIX):
+        return "http://localhost"
     here = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
@@ -110,7 +125,10 @@ def service_at(url: str, environment: dict[str, str]) -> httpx.Client:
     """Return a client of the service, with the key that commands show to it."""
     key = environment.get("MEMORY_API_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return httpx.Client(base_url=url, headers=headers, trust_env=False)
+    host = environment["MEMORY_HOST"]
+    path = host.removeprefix(UNIX) if host.startswith(UNIX) else None
+    transport = httpx.HTTPTransport(uds=path)
+    return httpx.Client(base_url=url, headers=headers, trust_env=False, transport=transport)
 
 
 def wait_until_ready(service: httpx.Client, processes: list[subprocess.Popen[bytes]]) -> bool:
@@ -156,11 +174,17 @@ def scan(service: httpx.Client, environment: dict[str, str]) -> None:
 
 def greet(url: str, environment: dict[str, str]) -> None:
     """Print the addresses and lines to try."""
-    console.print(f"\nService           {url}      (API: {url}/docs)")
+    host, curl = environment["MEMORY_HOST"], "curl"
+    is_socket = host.startswith(UNIX)
+    if is_socket:
+        curl += f" --unix-socket {shlex.quote(host.removeprefix(UNIX))}"
+    console.print(f"\nService           {host if is_socket else f'{url}      (API: {url}/docs)'}")
     console.print(f"Embedding server  {environment['MEMORY_EMBEDDING_URL']}\n\nTry:")
     for path in ("search?q=what+is+the+code+phrase", "graph-recall?q=why+did+we+choose+Qwen3"):
-        print(f"  curl '{url}/{path}'")
-    print("  ./scripts/graph-memory connect claude-code    # or codex, openclaw, mcp --for cursor")
+        print(f"  {curl} '{url}/{path}'")
+    connect = "connect claude-code    # or codex, openclaw, mcp --for cursor"
+    if not is_socket:  # Programs ask by an address.
+        print(f"  ./scripts/graph-memory {connect}")
     console.print("\nCtrl-C stops both.")
 
 

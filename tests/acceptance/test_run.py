@@ -1,6 +1,8 @@
 """The one command: both servers start, the notes are read, and Ctrl-C stops both."""
 
+import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -56,6 +58,22 @@ def test_where_keys_are_the_notes_are_read_with_that_of_the_commands(tmp_path: P
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+@pytest.mark.parametrize("name", ["MEMORY_HOST", "MEMORY_PORT"])
+def test_a_socket_and_a_free_port_are_asked_as_the_greeting_says(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "own.sock"
+    own = {"MEMORY_HOST": f"unix:{path}"} if name == "MEMORY_HOST" else {"MEMORY_PORT": "0"}
+    with _begun(_environment(tmp_path) | own, tmp_path / "said") as process:
+        try:
+            _wait_until(lambda: "Ctrl-C stops both" in _said(tmp_path), process)
+            [command] = [line for line in _said(tmp_path).splitlines() if "search?q=" in line]
+            answer = subprocess.run(shlex.split(command), check=True, capture_output=True)
+            assert "blue bunny" in json.loads(answer.stdout)["results"][0]["content"]
+        finally:
+            process.terminate()
+            assert process.wait(timeout=30) == 0
+    assert not path.exists()
 
 
 def _environment(folder: Path) -> dict[str, str]:
