@@ -38,6 +38,7 @@ _GROUP_CHARACTERS: Final = 40_000
 # So many are read between two reports of how far it is.
 _READ_FILES: Final = 128
 
+_MASKED_TWICE: Final = "without its secret its name is that of another file. Rename the file."
 _EMPTIED: Final = (
     "no text file lies in it any more, as if its disk were not mounted: nothing was removed. If "
     "you emptied it, put an empty file into it (empty.md) and scan again."
@@ -152,8 +153,20 @@ class Scanner:
         return counts
 
     def _found(self, present: Sequence[Folder], paths: Sequence[Path]) -> list[Found]:
+        """Return the files by their names without secrets; of two equal ones the first has it."""
         mask = self.pipeline.sanitiser.mask
-        return [replace(file, uri=mask(file.uri)) for file in files_in(present, paths)]
+        found = list(files_in(present, paths))
+        named = [replace(file, uri=mask(file.uri)) for file in found]
+        if named == found:
+            return found
+        owners: dict[str, Path] = {}
+        for file in files_in(present):
+            owners.setdefault(mask(file.uri), file.path)
+        return [
+            replace(file, problem=file.problem or _MASKED_TWICE)
+            if owners.get(file.uri, file.path) != file.path else file
+            for file in named
+        ]  # fmt: skip
 
     def _changed(
         self, files: Iterator[Found], agent: str, known: Mapping[str, stored.StoredDocument],

@@ -169,3 +169,20 @@ async def test_a_subfolder_that_becomes_a_folder_keeps_its_names(notes: Notes) -
     assert (await notes.scan("notes", "office")).removed == 0
     assert await notes.uris() == ["a.md", "office/b.md"]
     assert await notes.opened.ids() == before
+
+
+async def test_two_files_whose_names_differ_in_a_secret_alone_do_not_take_each_others_place(
+    notes: Notes,
+) -> None:
+    secrets = [f"AKIA{letter * 6}BCDEFGHIJK" for letter in "QR"]
+    for secret in secrets:
+        notes.write(f"notes/of {secret}.md", f"Says {secret[4]}.")
+    for paths in ((), (), (f"of {secrets[1]}.md",)):
+        counts = await notes.scan("notes", paths=paths)
+        assert ["of another file" in one.detail for one in counts.failed] == [True]
+        assert (counts.updated, counts.removed) == (0, 0)
+        texts = await notes.opened.ask("SELECT VALUE content FROM memory")
+        assert texts == ["Says Q."]
+    (notes.place / "notes" / f"of {secrets[0]}.md").unlink()
+    assert (await notes.scan("notes")).failed == []
+    assert await notes.opened.ask("SELECT VALUE content FROM memory") == ["Says R."]
