@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from service.errors import (
-    EmbedderRefused,
-    EmbedderUnavailable,
-    ServiceError,
-)
+from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError
 from service.inference.answers import items_of, read_object, read_vectors
 from service.inference.asking import (
     Answer,
@@ -24,7 +20,7 @@ from service.inference.asking import (
 )
 from service.inference.breaker import Breaker
 from service.inference.model import CANARY, EmbedderAddress, EmbeddingModel, Patience
-from service.inference.statuses import PassingFailure, accepted
+from service.inference.statuses import PassingFailure, accepted, may_lie_in_texts
 from service.records import Vector
 
 _ATTEMPTS: Final = 4
@@ -109,7 +105,7 @@ class Embedder:
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return the unit vectors of `texts`, in their order, asked for in small batches.
 
-        Raises EmbedderRefused too where the server fails at these and embeds something else.
+        Raises EmbedderRefused too where the server fails at these, or in time, but at nothing else.
         """
         patience = Patience(self.address.timeout_seconds)
         vectors, failure = await self.embed_some(texts, patience)
@@ -120,13 +116,16 @@ class Embedder:
     async def _judged(self, failure: ServiceError) -> ServiceError:
         """Return a failure as a refusal where it lies in the texts: the canary is embedded."""
         cause = failure.__cause__
-        if not isinstance(cause, PassingFailure) or not cause.may_lie_in_the_texts:
+        if not may_lie_in_texts(cause):
             return failure
+        # Of several batches that took too long two have it left alone: the canary waits for that.
+        await asyncio.sleep(self.breaker.rest_seconds)
         try:
             await self.embed_canary(time.monotonic() + self.address.timeout_seconds)
         except ServiceError:
             return failure
-        return EmbedderRefused(cause.detail, said=cause.said)
+        said = cause.said if isinstance(cause, PassingFailure) else ""
+        return EmbedderRefused(failure.logged, said=said)
 
     async def embed_with_canary(
         self, texts: Sequence[str], patience: Patience

@@ -1,4 +1,4 @@
-"""Vectors of texts of which a server refuses some: each refused one is found."""
+"""Vectors of texts of which a server refuses some, or takes too long: each such one is found."""
 
 import logging
 from collections.abc import Sequence

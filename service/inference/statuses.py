@@ -31,6 +31,13 @@ class PassingFailure(Exception):
         super().__init__(detail)
 
 
+def may_lie_in_texts(cause: BaseException | None) -> bool:
+    """Say whether texts may be what a server failed at, or took too long for."""
+    if isinstance(cause, PassingFailure):
+        return cause.may_lie_in_the_texts
+    return isinstance(cause, TimeoutError)
+
+
 def accepted(answer: Answer) -> Answer:
     """Return a good answer; raises EmbedderForbids, EmbedderRefused or PassingFailure."""
     if answer.status == 200:

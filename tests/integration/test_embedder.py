@@ -352,7 +352,8 @@ async def test_an_answer_that_drips_ends_with_its_time(outer: OuterEmbeddings) -
         good = outer.embeddings(["a"]).body
         outer.next_answers.append(Answer(good, drips_seconds=0.05))
         started = time.monotonic()
-        with pytest.raises(EmbedderUnavailable, match=r"did not answer within 0\.4 s"):
+        # Something else is embedded: it lies in this text.
+        with pytest.raises(EmbedderRefused, match=r"did not answer within 0\.4 s"):
             await embedder.embed_documents(["a"])
         assert time.monotonic() - started < 3
 

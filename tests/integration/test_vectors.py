@@ -1,8 +1,10 @@
 """Vectors of one model in one store: waiting for it, telling another one, embedding anew."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +213,43 @@ async def test_a_server_that_fails_at_everything_is_not_asked_for_each_text(
             await opened.vectors.embed_each([f"text {n}" for n in range(8)])
         # Four tries, and one for the canary.
         assert len(opened.embeddings.requests) == 5
+
+
+async def test_texts_that_take_too_long_together_are_asked_for_in_halves(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=1.0)
+
+        def work() -> None:
+            time.sleep(0.3 * len(opened.embeddings.requests[-1].body["input"]))
+
+        opened.embeddings.before_answering = work
+        made = await opened.vectors.embed_each([f"Text {n}." for n in range(4)])
+        assert all(vector is not None for vector in made)
+
+
+async def test_a_text_that_takes_too_long_holds_up_no_other(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=0.3)
+        opened.embeddings.hangs_on = "poison"
+        try:
+            made = await opened.vectors.embed_each(["One.", "Two.", "A poison text.", "Three."])
+        finally:
+            opened.embeddings.let_go.set()
+        assert [vector is None for vector in made] == [False, False, True, False]
+
+
+async def test_a_server_that_hangs_is_not_asked_for_each_text(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=0.3)
+        opened.embeddings.requests.clear()
+        opened.embeddings.hangs_on = ""
+        try:
+            with pytest.raises(EmbedderUnavailable, match="did not answer"):
+                await opened.vectors.embed_each([f"text {n}" for n in range(8)])
+        finally:
+            opened.embeddings.let_go.set()
+        # The batch, and the canary.
+        assert len(opened.embeddings.requests) == 2
 
 
 @pytest.mark.parametrize(("count", "requests"), [(1, 1), (7, 1), (8, 2), (9, 2)])
