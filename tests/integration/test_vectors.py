@@ -343,7 +343,7 @@ async def test_reembed_gives_every_memory_a_vector_of_the_new_model(tmp_path: Pa
             embedding_url=other.url, embedding_batch_size=32,
             search_engine="database",
         )  # fmt: skip
-        assert await reembed(settings, Console(quiet=True)) == 70
+        assert await reembed(settings, Console(quiet=True)) == (70, [])
         opened = OpenStore(tmp_path, other)
         await opened.open()
         lengths = await opened.ask("SELECT VALUE array::len(vector) FROM embedding")
@@ -356,6 +356,21 @@ async def test_reembed_gives_every_memory_a_vector_of_the_new_model(tmp_path: Pa
         assert len(nearest) == 1
         assert await opened.complaints() == []
         await opened.close()
+
+
+async def test_reembed_tells_which_texts_were_refused(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        [poison, *_] = await opened.push("Words of poison.", *[f"Words {n}." for n in range(70)])
+    with outer_embeddings(model="other-model", refused_words="poison") as other:
+        settings = Settings(
+            _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
+            embedding_url=other.url,
+        )  # fmt: skip
+        assert await reembed(settings, Console(quiet=True)) == (70, [poison])
+        # Not the canary.
+        other.refused_words = "Words"
+        with pytest.raises(EmbedderRefused):
+            await reembed(settings, Console(quiet=True))
 
 
 async def test_reembed_without_an_answer_forgets_nothing(tmp_path: Path) -> None:
@@ -380,4 +395,4 @@ async def test_reembed_of_an_empty_store_does_nothing(tmp_path: Path) -> None:
             _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
             embedding_url=other.url,
         )  # fmt: skip
-        assert await reembed(settings, Console(quiet=True)) == 0
+        assert await reembed(settings, Console(quiet=True)) == (0, [])
