@@ -54,3 +54,24 @@ async def test_all_between_two_moments_belongs_to_a_span(tmp_path: Path) -> None
         span = (START + 2 * SECOND, START + 4 * SECOND)
         spans = await chain_spans(opened.db, "main", {"session:s": span})
         assert spans["session:s"] == {Link(START + n * SECOND, "", n, keys[n]) for n in range(1, 6)}
+
+
+async def test_a_document_that_goes_mends_only_the_steps_of_others(tmp_path: Path) -> None:
+    async with open_store(tmp_path, "bytes") as opened:
+        whole = "".join(f"\n## Part {n}\n\nWords number {n}.\n" for n in range(20))
+        await opened.read("log.md", f"# Log\n{whole}")
+        await opened.db.apply(
+            "DEFINE EVENT counted ON follows WHEN $event = 'UPDATE' THEN { CREATE counted }"
+        )
+        kept = "".join(f"\n## Part {n}\n\nWords number {n}.\n" for n in (0, 1, 18, 19))
+        await opened.read("log.md", f"# Log\n{kept}")
+        assert len(await opened.ids()) == 4
+        assert await opened.complaints() == []
+        counted = await opened.ask("SELECT VALUE id FROM counted")
+        # Both ends of the gap: what it lost, and what it got.
+        assert isinstance(counted, list)
+        assert len(counted) <= 4
+        await opened.read("log.md", "")
+        assert await opened.ask("SELECT VALUE id FROM follows") == []
+        assert await opened.ask("SELECT VALUE id FROM counted") == counted
+        assert await opened.complaints() == []
