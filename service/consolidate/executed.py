@@ -10,7 +10,7 @@ from service.consolidate.revising import SOURCES
 from service.consolidate.shapes import SourceOfSummary, SummaryOfGroup
 from service.consolidate.undoing import DERIVED_BY_RUN
 from service.drafts.stored_memory import StoredMemory
-from service.errors import RunNotFound
+from service.errors import PlanNotFound, RunNotFound
 from service.links import stored
 from service.store.database import Database, record
 from service.text.titles import title_of
@@ -46,7 +46,7 @@ async def keep_run(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> s
 
 
 async def note_run(db: Database, plan: ConsolidationPlan, outcome: Outcome) -> None:
-    """Store which plan a run carries out, and what it has done; the plan itself is kept apart."""
+    """Store which plan a run carries out, and what it has done: until that plan is forgotten."""
     facts = {"plan": plan.id, "counts": asdict(outcome.counts)}
     await db.set_meta(_key(plan.target.agent, outcome.run or ""), facts)
 
@@ -60,13 +60,17 @@ async def plan_of_run(db: Database, agent: str, run: str) -> ConsolidationPlan |
 async def read_run(db: Database, agent: str, cursor: str, limit: int) -> ExecutedPage:
     """Return the next groups of a run; summaries that were taken back are left out.
 
-    Raises RunNotFound when all were, and PlanNotFound when it was more than a week ago.
+    Raises RunNotFound when all were, and PlanNotFound when it was more than a week ago: the facts
+    of a run go with its plan.
     """
     run, start = DONE.decode(cursor)
     facts = await db.meta(_key(agent, run))
     made = {row["summary"] for row in await db.run(DERIVED_BY_RUN, agent=agent, run=run)}
-    if not facts or not made:
+    if not made:
         raise RunNotFound(f"Agent {agent!r} has no consolidation {run!r}, or it was undone.")
+    if not facts:
+        msg = f"What run {run!r} made is shown for a week; undoing it is possible still."
+        raise PlanNotFound(msg)
     plan = await read_plan(db, agent, facts["plan"])
     left = [at for at, group in enumerate(plan.groups) if at >= start and group.key in made]
     page = [plan.groups[at] for at in left[:limit]]

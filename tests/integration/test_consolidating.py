@@ -14,7 +14,7 @@ from service.consolidate.reading import CAPACITIES
 from service.consolidate.shapes import Consolidated
 from service.consolidate.summary.summaries import summarise
 from service.consolidate.undoing import undo_run, undo_summary
-from service.errors import EmbedderUnavailable, MemoryNotFound, PlanStale, StaleRead
+from service.errors import EmbedderUnavailable, MemoryNotFound, PlanNotFound, PlanStale, StaleRead
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
@@ -217,16 +217,18 @@ async def test_a_later_page_of_a_plan_makes_what_it_shows(
 
     def summarised(key: str, *others: Any) -> Any:
         made.append(key)
-        return summarise(key, *others)
+        # One that holds nothing to tell is counted, and shown on no page.
+        return None if key == silent else summarise(key, *others)
 
     monkeypatch.setattr(executing, "summarise", summarised)
     async with open_store(tmp_path) as world:
         names = [f"Osprey-{n}" for n in range(10, 40)]
         texts = [f"{name} {word}" for name in names for word in ("came.", "went.")]
         await _push(world, texts)
+        silent = (await planning.make_plan(world.db, TARGET, 500)).groups[8].key
         whole = await consolidate(world.pipeline, Consolidation(TARGET, limit=1000))
         page = await consolidate(world.pipeline, Consolidation(TARGET, limit=7))
-        assert (len(whole.groups), len(made)) == (30, 60)
+        assert (len(whole.groups), whole.counts.silent, len(made)) == (29, 1, 60)
         groups, sizes = page.groups, []
         while page.next_cursor:
             made.clear()
@@ -331,3 +333,29 @@ async def test_a_run_that_a_change_ends_tells_how_to_take_back_what_it_did(
         [run] = re.findall(r"[0-9a-f]{32}", stale.value.detail)
         undone = await undo_run(world.pipeline, "main", run, pin=False)
         assert sorted(undone.removed) == sorted(made)
+
+
+async def test_what_is_kept_of_a_run_goes_with_its_plan_and_the_run_can_be_undone(
+    tmp_path: Path,
+) -> None:
+    kept = Query(
+        "own", 'SELECT VALUE id[2] FROM meta:["consolidated"]..["consolidated", ..]', frozenset(),
+        writes=False,
+    )  # fmt: skip
+    async with open_store(tmp_path) as world:
+        runs = []
+        for night in range(3):
+            texts = [f"Osprey-{night}{n} {went}." for n in range(3) for went in ("came", "went")]
+            await _push(world, texts)
+            runs.append(await _run(world, limit=1))
+            assert await world.db.run(kept) == [runs[-1].run]
+            page = await consolidate(
+                world.pipeline, Consolidation(TARGET, cursor=runs[-1].next_cursor)
+            )
+            assert (page.counts, len(page.groups)) == (runs[-1].counts, 2)
+            await _write(world, "UPDATE plan SET created_at = time::now() - 8d")
+        with pytest.raises(PlanNotFound, match="undoing it is possible"):
+            await consolidate(world.pipeline, Consolidation(TARGET, cursor=runs[0].next_cursor))
+        for one in runs:
+            undone = await undo_run(world.pipeline, "main", one.run or "", pin=False)
+            assert len(undone.restored) == 6
