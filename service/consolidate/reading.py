@@ -118,7 +118,9 @@ async def _capacities_at(
     for page in _pages(list(places)):
         for row in await db.run(CAPACITIES, ids=[record("memory", key) for key in page]):
             group, part = places[row["id"]]
-            # One that was moved with its project keeps its id, and is another wall's.
+            # One that was moved with its project keeps its id, and is another wall's. The groups of
+            # that wall do not meet it here: to find it there, plans would have to look by wall and
+            # ref, which no index knows, and number parts across walls.
             is_closed = row["is_closed"] or _wall(row) != group.wall
             tokens = estimate_tokens_of_bytes(row["bytes"])
             found[group, part] = Capacity(row["sources"], tokens, is_closed)
