@@ -303,7 +303,7 @@ async def test_reembed_leaves_one_form_and_its_index(tmp_path: Path, is_mixed: b
             _env_file=None, database_url=f"surrealkv://{tmp_path / 'store'}",
             embedding_url=embeddings.url, search_engine="database",
         )  # fmt: skip
-        assert await reembed(settings, QUIET) == 8
+        assert await reembed(settings, QUIET) == (8, [])
     async with open_store(tmp_path) as opened:
         assert (await marked(opened), await has_index(opened)) == ("array", True)
         assert await count_of_each(opened) == (0, 8)
