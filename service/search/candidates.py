@@ -7,8 +7,9 @@ from typing import Final
 
 from service.index.engine import Engine
 from service.index.evidence import Question
-from service.records import Filters, Scored
+from service.records import Filters, Scored, Vector
 from service.search.concept_votes import Seed, vote
+from service.search.searcher import SearchQuery
 from service.text.words import query_words, quoted_phrases
 from service.threads import read_texts
 
@@ -38,6 +39,18 @@ async def by_words(
     # Of equal ones those that the engine put first.
     ordered = sorted(scores, key=lambda key: -scores[key])
     return [Scored(key, scores[key]) for key in ordered[:limit]], phrases
+
+
+async def direct_lists(
+    engine: Engine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
+) -> dict[str, Sequence[Scored]]:
+    """Return the best by words and by meaning, of all that passes these filters, by signal."""
+    lists: dict[str, Sequence[Scored]] = {}
+    if query.weights.get("text", 0) > 0:
+        lists["text"] = await engine.by_text(query.text, filters, limit)
+    if vector is not None:
+        lists["vector"] = (await engine.by_vector(vector, filters, limit))[0]
+    return lists
 
 
 async def by_names(

@@ -12,13 +12,13 @@ from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, V
 from service.index.engine import Engine
 from service.index.evidence import Question
 from service.records import Filters, Scored, Vector
-from service.search.candidates import by_concepts, by_names, by_words
+from service.search.candidates import by_concepts, by_names, by_words, direct_lists
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.rrf import Fused, fuse
 from service.search.fusion.score_fusion import SPARE, fuse_by_score
 from service.search.searcher import Answered, Embedded, Searcher, SearchQuery, caps_of
 from service.search.signals.signal import Candidates
-from service.search.summaries import summaries_for_sources
+from service.search.summaries import summaries_for_sources, with_living
 from service.search.times.time_filters import Moments, moments_named
 from service.stages import Stages
 from service.store.agents import refuse_unknown
@@ -189,12 +189,8 @@ async def _best(
     engine: Engine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
 ) -> list[str]:
     """Return what is best by words, and what is by meaning, of all that passes these filters."""
-    hits: list[Scored] = []
-    if query.weights.get("text", 0) > 0:
-        hits += await engine.by_text(query.text, filters, limit)
-    if vector is not None:
-        hits += (await engine.by_vector(vector, filters, limit))[0]
-    return [hit.id for hit in hits]
+    lists = await direct_lists(engine, query, filters, vector, limit)
+    return [hit.id for hits in lists.values() for hit in hits]
 
 
 async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
@@ -207,7 +203,9 @@ async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> An
     async with searcher.turns:
         await give_way()
         stages.counts |= {"vector": len(near), "text": len(text)}
-        hits = await _fuse_by_rank(searcher, query, {"vector": near, "text": text}, stages)
+        direct_hits = {"vector": near, "text": text}
+        lists = await with_living(searcher.engine, query, direct_hits, vector, direct)
+        hits = await _fuse_by_rank(searcher, query, lists, stages)
         return hits, await _certainty(searcher, query, vector, hits, stages), missing
 
 

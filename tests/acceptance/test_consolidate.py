@@ -577,8 +577,9 @@ def test_memories_are_grouped_by_what_their_concepts_become(
     assert _consolidate(client, agent, dry_run=False)["plan"] is None
 
 
+@pytest.mark.parametrize("fusion", ["default", "rrf"])
 def test_what_is_not_archived_is_found_behind_hundreds_of_sources(
-    client: httpx.Client, agent: str
+    client: httpx.Client, agent: str, fusion: str
 ) -> None:
     logs = [
         (f"2026-02-{1 + number // 8:02}", f"The Osprey-2 of pier {number} has {number * 7} mm.")
@@ -590,7 +591,7 @@ def test_what_is_not_archived_is_found_behind_hundreds_of_sources(
         client.post("/memories", json={"text": text, "agent": agent}).raise_for_status()
     assert _consolidate(client, agent, dry_run=False)["counts"]["memories"] == len(logs)
     summaries = client.get("/memories", params={"agent": agent, "kinds": "summary"}).json()
-    asked: Json = {"query": "Osprey-2 pier mm", "agent": agent, "limit": 20}
+    asked: Json = {"query": "Osprey-2 pier mm", "agent": agent, "limit": 20, "fusion": fusion}
     found = client.post("/search", json=asked).json()["results"]
     assert {one["id"] for one in summaries["memories"]} <= {hit["id"] for hit in found}
     assert {*notes} <= {hit["content"] for hit in found}
