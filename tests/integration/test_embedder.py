@@ -347,15 +347,15 @@ async def test_an_answer_beyond_its_bounds_is_refused(
 
 
 async def test_an_answer_that_drips_ends_with_its_time(outer: OuterEmbeddings) -> None:
-    async with client_of(outer.url, timeout_seconds=0.4) as embedder:
+    async with client_of(outer.url, timeout_seconds=0.8) as embedder:
         await embedder.describe()
         good = outer.embeddings(["a"]).body
         outer.next_answers.append(Answer(good, drips_seconds=0.05))
         started = time.monotonic()
         # Something else is embedded: it lies in this text.
-        with pytest.raises(EmbedderRefused, match=r"did not answer within 0\.4 s"):
+        with pytest.raises(EmbedderRefused, match=r"did not answer within 0\.8 s"):
             await embedder.embed_documents(["a"])
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 5
 
 
 async def test_a_rest_that_is_longer_than_the_time_left_is_not_taken(

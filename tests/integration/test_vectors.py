@@ -217,10 +217,10 @@ async def test_a_server_that_fails_at_everything_is_not_asked_for_each_text(
 
 async def test_texts_that_take_too_long_together_are_asked_for_in_halves(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
-        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=1.0)
+        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=2.0)
 
         def work() -> None:
-            time.sleep(0.3 * len(opened.embeddings.requests[-1].body["input"]))
+            time.sleep(0.6 * len(opened.embeddings.requests[-1].body["input"]))
 
         opened.embeddings.before_answering = work
         made = await opened.vectors.embed_each([f"Text {n}." for n in range(4)])
@@ -229,7 +229,7 @@ async def test_texts_that_take_too_long_together_are_asked_for_in_halves(tmp_pat
 
 async def test_a_text_that_takes_too_long_holds_up_no_other(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
-        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=0.3)
+        opened.embedder.address = replace(opened.embedder.address, timeout_seconds=1.0)
         opened.embeddings.hangs_on = "poison"
         try:
             made = await opened.vectors.embed_each(["One.", "Two.", "A poison text.", "Three."])
