@@ -185,15 +185,16 @@ async def test_pages_of_texts_that_are_refused_hold_up_no_other(
         assert all(await embedded(opened))
 
 
-@pytest.mark.parametrize("breaks_off", [False, True])
+@pytest.mark.parametrize(("status", "breaks_off"), [(500, False), (500, True), (504, False)])
 async def test_a_text_that_the_server_fails_at_holds_up_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, breaks_off: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, breaks_off: bool
 ) -> None:
     monkeypatch.setattr("service.inference.embedder._FIRST_WAIT_SECONDS", 0.001)
     async with open_store(tmp_path) as opened:
-        # So llama.cpp answers a text that is too long for it; others end in the middle.
-        said = {"error": {"code": 500, "message": "input is too large to process"}}
-        opened.embeddings.refusal = Answer(said, 500, breaks_off=breaks_off)
+        # So llama.cpp answers a text that is too long for it, and a gateway one that takes too
+        # long; others end in the middle.
+        said = {"error": {"code": status, "message": "input is too large to process"}}
+        opened.embeddings.refusal = Answer(said, status, breaks_off=breaks_off)
         opened.embeddings.refused_words = "poison"
         await opened.push("A poison text.", *[f"Words number {n}." for n in range(20)])
         assert await embed_pending(opened.pipeline) == 20
