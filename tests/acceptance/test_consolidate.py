@@ -430,13 +430,18 @@ def test_pages_of_a_plan(client: httpx.Client, agent: str) -> None:
         _push(client, agent, ("2026-01-05", f"{name} came."), ("2026-01-06", f"{name} went."))
     whole = _consolidate(client, agent)
     assert (len(whole["groups"]), whole["next_cursor"]) == (7, None)
-    groups, cursor = [], None
+    groups, cursor, last = [], None, ""
     for _ in range(3):
         page = _consolidate(client, agent, limit=3, **({"cursor": cursor} if cursor else {}))
         assert page["counts"] == whole["counts"]
         groups += page["groups"]
+        last = cursor or last
         cursor = page["next_cursor"]
     assert (groups, cursor) == (whole["groups"], None)
+    # Whatever its numbers are, it ends.
+    plan, *numbers = last.split("~")
+    page = _consolidate(client, agent, cursor="~".join([plan, *["9" * 18 for _ in numbers]]))
+    assert (page["groups"], page["next_cursor"]) == ([], None)
 
 
 def test_pages_of_a_run(client: httpx.Client, agent: str) -> None:
