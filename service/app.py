@@ -7,10 +7,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from typing import Final
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
 from service.access.addresses import is_loopback
-from service.access.operations import OPEN, check_operations
+from service.access.operations import check_operations
 from service.audit import route as audit
 from service.cascade import route as cascade
 from service.clients import route as clients
@@ -50,11 +49,11 @@ from service.store.agents import DEFAULT_AGENT
 from service.store.flushing import keep_flushing
 from service.trust import route as trust
 from service.version import VERSION
-from service.web.authentication import CHECK_SCOPES
 from service.web.bounds import Bounds
-from service.web.declared import PROBLEM_RESPONSES
+from service.web.description import DescribedApp
 from service.web.pages import add_pages
 from service.web.problems import install_problems
+from service.web.room import mount
 from service.working_memory import route as working_memory
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
@@ -66,7 +65,7 @@ log = logging.getLogger(__name__)
 Background = Callable[[Parts], AbstractAsyncContextManager[None]]
 
 # Whose doors are mounted, in the order of the description and of the looks for a request's route:
-# what is asked most comes first, as each room before it costs a request some 15 microseconds.
+# what is asked most comes first.
 _ROOMS: Final = (
     search,
     recall,
@@ -86,7 +85,6 @@ _ROOMS: Final = (
     reflect,
     projects,
     opt_outs,
-    mcp,
     ingest,
     documents,
     concepts,
@@ -123,24 +121,19 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
             async with (beside or background)(parts):
                 yield
 
-    app = FastAPI(
+    app = DescribedApp(
         title="graph-memory",
         version=VERSION,
         description=DESCRIPTION,
         lifespan=lifespan,
-        responses=PROBLEM_RESPONSES,
-        dependencies=[CHECK_SCOPES],
-        docs_url=None,
-        redoc_url=None,
-        generate_unique_id_function=_operation_id,
     )
     install_problems(app)
     app.state.bounds = Bounds.of(settings)
     app.state.bounds.install(app, settings)
-    for room in _ROOMS:
-        app.include_router(room.router)
+    app.state.operations = mount(app, (room.router for room in _ROOMS))
+    check_operations(app.state.operations)
+    app.include_router(mcp.router)
     add_pages(app)
-    _describe_keys(app)
     return app
 
 
@@ -258,23 +251,3 @@ async def _supervised(name: str, work: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(5)
         else:
             return
-
-
-def _operation_id(route: APIRoute) -> str:
-    return route.operation_id or route.name
-
-
-def _describe_keys(app: FastAPI) -> None:
-    """Say in /openapi.json which operations take a key; LookupError if one has no line."""
-    description = app.openapi()
-    operations = [told for path in description["paths"].values() for told in path.values()]
-    check_operations(told["operationId"] for told in operations)
-    description["components"]["securitySchemes"] = {
-        "key": {
-            "type": "http", "scheme": "bearer",
-            "description": "A key of `graph-memory keys create`; none while none was made.",
-        }
-    }  # fmt: skip
-    for told in operations:
-        if told["operationId"] not in OPEN:
-            told["security"] = [{"key": []}, {}]

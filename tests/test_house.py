@@ -174,7 +174,7 @@ def wrong_query(name: str, text: str) -> list[str]:
 
 def urls(door: Module) -> Iterator[str]:
     """Yield the first word of each URL that a door answers to; of /v1 the second."""
-    prefix = "".join(re.findall(r'APIRouter\(prefix="([^"]+)"', door.text))
+    prefix = "".join(re.findall(r'Room\("\w+", prefix="([^"]+)"', door.text))
     for path in re.findall(r'@router\.\w+\(\s*"([^"]*)"', door.text):
         yield (prefix + path).removeprefix("/v1").split("/")[1]
 

@@ -3,10 +3,13 @@
 `write` includes no `read`, `admin` neither of them: a key is good for what it was made for.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from service.access.caller import Scope
+
+# By path and method, in small letters, the operation's id.
+Operations = Mapping[str, Mapping[str, str]]
 
 # Needed by nobody: whether the process is there, and fit to work.
 OPEN: Final = frozenset({"live", "ready"})
@@ -102,9 +105,10 @@ SCOPED: Final = frozenset(
 )
 
 
-def check_operations(operations: Iterable[str]) -> None:
+def check_operations(operations: Operations) -> None:
     """Raise LookupError for an operation of which nothing says who may use it."""
-    unknown = sorted(set(operations) - NEEDED.keys() - OPEN)
+    described = {name for by_method in operations.values() for name in by_method.values()}
+    unknown = sorted(described - NEEDED.keys() - OPEN)
     if unknown:
         msg = f"service/access/operations.py does not say who may: {', '.join(unknown)}"
         raise LookupError(msg)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.access.audit import Outcome
@@ -17,8 +17,9 @@ from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import IN_A_QUERY, Strict
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/audit", tags=["audit"])
+router = Room("audit", prefix="/audit")
 
 LIST: Final = load_query(__package__, "list")
 # The key of the last line of a page: its microseconds and the rest; of older versions 0 and it.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from service.cascade.coverage import covering
@@ -21,13 +20,13 @@ from service.session_end.ending import parts_of
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.stages import Stages
 from service.threads import read_texts
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example
 from service.web.parts import part
+from service.web.room import Room
 from service.working_memory.texts import Place, read
 
-router = APIRouter(prefix="/cascade", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/cascade")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

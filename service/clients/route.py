@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.clients.seen import list_seen
@@ -13,8 +13,9 @@ from service.web.cursors import CursorForm
 from service.web.declared import links
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/clients", tags=["hooks"])
+router = Room("hooks", prefix="/clients")
 
 # The name of the last program of a page.
 PLACE: Final = CursorForm("h", (str,))

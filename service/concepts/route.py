@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.errors import AgentUnknown, ConceptNotFound
@@ -15,8 +15,9 @@ from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase, ThePipeline
+from service.web.room import Room
 
-router = APIRouter(prefix="/concepts", tags=["concepts"])
+router = Room("concepts", prefix="/concepts")
 
 LIST = load_query(__package__, "list")
 CONCEPT = load_query(__package__, "concept")

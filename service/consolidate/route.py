@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Self
 
-from fastapi import APIRouter, Body
+from fastapi import Body
 from pydantic import Field, JsonValue, model_validator
 
 from service.consolidate.consolidating import SHOWN, Consolidation, consolidate
@@ -27,12 +27,12 @@ from service.errors import (
 from service.field_types import WHOLE, Label, OwnAgent, Reference
 from service.store.agents import refuse_unknown
 from service.web.accepted import JobAccepted, accepted
-from service.web.bodies import JsonRoute
 from service.web.declared import Responses, links, problems
 from service.web.fields import Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase, ThePipeline, part
+from service.web.room import Room
 
-router = APIRouter(prefix="/consolidate", tags=["operations"], route_class=JsonRoute)
+router = Room("operations", prefix="/consolidate")
 
 TheConsolidations = Annotated[Consolidations, part(Consolidations)]
 

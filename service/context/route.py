@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from service.context.conversation import Message, extract_of, take_recent
@@ -21,12 +20,12 @@ from service.stages import Stages
 from service.text.context_block import CLOSE, inside, open_mark
 from service.text.titles import title_of
 from service.threads import read_texts
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example
 from service.web.parts import part
+from service.web.room import Room
 
-router = APIRouter(prefix="/context", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/context")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 _PROBLEMS: Final = problems(SwitchedOff, AgentUnknown, AgentNotReadable, Unavailable)

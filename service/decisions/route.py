@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.access.caller import caller
@@ -17,13 +17,13 @@ from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
 from service.store.database import record
 from service.text.titles import title_of
-from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline
+from service.web.room import Room
 
-router = APIRouter(prefix="/decisions", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/decisions")
 
 # When the last decision of a page was made, and its id.
 PLACE: Final = CursorForm("d", (datetime, str))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.errors import DocumentNotFound
@@ -18,8 +18,9 @@ from service.text.lines import LineRange, Placed, blanked, hidden, lines_of
 from service.web.declared import problems
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/documents", tags=["documents"])
+router = Room("documents", prefix="/documents")
 
 DOCUMENT = load_query(__package__, "document")
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
 from service.field_types import OwnAgent, Text
@@ -12,12 +11,12 @@ from service.fixes.fixes import find_fix
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import find_scope
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/fixes", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/fixes")
 
 
 class LookupRequest(Strict):

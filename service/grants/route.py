@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from service.access.caller import Caller
@@ -21,13 +21,13 @@ from service.field_types import WHOLE, AgentName, EndMoment, Label
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.authentication import TheCaller
-from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import Strict, body_example
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/grants", tags=["grants"], route_class=JsonRoute)
+router = Room("grants", prefix="/grants")
 
 LIST: Final = load_query(__package__, "list")
 PUT: Final = load_query(__package__, "put")

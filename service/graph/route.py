@@ -2,15 +2,14 @@
 
 from typing import Final
 
-from fastapi import APIRouter
-
 from service.errors import AgentUnknown
 from service.graph.report import GraphReport, report_on
 from service.web.declared import problems
 from service.web.fields import QueryAgent
 from service.web.parts import ThePipeline, TheSettings
+from service.web.room import Room
 
-router = APIRouter(prefix="/graph", tags=["operations"])
+router = Room("operations", prefix="/graph")
 
 _EXAMPLE: Final = {
     "agent": "main", "memories": 75, "with_vector": 75, "concepts": 1, "hub_cap": 22,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.access.caller import caller
@@ -18,12 +18,12 @@ from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
 from service.records import Filters
 from service.search.searcher import Searcher
-from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
 from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline, part
+from service.web.room import Room
 
-router = APIRouter(prefix="/handoff", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/handoff")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

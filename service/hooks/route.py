@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
 from service.access.caller import caller
@@ -29,11 +29,12 @@ from service.search.searcher import Searcher
 from service.sessions.given import Given
 from service.web.accepted import JobAccepted, accepted
 from service.web.parts import part
+from service.web.room import Room
 from service.working_memory.texts import Place
 
 log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/hooks", tags=["hooks"])
+router = Room("hooks", prefix="/hooks")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ import time
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
 from service.access.caller import caller
@@ -28,15 +27,15 @@ from service.ingest.opt_outs import refuse_switched_off_documents
 from service.ingest.scan import Failure, ScanCounts
 from service.projects.switched_off import SwitchedOff
 from service.web.accepted import JobAccepted, accepted
-from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
 from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import ThePipeline, TheSettings, part
+from service.web.room import Room
 from service.writing.pipeline import sync_documents
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
-router = APIRouter(prefix="/ingest", tags=["ingest"], route_class=JsonRoute)
+router = Room("ingest", prefix="/ingest")
 
 TheScans = Annotated[Scans, part(Scans)]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Self
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field, model_validator
 
 from service.access.caller import caller
@@ -15,13 +15,13 @@ from service.intents.standing import TooManyIntents, forget, intend, list_intent
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import QueryAgent, Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase, ThePipeline
+from service.web.room import Room
 
-router = APIRouter(prefix="/intents", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/intents")
 
 # The id of the last intent of a page.
 PLACE: Final = CursorForm("i", (str,))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from service.access.caller import SCOPES, Scope
@@ -14,13 +14,13 @@ from service.access.quota import Quota
 from service.field_types import WHOLE, AgentName, EndMoment, Label
 from service.store.keyring import Keyring
 from service.web.authentication import TheCaller
-from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import Strict, body_example
 from service.web.parts import part
+from service.web.room import Room
 
-router = APIRouter(prefix="/keys", tags=["keys"], route_class=JsonRoute)
+router = Room("keys", prefix="/keys")
 
 TheKeyring = Annotated[Keyring, part(Keyring)]
 # When the last key of a page was made, and its id.

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import ValidationError
 
 from service.access.caller import caller
@@ -53,7 +53,6 @@ from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.titles import title_warnings
 from service.web.authentication import TheCaller
-from service.web.bodies import JsonRoute
 from service.web.declared import links, problems
 from service.web.fields import (
     MemoryFields,
@@ -62,9 +61,10 @@ from service.web.fields import (
 )
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
+from service.web.room import Room
 from service.worth import Evidence, Told, Worth, worth_of
 
-router = APIRouter(prefix="/memories", tags=["memories"], route_class=JsonRoute)
+router = Room("memories", prefix="/memories")
 
 LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Self
 
-from fastapi import APIRouter
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from service.access.caller import caller
@@ -14,12 +13,12 @@ from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.transcripts.reading import Client
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase, part
+from service.web.room import Room
 
-router = APIRouter(prefix="/observe", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/observe")
 
 TheObserver = Annotated[Observer, part(Observer)]
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from service.access.caller import caller
 from service.errors import (
@@ -24,13 +24,14 @@ from service.store.database import Database
 from service.store.private_files import PrivateFiles
 from service.store.schema import SCHEMA_VERSION
 from service.web.parts import TheDatabase, part
+from service.web.room import Room
 
 # Whoever asks must hear which part is stuck before giving up himself.
 PATIENCE_SECONDS = 3
 # The change feed is read every 250 ms; a flush or a large load may hold it up for some seconds.
 MOST_LAG_SECONDS = 30
 
-router = APIRouter(prefix="/health", tags=["operations"])
+router = Room("operations", prefix="/health")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Body
+from fastapi import Body
 from pydantic import Field
 
 from service.access.caller import caller
@@ -14,12 +14,12 @@ from service.field_types import OwnAgent
 from service.index.resident.residency import Residency
 from service.index.resident.state import AgentState, IndexState
 from service.store.agents import refuse_unknown
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import QueryAgent, Strict, body_example
 from service.web.parts import TheDatabase, part
+from service.web.room import Room
 
-router = APIRouter(prefix="/index", tags=["operations"], route_class=JsonRoute)
+router = Room("operations", prefix="/index")
 
 # None where the database engine answers.
 TheResidency = Annotated[Residency | None, part(Residency)]

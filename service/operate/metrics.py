@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -28,6 +28,7 @@ from service.store.database import Database
 from service.store.queries import load_query
 from service.web.bounds import Bounds
 from service.web.parts import TheDatabase, ThePipeline, part
+from service.web.room import Room
 from service.writing.pipeline import Pipeline
 
 WAITING: Final = load_query(__package__, "waiting")
@@ -35,7 +36,7 @@ WAITING: Final = load_query(__package__, "waiting")
 # Whoever watches must hear the rest when the database is away.
 _PATIENCE_SECONDS: Final = 3
 
-router = APIRouter(tags=["operations"])
+router = Room("operations")
 
 
 @dataclass(frozen=True, slots=True)

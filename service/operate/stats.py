@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 
-from fastapi import APIRouter
-
 from service.errors import AgentUnknown
 from service.store.agents import refuse_unknown
 from service.store.queries import load_query
 from service.web.declared import problems
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/stats", tags=["operations"])
+router = Room("operations", prefix="/stats")
 
 STATS = load_query(__package__, "stats")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field, JsonValue, model_validator
 
 from service.errors import WriteConflict
@@ -13,12 +13,12 @@ from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
 from service.projects.switched_off import OptOut, TooManyOptOuts, list_off, switch_off, switch_on
 from service.store.database import Database
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, QueryAgent, Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/opt-outs", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/opt-outs")
 
 _NULL: JsonValue = {"type": "null"}
 _ONE = "says not which; send either `project` or `session`"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.errors import WriteConflict
@@ -12,13 +12,13 @@ from service.field_types import WHOLE, OwnAgent
 from service.projects.moving import ProjectNotFound, move
 from service.projects.project_fields import Named, identity_named
 from service.projects.registry import list_projects
-from service.web.bodies import JsonRoute
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import QueryAgent, Strict, body_example, own_agent
 from service.web.parts import TheDatabase, ThePipeline
+from service.web.room import Room
 
-router = APIRouter(prefix="/projects", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/projects")
 
 # The scope of the last project of a page.
 PLACE: Final = CursorForm("p", (str,))

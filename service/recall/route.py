@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field, model_validator
 
 from service.errors import AgentNotReadable, AgentUnknown, MemoryNotFound, Unavailable
@@ -32,12 +32,12 @@ from service.store.agents import readable_agents
 from service.text.snippets import snippet_of
 from service.text.titles import title_of
 from service.threads import read_texts
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, body_example, memory_fields, ruled
 from service.web.parts import part
+from service.web.room import Room
 
-router = APIRouter(tags=["search"], route_class=JsonRoute)
+router = Room("search")
 
 _PROBLEMS: Final = problems(
     SwitchedOff, AgentUnknown, AgentNotReadable, MemoryNotFound, Unavailable

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.errors import WriteConflict
@@ -18,13 +18,13 @@ from service.reflect.report import hot_text, report_of
 from service.search.searcher import Searcher
 from service.stages import Stages
 from service.text.tokens import estimate_prompt_tokens
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import part
+from service.web.room import Room
 from service.worth import Worth
 
-router = APIRouter(tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

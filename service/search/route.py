@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.errors import AgentNotReadable, AgentUnknown, Unavailable
@@ -18,12 +18,12 @@ from service.search.said_intents import SaidIntent, intents_for
 from service.search.searcher import DEFAULT_RRF_K, DEFAULT_WEIGHTS, Searcher, SearchQuery
 from service.search.shapes import HitFields, hit_fields
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, Strict, body_example
 from service.web.parts import part
+from service.web.room import Room
 
-router = APIRouter(tags=["search"], route_class=JsonRoute)
+router = Room("search")
 
 _PROBLEMS: Final = problems(SwitchedOff, AgentUnknown, AgentNotReadable, Unavailable)
 

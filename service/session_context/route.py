@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.field_types import WHOLE, Label, OwnAgent
@@ -16,13 +16,13 @@ from service.session_context.telling import Told, look, tell
 from service.sessions.asking import TheGiven
 from service.stages import Stages
 from service.text.tokens import estimate_prompt_tokens
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import IN_A_QUERY, Strict, body_example, own_agent
 from service.web.parts import part
+from service.web.room import Room
 from service.working_memory.texts import Place
 
-router = APIRouter(prefix="/session-context", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/session-context")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from service.access.caller import caller
@@ -15,14 +14,14 @@ from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.session_end.ending import Part, end, weigh
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import ThePipeline, part
+from service.web.room import Room
 from service.working_memory.texts import Place
 from service.worth import Worth
 
-router = APIRouter(prefix="/session-end", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/session-end")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from service.field_types import WHOLE
@@ -15,8 +15,9 @@ from service.web.cursors import CursorForm
 from service.web.declared import links
 from service.web.fields import QueryAgent
 from service.web.parts import TheDatabase
+from service.web.room import Room
 
-router = APIRouter(prefix="/sessions", tags=["continuity"])
+router = Room("continuity", prefix="/sessions")
 
 GIVEN_TO: Final = load_query(__package__, "given_to")
 # When the last memory of a page was given, and its id.

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from fastapi import APIRouter
 from pydantic import Field, model_validator
 
 from service.access.caller import Caller
@@ -17,13 +16,13 @@ from service.store.database import Database
 from service.trust.quarantine import Selected, Selection, select, set_tiers
 from service.trust.standing import Standing, select_standing, set_standing
 from service.web.authentication import TheCaller
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, ruled
 from service.web.parts import ThePipeline
+from service.web.room import Room
 from service.writing.pipeline import Pipeline
 
-router = APIRouter(prefix="/trust", tags=["trust"], route_class=JsonRoute)
+router = Room("trust", prefix="/trust")
 
 _PROBLEMS: Final = problems(Unauthorized, Forbidden, TooManyRequests, WriteConflict)
 _WAYS: Final = ("source", "session", "client", "key", "since")

@@ -19,7 +19,7 @@ from service.access.audit import Entry, Outcome, ids_in, nameless, outcome_of
 from service.access.caller import LOCAL, NOBODY, Caller
 from service.access.errors import KeyNotFound
 from service.access.keys import Secret
-from service.access.operations import NEEDED, OPEN
+from service.access.operations import NEEDED, OPEN, Operations
 from service.store.audit_log import AuditLog
 from service.store.keyring import Keyring
 
@@ -119,12 +119,13 @@ def _caller(scope: Scope, outcome: Outcome, keyring: Keyring) -> Caller:
 
 def _operation_meant(scope: Scope) -> str | None:
     """Return what would have been done: whoever is not let in has no route yet."""
-    method, path, paths = scope["method"].lower(), scope["path"], scope["app"].openapi()["paths"]
+    operations: Operations = scope["app"].state.operations
+    method, path = scope["method"].lower(), scope["path"]
     # A path that is described is no id of another.
-    for template in (path, *paths):
-        told = paths.get(template, {}).get(method)
-        if told and _fits(template, path):
-            return str(told["operationId"])
+    for template in (path, *operations):
+        operation = operations.get(template, {}).get(method)
+        if operation and _fits(template, path):
+            return operation
     return None
 
 

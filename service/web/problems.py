@@ -148,7 +148,7 @@ def _taken(request: Request) -> list[str]:
 
     A path that is described is no id of another: nothing is read at /memories/batch.
     """
-    if told := request.app.openapi()["paths"].get(request.scope["path"]):
+    if told := request.app.state.operations.get(request.scope["path"]):
         return [method.upper() for method in told]
     routes = request.app.router.routes
     return [

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from service.access.caller import caller
 from service.errors import WriteConflict
@@ -12,13 +12,13 @@ from service.field_types import Label, MemoryText
 from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.switched_off import SwitchedOff
 from service.store.database import Database
-from service.web.bodies import JsonRoute
 from service.web.declared import problems
 from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline
+from service.web.room import Room
 from service.working_memory.texts import Place, append, clear, put, read
 
-router = APIRouter(prefix="/working-memory", tags=["continuity"], route_class=JsonRoute)
+router = Room("continuity", prefix="/working-memory")
 
 _PROBLEMS: Final = problems(WriteConflict, SwitchedOff)
 

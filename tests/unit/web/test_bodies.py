@@ -69,6 +69,7 @@ def client() -> TestClient:
         return wishes
 
     app.include_router(router)
+    app.state.operations = {"/wishes": {"post": "wishes", "get": "written"}}
     return TestClient(app, raise_server_exceptions=False)
 
 

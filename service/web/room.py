@@ -1,0 +1,42 @@
+"""The routes of one room, and how they are mounted: flat, each is made once and looked at once.
+
+FastAPI's `include_router` makes every route a second time when it is first asked, and looks for a
+request's route twice in each router.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+
+from service.access.operations import Operations
+from service.web.authentication import CHECK_SCOPES
+from service.web.bodies import JsonRoute
+from service.web.declared import PROBLEM_RESPONSES
+
+
+class Room(APIRouter):
+    """A router whose routes read JSON strictly, check the caller's scopes and declare problems."""
+
+    def __init__(self, tag: str, prefix: str = "") -> None:
+        super().__init__(
+            prefix=prefix,
+            tags=[tag],
+            route_class=JsonRoute,
+            responses=PROBLEM_RESPONSES,
+            dependencies=[CHECK_SCOPES],
+        )
+
+
+def mount(app: FastAPI, rooms: Iterable[Room]) -> Operations:
+    """Let the app answer what the rooms do; return the operations described, in their order."""
+    operations: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for room in rooms:
+        app.router.routes.extend(room.routes)
+        for route in room.routes:
+            assert isinstance(route, APIRoute)  # noqa: S101 - a room has no other
+            if route.include_in_schema:
+                for method in route.methods or ():
+                    operations[route.path_format][method.lower()] = route.unique_id
+    return dict(operations)
