@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from service.mcp.loading import load_http
-from service.mcp.offered.table import offered
+from service.mcp.loading import load_http, load_offers
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,22 +20,25 @@ if TYPE_CHECKING:
 
 
 class Mcp:
-    """Serves MCP from the first message on."""
+    """Serves MCP from the first message on; raises CannotStart for an unknown chosen tool."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
         self._app = app
-        self._offers = offered(settings.mcp_tools)
+        self._chosen = settings.mcp_tools
         self._most_bytes = settings.max_request_bytes
         self._loading = asyncio.Lock()
         self._server: HttpServer | None = None
         self._running: asyncio.Task[None] | None = None
+        if self._chosen:
+            # A name that there is not is told at the start.
+            load_offers(self._chosen)
 
     async def server(self) -> "HttpServer":
         """Return the server; the first call loads and starts it."""
         async with self._loading:
             if self._server is None:
                 self._server = await asyncio.to_thread(
-                    load_http, self._app, self._offers, self._most_bytes
+                    load_http, self._app, self._chosen, self._most_bytes
                 )
                 self._running = asyncio.create_task(self._server.run())
         return self._server
