@@ -1,7 +1,7 @@
 """The nouns of the service: what a row becomes at the border, and what a request asks for."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from datetime import datetime
 from itertools import repeat
 from typing import Any, Final, NamedTuple, Self, TypeVar, get_type_hints
@@ -22,6 +22,11 @@ DOCUMENT: Final = "document"
 # The trust tier of what nobody gets to see who does not ask for it.
 QUARANTINED: Final = "quarantined"
 TRUST_TIERS: Final = ("trusted", "untrusted", QUARANTINED)
+# Filters that are None where nobody asks for them.
+_NARROWING: Final = (
+    *(told.name for told in LABEL_FILTERS.values() if told.default is None),
+    *("tags", "since", "until", "project"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,10 @@ class Filters:
             for name, value in given.items()
             if value is not None
         }
+
+    def unnarrowed(self) -> "Filters":
+        """Return what bounds the caller's other questions too: without labels, tags and times."""
+        return replace(self, **dict.fromkeys(_NARROWING))
 
     def given(self) -> dict[str, Any]:
         """Return the filters that were set, for the receipt; it counts ids that are left out."""

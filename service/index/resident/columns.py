@@ -1,7 +1,6 @@
 """The fields that memories are filtered by, as arrays by row: a filter is a mask over them."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -224,13 +223,16 @@ class Columns:
     def _made(self, filters: Filters, now: int) -> tuple[int, Mask]:
         """Return until when the mask of some filters holds, and the mask.
 
-        Questions name times: of a span's mask all but the span is that of the same filters without.
+        Each question may name another scope, tag or span: all but that is the mask of the same
+        filters without it, which took four fifths of the time at a million memories.
         """
-        if filters.since is None and filters.until is None:
-            return self._until(filters, now), self._make_mask(filters, now, slice(self._size))
-        whole = replace(filters, since=None, until=None)
-        mask = self.mask(whole, now).copy()
-        self._keep_span(mask, filters, slice(self._size))
+        every, whole = slice(self._size), filters.unnarrowed()
+        if whole == filters:
+            return self._until(filters, now), self._make_mask(filters, now, every)
+        mask, common = self.mask(whole, now).copy(), whole.labels()
+        labels = {name: told for name, told in filters.labels().items() if name not in common}
+        self._keep_labels(mask, labels, filters, every)
+        self._keep_span(mask, filters, every)
         return self._masks[whole][0], mask
 
     def _keep_span(self, mask: Mask, filters: Filters, which: Which) -> None:
@@ -249,7 +251,7 @@ class Columns:
     def _make_mask(self, filters: Filters, now: int, which: Which) -> Mask:
         """Return which of these rows pass, whenever they happened."""
         mask = self._is_present[which].copy()
-        self._keep_labels(mask, filters, which)
+        self._keep_labels(mask, filters.labels(), filters, which)
         moment = now if filters.as_of is None else micros_of(filters.as_of)
         mask &= self._times["valid_until"][which] > moment
         if filters.as_of is not None:
@@ -259,9 +261,11 @@ class Columns:
             mask &= ~(hidden & ~self._is_source[which]) if filters.with_sources else ~hidden
         return mask
 
-    def _keep_labels(self, mask: Mask, filters: Filters, which: Which) -> None:
-        """Clear the rows of `which` whose labels are not among those asked for."""
-        for name, values in filters.labels().items():
+    def _keep_labels(
+        self, mask: Mask, asked: Mapping[str, Sequence[str]], filters: Filters, which: Which
+    ) -> None:
+        """Clear the rows of `which` whose labels, project and tags are not those asked for."""
+        for name, values in asked.items():
             labels = self._labels[name]
             codes = [labels.codes[value] for value in {*values} & labels.codes.keys()]
             self._keep(mask, self._codes[name][which], labels, codes)

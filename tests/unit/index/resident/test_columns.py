@@ -218,6 +218,19 @@ def test_a_set_of_tags_that_nobody_has_any_more_is_no_tag_of_another() -> None:
         assert rows_of(columns, Filters(tags=tags)) == ([row] if row else [])
 
 
+def test_filters_that_narrow_another_question_s_mask_leave_it_as_it_is() -> None:
+    columns = Columns()
+    other = replace(FACT, labels=labels(kind="fact"), tags=(), valid_until=NOW + 5)
+    columns.put([0, 1], [FACT, other])
+    every = columns.mask(Filters(), NOW)
+    assert rows_of(columns, Filters(scope="gpu")) == [0]
+    assert rows_of(columns, Filters(tags=("a",), kinds=("note",))) == [0]
+    assert rows_of(columns, Filters(kinds=("fact",))) == [1]
+    assert every.tolist() == [True, True]
+    # What narrows ends when what it is cut from does.
+    assert columns.mask(Filters(kinds=("fact",)), NOW + 5).tolist() == [False, False]
+
+
 def test_the_mask_that_is_asked_for_again_and_again_is_kept() -> None:
     columns = Columns()
     columns.put([0], [FACT])
