@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from operator import itemgetter
+from typing import Annotated, Any, Final
 
 from fastapi import Query, Response
 from pydantic import ValidationError
@@ -137,10 +138,7 @@ async def get_memories(
     if parameters.cursor:
         moment, key = PLACE.decode(parameters.cursor)
         before = micros_of(moment)
-    rows = await db.run(
-        LIST, before=before, before_id=record("memory", key), limit=parameters.limit + 1,
-        **parameters.filters(agents).params(),
-    )  # fmt: skip
+    rows = await newest(db, parameters.filters(agents), before, key, parameters.limit + 1)
     if not rows and not parameters.cursor:
         await refuse_unknown(db, parameters.agent)
     memories = [Memory.from_row(row) for row in rows[: parameters.limit]]
@@ -248,6 +246,23 @@ async def delete_memory(pipeline: ThePipeline, id: str, agent: QueryAgent) -> Re
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)
+
+
+async def newest(
+    db: Database, filters: Filters, before: int, before_id: str, limit: int
+) -> list[dict[str, Any]]:
+    """Return the newest that pass, from a place on: those of several agents agent by agent.
+
+    The index has the moments of each; asked for several at once the store sorts all that they have.
+    """
+    found: list[dict[str, Any]] = []
+    for agent in filters.agents:
+        found += await db.run(
+            LIST, before=before, before_id=record("memory", before_id), limit=limit,
+            **replace(filters, agents=(agent,)).params(),
+        )  # fmt: skip
+        found = sorted(found, key=itemgetter("occurred_micros", "id"), reverse=True)[:limit]
+    return found
 
 
 async def _readable(db: Database, agent: str, read_from: list[str], key: str) -> Memory:
