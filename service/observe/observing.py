@@ -154,10 +154,7 @@ class Observer:
 async def _read(delta: Delta, known: int) -> tuple[Read, list[str]]:
     """Read what is new of a delta: what was read before is passed over, a gap is told."""
     offset = known if delta.offset is None else delta.offset
-    warnings = []
-    if offset > known:
-        unit = "bytes" if delta.entries is None else "entries"
-        warnings.append(f"{offset - known:,} {unit} before this delta were never sent.")
+    warnings = list(_told(delta, offset, known))
     passed = max(0, known - offset)
     if delta.entries is not None:
         entries = delta.entries[passed:]
@@ -171,6 +168,27 @@ async def _read(delta: Delta, known: int) -> tuple[Read, list[str]]:
         ),
     )  # fmt: skip
     return read, warnings
+
+
+def _told(delta: Delta, offset: int, known: int) -> Iterator[str]:
+    """Yield what the sender has to know of lines that nobody reads.
+
+    What lies in a gap is not read later either: a client leaves out what was said while memory was
+    off. So whoever sent a wrong place learns it, and whoever sends what lies before that place.
+    """
+    unit = "bytes" if delta.entries is None else "entries"
+    if offset > known:
+        yield (
+            f"{offset - known:,} {unit} before this delta were never sent; "
+            "they are passed over if they come later."
+        )
+    sent = (delta.text or "").encode("utf-8", "replace") if delta.entries is None else delta.entries
+    if sent and offset + len(sent) <= known:
+        yield (
+            f"Nothing of this delta was read: it ends at {offset + len(sent):,}, and the "
+            f"transcript was read up to {known:,} {unit}. If its lines are new, send them "
+            "without `offset`."
+        )
 
 
 def _pushed(

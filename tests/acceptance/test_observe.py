@@ -131,6 +131,28 @@ def test_a_gap_is_told_and_without_an_offset_it_goes_on(client: httpx.Client, ag
     assert len(_memories(client, agent)) == 3
 
 
+@pytest.mark.parametrize("form", ["entries", "text"])
+def test_lines_before_a_place_that_was_wrong_are_not_lost_unsaid(
+    client: httpx.Client, agent: str, form: str
+) -> None:
+    lines: list[Json] = [{"role": "user", "text": f"From now on rule {n} holds."} for n in range(3)]
+
+    def delta(which: slice) -> Json:
+        text = "".join(f"{json.dumps(line)}\n" for line in lines[which])
+        return {"entries": lines[which]} if form == "entries" else {"text": text}
+
+    wrong = _observe(client, agent, **delta(slice(1)), offset=10**15 - 1000)
+    assert "passed over if they come later" in wrong["warnings"][0]
+    lost = _observe(client, agent, **delta(slice(1, 3)), offset=0)
+    assert (lost["stored"], lost["offset"]) == (0, wrong["offset"])
+    assert "Nothing of this delta was read" in lost["warnings"][0]
+    again = _observe(client, agent, **delta(slice(1, 3)))
+    assert (again["stored"], again["warnings"]) == (2, [])
+    # Asked how far it was read, it has nothing to warn of.
+    empty: Json = {"entries": []} if form == "entries" else {"text": ""}
+    assert _observe(client, agent, **empty, offset=0)["warnings"] == []
+
+
 def test_a_fix_is_found_after_its_memory_went_into_a_summary(
     client: httpx.Client, agent: str
 ) -> None:
