@@ -113,6 +113,18 @@ class Metadata:
     valid_until: datetime | None = row(None, EndMoment | None, kept=True)
 
 
+NEVER_HOLDS: Final = (
+    "valid_from is later than valid_until, so it would hold at no time; send an earlier beginning "
+    "or a later end"
+)
+
+
+def holds_never(memory: Any) -> bool:
+    """Return whether a memory, or a request for one, ends before it begins."""
+    begins, ends = memory.valid_from, memory.valid_until
+    return begins is not None and ends is not None and bool(begins > ends)
+
+
 FIELDS: Final[Mapping[str, FieldRow]] = {f.name: f.metadata["row"] for f in fields(Metadata)}
 DEFAULTS: Final[Mapping[str, Any]] = {f.name: f.default for f in fields(Metadata)}
 KEPT: Final = tuple(name for name, row in FIELDS.items() if row.kept)

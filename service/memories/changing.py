@@ -8,11 +8,11 @@ from service.access.caller import LOCAL, Caller, own_scopes
 from service.access.origins import lowest
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory, draft_of_stored
-from service.errors import ToldElsewhere
+from service.errors import FieldError, InvalidRequest, ToldElsewhere
 from service.links.change import Change
 from service.memories.screening import screen_changes
 from service.memories.storing import stored_memory
-from service.metadata import KEPT
+from service.metadata import KEPT, NEVER_HOLDS, holds_never
 from service.projects.switched_off import refuse_any_switched_off
 from service.records import CONSOLIDATION, DOCUMENT, Memory
 from service.sanitise.sanitiser import Sanitiser
@@ -27,6 +27,7 @@ _WORDS: Final = frozenset({"text", "title", "tags", "concepts"})
 _SAYS: Final = _WORDS | {"scope"}
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
+_TIMES: Final = frozenset({"valid_from", "valid_until"})
 
 
 async def change_memory(
@@ -36,10 +37,10 @@ async def change_memory(
 
     The others are as they are in the agent's turn: what is set or sent meanwhile stays. Words are
     the sender's from then on, but of no higher origin than they were. Returns what screening tells;
-    raises TextRefused, and Forbidden for trust that only an admin gives. A title that is too long
-    goes into the text, as in a push; so of a document it is refused. Words of what is switched off
-    are not changed, and nothing is moved there: raises SwitchedOff. Raises MemoryNotFound for one
-    that is deleted meanwhile.
+    raises TextRefused, Forbidden for trust that only an admin gives, and InvalidRequest for times
+    between which it never holds. A title that is too long goes into the text, as in a push; so of
+    a document it is refused. Words of what is switched off are not changed, and nothing is moved
+    there: raises SwitchedOff. Raises MemoryNotFound for one that is deleted meanwhile.
     """
     fields = dict(changes)
     _refuse_what_others_tell(memory, fields)
@@ -80,14 +81,19 @@ class _Redrafting:
     warnings: tuple[str, ...] = ()
 
     def draft(self, old: StoredMemory) -> Draft:
-        """Return a memory with the fields; raises Forbidden and TextRefused."""
+        """Return a memory with the fields; raises Forbidden, InvalidRequest and TextRefused."""
         given = _provenance(old, self.fields, self.sender)
         origin = given.get("origin", old.origin)
         fields, self.warnings = screen_changes(self.sanitiser, origin, self.fields)
         # What was told of fields that stay as they are still holds.
         told = [one for one in old.screened if _field_of(one) not in self.fields]
         fields["screened"] = (*told, *self.warnings)
-        return replace(draft_of_stored(old), **{**given, **_values(fields, old.content)})
+        draft = replace(draft_of_stored(old), **{**given, **_values(fields, old.content)})
+        # A decision whose place was taken before it held has such times, by none of its writers.
+        if (named := sorted(_TIMES & self.fields.keys())) and holds_never(draft):
+            detail = f"{NEVER_HOLDS}."
+            raise InvalidRequest(detail, tuple(FieldError(f"/{n}", detail) for n in named))
+        return draft
 
     async def in_turn(self, db: Database, change: Change) -> Change:
         """Return the change against the memory as it is now; raises MemoryNotFound."""

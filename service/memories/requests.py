@@ -19,7 +19,7 @@ from service.field_types import (
 )
 from service.memories.screening import Pushed
 from service.memories.source_kinds import SourceKind
-from service.metadata import KEPT
+from service.metadata import KEPT, NEVER_HOLDS, holds_never
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import Registered
 from service.web.cursors import CursorForm
@@ -74,6 +74,12 @@ class StoreRequest(Strict):
         if self.project is not None and getattr(self, "scope", None) is not None:
             msg = "a project has a scope of its own; send `scope` or `project`, not both"
             raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _holds_at_some_time(self) -> Self:
+        if holds_never(self):
+            raise ValueError(NEVER_HOLDS)
         return self
 
     async def pushed(self, projects: Registered) -> Pushed:

@@ -280,6 +280,28 @@ def test_a_refused_change_changes_nothing(client: httpx.Client) -> None:
     assert client.get("/memories", params=who).json()["memories"] == [memory]
 
 
+def test_a_memory_that_ends_before_it_begins_is_refused(client: httpx.Client) -> None:
+    who = {"agent": "never-holds"}
+    begins, ends = {"valid_from": "2026-03-02"}, {"valid_until": "2026-03-01"}
+    never = {"text": "Never true.", **begins, **ends, **who}
+    refused = client.post("/memories", json=never)
+    assert (refused.status_code, "earlier beginning" in refused.json()["detail"]) == (422, True)
+    batch = client.post("/memories/batch", json={"memories": [never, never | begins | who | {
+        "valid_until": "2026-03-02"}]}).json()  # fmt: skip
+    assert (batch["created"], [one["index"] for one in batch["errors"]]) == (1, [0])
+    key = _store(client, text="It holds from March on.", **begins, **who)["id"]
+    path = f"/memories/{key}"
+    for change, pointers in (
+        (ends, ["/valid_until"]), (begins | ends, ["/valid_from", "/valid_until"]),
+    ):  # fmt: skip
+        refused = client.patch(path, params=who, json=change)
+        assert refused.status_code == 422
+        assert [error["pointer"] for error in refused.json()["errors"]] == pointers
+    assert client.patch(path, params=who, json=ends | {"valid_from": None}).is_success
+    assert client.patch(path, params=who, json=begins).status_code == 422
+    assert client.patch(path, params=who, json=begins | {"valid_until": None}).is_success
+
+
 def test_a_deleted_memory_is_gone_everywhere(client: httpx.Client) -> None:
     who = {"agent": "gone"}
     kept = _store(client, text="the red lantern", concepts=["lantern"], **who)["id"]

@@ -208,6 +208,9 @@ def _memory(chance: random.Random, number: int) -> Json:
     def some_moment() -> str | None:
         return chance.choice(MOMENTS).isoformat() if chance.random() < 0.2 else None
 
+    begins, ends = some_moment(), some_moment()
+    if begins and ends:
+        begins, ends = sorted((begins, ends))
     return {
         "text": f"filter sample number {number}",
         "agent": chance.choice(["wall-a", "wall-b"]),
@@ -219,8 +222,8 @@ def _memory(chance: random.Random, number: int) -> Json:
         "occurred_at": chance.choice(MOMENTS).isoformat(),
         "trust_tier": chance.choice(TIERS),
         "source_kind": chance.choice(["push", "web"]),
-        "valid_from": some_moment(),
-        "valid_until": some_moment(),
+        "valid_from": begins,
+        "valid_until": ends,
     }
 
 
