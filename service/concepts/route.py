@@ -8,6 +8,7 @@ from pydantic import Field
 
 from service.errors import AgentUnknown, ConceptNotFound
 from service.field_types import WHOLE
+from service.names.slugs import slug_of
 from service.store.agents import refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
@@ -102,6 +103,7 @@ async def get_concepts(
         LIST,
         agent=agent,
         contains=q.lower() if q else None,
+        contains_slug=slug_of(q) or None if q else None,
         memories=memories,
         after=after,
         limit=limit + 1,

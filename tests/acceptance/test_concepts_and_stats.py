@@ -36,6 +36,13 @@ def test_concepts_are_listed_with_the_most_mentioned_first(client: httpx.Client)
     assert page["next_cursor"] is None
 
 
+def test_a_part_of_a_name_is_found_in_any_accents_and_widths(client: httpx.Client) -> None:
+    _store(client, "accents", "Café Zürich", "walnut")
+    for part in ("cafe", "CAFÉ", "Zurich", "cafe\u0301", "ＣＡＦＥ", "café z", "é z", "cafe zu"):
+        assert [c["id"] for c in _list(client, "accents", q=part)["concepts"]] == ["cafe_zurich"]
+    assert _list(client, "accents", q="%")["concepts"] == []
+
+
 def test_cursors_walk_all_concepts_exactly_once(client: httpx.Client) -> None:
     for number in range(11):
         names = [f"stone{n}" for n in range(number % 4, 11)]
