@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from service.errors import DocumentNotFound
 from service.field_types import WHOLE, TrustTier
+from service.ingest.folders import relative_name
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
@@ -78,9 +80,11 @@ async def get_document(
     with these alone, as front matter and bare headings: `withheld` says which lines these are.
     """
     [owner] = await readable_agents(db, agent, [])
-    key = record("document", [owner, path])
-    row = await db.run(DOCUMENT, id=key, agent=owner, uri=path, trust=trust)
-    if row is None:
+    for name in _names(path):
+        key = record("document", [owner, name])
+        if row := await db.run(DOCUMENT, id=key, agent=owner, uri=name, trust=trust):
+            break
+    else:
         msg = (
             f"No document {path!r} was ingested for agent {agent!r}. "
             "Search hits name theirs in source.uri."
@@ -89,12 +93,19 @@ async def get_document(
     every, untrusted = await asyncio.to_thread(_shown, row["text"], row["sections"])
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]
     return DocumentLines(
-        path, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"],
+        name, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"],
         [
             *(WithheldLines(first, last, "deleted") for first, last in row["withheld"]),
             *(WithheldLines(first, last, "trust") for first, last in untrusted),
         ],
     )  # fmt: skip
+
+
+def _names(path: str) -> list[str]:
+    """Return the names that a path may mean: as it is, and as /ingest would call it."""
+    with suppress(ValueError):
+        return list(dict.fromkeys([path, relative_name(path)]))
+    return [path]
 
 
 def _shown(text: str, sections: Iterable[Sequence[Any]]) -> tuple[list[str], Sequence[LineRange]]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final
 from service.errors import PathOutsideSources
 from service.ingest.reading import opened_folder
 
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
 SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 _NAME_PROBLEM: Final = "its name is not UTF-8. Rename the file."
 _CONTROL_PROBLEM: Final = "its name holds a control character. Rename the file."
@@ -135,6 +137,26 @@ def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
 def has_control_characters(name: str) -> bool:
     """Say whether a name holds what no source's name may: line breaks, escapes and their like."""
     return any(ord(character) < 32 for character in name)
+
+
+def relative_name(source: str) -> str:
+    """Return the name of a document that is called so: without `.`, separators as slashes.
+
+    Raises ValueError for names that look like a way out of a folder.
+    """
+    path = source.replace("\\", "/")
+    parts = path.split("/")
+    if ".." in parts or path.startswith(("/", "~")) or _DRIVE.match(path):
+        msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
+        raise ValueError(msg)
+    if has_control_characters(source):
+        msg = "holds a control character; send a plain path"
+        raise ValueError(msg)
+    name = "/".join(part for part in parts if part not in {"", "."})
+    if not name:
+        msg = "names no file; send a relative path, for example memory/2026-02-13.md"
+        raise ValueError(msg)
+    return name
 
 
 def _is_of(path: Path, folder: Folder, folders: Sequence[Folder]) -> bool:

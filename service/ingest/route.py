@@ -1,6 +1,5 @@
 """The door of /ingest: push a document, scan the folders, look at a job."""
 
-import re
 import time
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -21,7 +20,7 @@ from service.errors import (
     WriteConflict,
 )
 from service.field_types import Kind, Label, Moment, OwnAgent, Reference, Text, pattern_of
-from service.ingest.folders import has_control_characters
+from service.ingest.folders import relative_name
 from service.ingest.jobs import Scans, counts_from
 from service.ingest.opt_outs import refuse_switched_off_documents
 from service.ingest.scan import Failure, ScanCounts
@@ -33,28 +32,9 @@ from service.web.parts import ThePipeline, TheSettings, part
 from service.web.room import Room
 from service.writing.pipeline import sync_documents
 
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
-
 router = Room("ingest", prefix="/ingest")
 
 TheScans = Annotated[Scans, part(Scans)]
-
-
-def _relative(source: str) -> str:
-    """Refuse names that look like a way out of a folder; separators become slashes."""
-    path = source.replace("\\", "/")
-    parts = path.split("/")
-    if ".." in parts or path.startswith(("/", "~")) or _DRIVE.match(path):
-        msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
-        raise ValueError(msg)
-    if has_control_characters(source):
-        msg = "holds a control character; send a plain path"
-        raise ValueError(msg)
-    name = "/".join(part for part in parts if part not in {"", "."})
-    if not name:
-        msg = "names no file; send a relative path, for example memory/2026-02-13.md"
-        raise ValueError(msg)
-    return name
 
 
 # A name is neither empty nor one of the folders `.` and `..`; the first says no other root.
@@ -66,7 +46,7 @@ _FIRST_NAME: Final = (
 _NAME_PATTERN: Final = rf"^(?:{_FIRST_NAME}|\.[/\\](?:\.?[/\\])*{_NAME})(?:[/\\](?:{_NAME}|\.?))*$"
 
 SourceName = Annotated[
-    Reference, AfterValidator(_relative), pattern_of(_NAME_PATTERN),
+    Reference, AfterValidator(relative_name), pattern_of(_NAME_PATTERN),
     Field(description="The document's name: a relative path.", examples=["memory/2026-02-13.md"]),
 ]  # fmt: skip
 

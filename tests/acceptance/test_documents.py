@@ -31,6 +31,18 @@ def test_a_document_is_read_whole_or_by_lines(client: httpx.Client) -> None:
     assert (past["text"], past["total_lines"]) == ("", 7)
 
 
+def test_a_document_is_found_by_any_path_that_ingest_takes_for_its_name(
+    client: httpx.Client,
+) -> None:
+    _ingest(client, TEXT, "paths")
+    for path in ("./notes/a.md", "notes//a.md", "notes\\a.md", "notes/./a.md"):
+        answer = _get(client, "paths", path=path)
+        assert (answer.status_code, answer.json().get("path")) == (200, "notes/a.md")
+    for path in ("/notes/a.md", "notes/../notes/a.md", "~/notes/a.md", "", ".", "a\n.md"):
+        answer = _get(client, "paths", path=path)
+        assert (answer.status_code, path in answer.json()["detail"]) == (404, path != "a\n.md")
+
+
 def test_a_document_is_as_it_was_last_ingested(client: httpx.Client) -> None:
     _ingest(client, TEXT, "newest")
     _ingest(client, "only this\n", "newest")
