@@ -19,7 +19,7 @@ from service.errors import (
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting, check_canary, compare, stored_canary
 from service.inference.going_on import GoingOn, heard
-from service.inference.halving import embed_halving
+from service.inference.halving import Tried, embed_with_canary
 from service.inference.model import EmbeddingModel, Patience
 from service.records import Vector
 from service.store.vector_forms import VectorForm
@@ -233,26 +233,39 @@ class Vectors:
             return [], EmbedderUnavailable(f"No vectors came within {seconds}.")
         return vectors, failure
 
-    async def embed_each(self, texts: Sequence[str]) -> list[Vector | None]:
+    async def embed_each(self, texts: Sequence[str], *, partly: bool = False) -> Tried:
         """Return the vectors of texts to store, None for a text that the server refuses.
 
-        A batch that is refused is halved until its refused texts are found: one of 64 costs 14
-        requests of at most 8 texts, else 8. Raises what `embed_documents` raises; EmbedderRefused
-        only if not one text is taken.
+        A batch that is refused is halved until its refused texts are found: one of 64 costs 17
+        requests of at most 8 texts, else 11. Raises what `embed_documents` raises; EmbedderRefused
+        only if not one text is taken. With `partly` the first ones are returned where some were
+        made before that.
         """
         await self._ready()
         vectors, refusal = list[Vector | None](), None
-        size = self.address.batch_size
+        # With each batch goes the canary: what it gave may be stored, whatever becomes of the next.
+        size = max(1, self.address.batch_size - 1)
         for start in range(0, len(texts), size):
-            made, refused = await embed_halving(self._embedder, texts[start : start + size])
+            try:
+                made, refused = await self._embed_batch(texts[start : start + size])
+            except ServiceError:
+                if partly and any(vector is not None for vector in vectors):
+                    break
+                raise
             vectors += made
             refusal = refusal or refused
-        if all(vector is None for vector in vectors):
-            if refusal is not None:
-                raise refusal
-        else:
-            await self._compare_canary(time.monotonic() + self.address.timeout_seconds)
+        if refusal is not None and all(vector is None for vector in vectors):
+            raise refusal
         return vectors
+
+    async def _embed_batch(self, texts: Sequence[str]) -> tuple[Tried, EmbedderRefused | None]:
+        changes = self._embedder.changes
+        made, canary, refused = await embed_with_canary(self._embedder, texts)
+        if canary is not None:
+            self._compare(canary, changes)
+        elif any(vector is not None for vector in made):
+            await self._compare_canary(time.monotonic() + self.address.timeout_seconds)
+        return made, refused
 
     async def _ready(self) -> None:
         """Raise what keeps vectors from being had; an absent server is asked again."""

@@ -78,7 +78,10 @@ async def _embed_page(pipeline: Pipeline, rows: Sequence[Row], walk: Walk) -> in
     """Embed a page and go on behind it; returns how many of it got vectors."""
     made: Sequence[tuple[Row, Vector]] = ()
     try:
-        made = await _embed(pipeline.vectors, rows)
+        vectors = await _embed(pipeline.vectors, rows)
+        rows = rows[: len(vectors)]
+        pairs = zip(rows, vectors, strict=True)
+        made = [(row, vector) for row, vector in pairs if vector is not None]
         await _store(pipeline, made)
     except EmbedderForbids:
         raise
@@ -116,12 +119,11 @@ async def _is_stored(pipeline: Pipeline, pair: tuple[Row, Vector]) -> bool:
     return True
 
 
-async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[tuple[Row, Vector]]:
+async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[Vector | None]:
+    """Return the vectors of a page, or of its first rows: what is made is stored at once."""
     texts = [text_of(row["heading_path"], row["title"], row["content"]) for row in rows]
     # One text may be what the server does not take (too long for it): it must not hold up others.
-    made = await vectors.embed_each(texts)
-    pairs = zip(rows, made, strict=True)
-    return [(row, vector) for row, vector in pairs if vector is not None]
+    return await vectors.embed_each(texts, partly=True)
 
 
 async def keep_looking(vectors: Vectors) -> None:

@@ -13,9 +13,11 @@ from rich.console import Console
 
 from service.commands.reembed import reembed
 from service.errors import (
+    EmbedderForbids,
     EmbedderRefused,
     EmbedderUnavailable,
     FingerprintMismatch,
+    ModelSwapped,
 )
 from service.inference.model import CANARY
 from service.settings import Settings
@@ -148,6 +150,34 @@ async def test_a_failing_answer_leaves_the_memory_without_a_vector(tmp_path: Pat
         assert await embed_pending(opened.pipeline) == 1
         assert await embed_pending(opened.pipeline) == 0
         assert await opened.complaints() == []
+
+
+@pytest.mark.parametrize("status", [503, 401])
+async def test_what_was_made_before_the_server_went_away_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr("service.inference.embedder._FIRST_WAIT_SECONDS", 0.001)
+    async with open_store(tmp_path) as opened:
+        opened.embeddings.next_answers.append(Answer({"data": []}))
+        await opened.push(*[f"Words number {n}." for n in range(20)])
+        opened.embeddings.requests.clear()
+
+        def go_away() -> None:
+            """Answer the first batch alone."""
+            if len(opened.embeddings.requests) > 1:
+                opened.embeddings.next_answers.append(Answer(b"away", status))
+
+        opened.embeddings.before_answering = go_away
+        assert await embed_pending(opened.pipeline) == 7
+        with pytest.raises((EmbedderUnavailable, EmbedderForbids)):
+            await embed_pending(opened.pipeline)
+        # Of another model nothing is kept: the canary goes with each batch.
+        opened.embeddings.before_answering = None
+        opened.embeddings.next_answers.clear()
+        opened.embeddings.weights = "another"
+        with pytest.raises(ModelSwapped):
+            await embed_pending(opened.pipeline)
+        assert sum(await embedded(opened)) == 7
 
 
 async def test_a_text_that_the_server_refuses_holds_up_no_other(tmp_path: Path) -> None:
@@ -289,8 +319,9 @@ async def test_refused_texts_among_64_are_found_by_halving(tmp_path: Path) -> No
         opened.embeddings.refused_words = "poison"
         opened.embeddings.requests.clear()
         made = await opened.vectors.embed_each(texts)
-        # Eight batches of eight, of the one that is refused two halves, thrice; and the canary.
-        assert len(opened.embeddings.requests) == 8 + 2 * 3 + 1
+        # Nine batches of seven and the canary, of the one that is refused two halves, thrice; the
+        # last text, and the canary.
+        assert len(opened.embeddings.requests) == 9 + 2 * 3 + 2
         assert [n for n, vector in enumerate(made) if vector is None] == [13]
         assert [vector.tolist() for vector in (made[12], made[14]) if vector is not None] == [
             vector.tolist() for vector in whole
