@@ -78,6 +78,18 @@ def url_of(settings: Settings) -> str:
     return place_of(settings)[0]
 
 
+def address_of(settings: Settings) -> str:
+    """Return where the settings say that programs ask the service; raises InvalidRequest."""
+    if settings.host.startswith(UNIX):
+        msg = (
+            f"The service listens on {settings.host}, and programs ask at an address: start it "
+            "with another MEMORY_HOST, such as 127.0.0.1, or say by --url what leads to the "
+            "socket. A program that speaks MCP may start `graph-memory mcp`, which asks over it."
+        )
+        raise InvalidRequest(msg)
+    return url_of(settings)
+
+
 @asynccontextmanager
 async def _connect_to_holder(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
     try:

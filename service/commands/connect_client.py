@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from service.commands.client_keys import LEAST, end_key, key_name, needs_key, with_key
-from service.commands.connect import url_of
+from service.commands.connect import address_of, url_of
 from service.commands.connections import (
     CLIENT,
     PYTHON,
@@ -65,7 +65,7 @@ def connect_command(
 ) -> None:
     """Let a program's sessions be remembered: its plugin, and a key of its own where keys are."""
     settings = begin()
-    url = (url or url_of(settings)).rstrip("/")
+    url = (url or address_of(settings)).rstrip("/")
     if name == MCP:
         _connect_mcp(settings, Connection(url, agent=agent), whose, dry_run=dry_run)
         return

@@ -16,7 +16,7 @@ from service.client.answers import SearchAnswer
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import ClientError, Problem, Unavailable
 from service.client.sessions import SeenClient
-from service.commands.connect import url_of
+from service.commands.connect import place_of
 from service.commands.connect_client import MCP, Name, find_program
 from service.commands.connections import Connection, waiting
 from service.commands.doctor_mcp import tools_at
@@ -67,22 +67,25 @@ async def _all(settings: Settings, name: str) -> list[Finding]:
     program = None if name == MCP else find_program(name)
     connection = Connection.read(program) if program else None
     found = list(_installed(program, connection)) if program else []
-    told = connection or Connection(url_of(settings))
+    url, socket = (connection.url, None) if connection else place_of(settings)
+    told = connection or Connection(url)
+    where = settings.host if socket else url
     key = told.key or (settings.api_key.get_secret_value() if settings.api_key else None)
-    async with AsyncGraphMemory(told.url, key=key, timeout_seconds=_SECONDS) as memory:
-        found += [one async for one in _of_service(memory, told, program)]
+    async with AsyncGraphMemory(url, key=key, timeout_seconds=_SECONDS, transport=socket) as memory:
+        found += [one async for one in _of_service(memory, told, program, where)]
     is_reached = any(one.what == "service" and one.state == _GOOD for one in found)
     if program is None and is_reached:
-        found.append(await _mcp(told.url, key))
+        found.append(await _mcp(settings, key, where))
     return found
 
 
-async def _mcp(url: str, key: str | None) -> Finding:
+async def _mcp(settings: Settings, key: str | None, where: str) -> Finding:
+    url, socket = place_of(settings)
     try:
-        tools = await tools_at(url, key, _SECONDS)
+        tools = await tools_at(url, key, _SECONDS, socket)
     except ValueError as error:
-        return Finding("mcp", _BAD, f"{url}/mcp: {error}")
-    told = f"{len(tools)} tools at {url}/mcp: {', '.join(tools)}"
+        return Finding("mcp", _BAD, f"{where}/mcp: {error}")
+    told = f"{len(tools)} tools at {where}/mcp: {', '.join(tools)}"
     return Finding("mcp", _GOOD, f"{told}. `graph-memory connect mcp --for …` says what to write.")
 
 
@@ -119,19 +122,19 @@ def _left_behind(program: Program) -> list[Finding]:
 
 
 async def _of_service(
-    memory: AsyncGraphMemory, connection: Connection, program: Program | None
+    memory: AsyncGraphMemory, connection: Connection, program: Program | None, where: str
 ) -> AsyncIterator[Finding]:
     """Look at the service as the program reaches it; without it there is no more to look at."""
     try:
         page = await memory.list_clients(agent=connection.agent)
     except Problem as problem:
-        yield _refused(problem, memory.url)
+        yield _refused(problem, where)
         return
     except ClientError as error:
-        away = f"none answers on {memory.url}: start it with ./scripts/run."
+        away = f"none answers on {where}: start it with ./scripts/run."
         yield Finding("service", _BAD, away if type(error) is Unavailable else error.detail)
         return
-    yield Finding("service", _GOOD, f"answers on {memory.url}, and the key is good")
+    yield Finding("service", _GOOD, f"answers on {where}, and the key is good")
     yield await _model(memory)
     yield _project(program)
     if program:
@@ -153,7 +156,7 @@ async def _model(memory: AsyncGraphMemory) -> Finding:
     try:
         ready = await memory.ready()
     except ClientError as error:
-        told = f"the service is not ready: {error.detail} `curl {memory.url}/health/ready` says why"
+        told = f"the service is not ready: {error.detail} What GET /health/ready gives says why."
         return Finding("model", _BAD, told)
     status = str(ready.get("status"))
     warnings = ready.get("warnings") or []

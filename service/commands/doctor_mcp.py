@@ -12,7 +12,9 @@ _REVISION: Final = "2025-11-25"
 _KINDS: Final = {"accept": "application/json, text/event-stream"}
 
 
-async def tools_at(url: str, key: str | None, seconds: float) -> list[str]:
+async def tools_at(
+    url: str, key: str | None, seconds: float, transport: httpx.AsyncBaseTransport | None = None
+) -> list[str]:
     """Return the names of the tools at /mcp; raises ValueError, which says what is wrong there."""
     headers = _KINDS | ({"authorization": f"Bearer {key}"} if key else {})
     hello = {
@@ -21,7 +23,11 @@ async def tools_at(url: str, key: str | None, seconds: float) -> list[str]:
     }  # fmt: skip
     try:
         async with httpx.AsyncClient(
-            base_url=url, headers=headers, timeout=seconds, trust_env=not is_here(url)
+            base_url=url,
+            headers=headers,
+            timeout=seconds,
+            trust_env=not is_here(url),
+            transport=transport,
         ) as client:
             begun = await client.post("/mcp", json=_call("initialize", hello))
             _result(begun)

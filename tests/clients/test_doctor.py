@@ -2,9 +2,11 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from service.commands.mcp_snippets import SNIPPETS
@@ -12,7 +14,7 @@ from tests.clients.conftest import Machine
 from tests.servers.keyed import keyed_service
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.real_programs import program
-from tests.servers.running import RunningService, running_service
+from tests.servers.running import RunningService, running_service, service_process
 
 
 def findings(machine: Machine, status: int, client: str = "mcp") -> dict[str, tuple[str, str]]:
@@ -35,6 +37,34 @@ def test_a_service_that_is_away(machine: Machine) -> None:
     found = findings(machine, 1)
     assert found.keys() == {"service"}
     assert "start it with ./scripts/run" in found["service"][1]
+
+
+def test_a_service_on_a_socket_is_asked_over_it(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
+    path = tmp_path / "own.sock"
+    machine.more |= {
+        "MEMORY_HOST": f"unix:{path}", "MEMORY_DATA_DIR": str(tmp_path / "data"),
+        "MEMORY_EMBEDDING_URL": embedding_url,
+    }  # fmt: skip
+    socket = httpx.HTTPTransport(uds=str(path), retries=10)
+    with (
+        service_process(**machine.more),
+        httpx.Client(transport=socket, base_url="http://localhost") as client,
+    ):
+        until = time.monotonic() + 60
+        while not path.exists() or not client.get("/health/ready").is_success:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        found = findings(machine, 0)
+        assert {state for state, _ in found.values()} == {"ok"}, found
+        assert f"unix:{path}" in found["service"][1]
+        # No program asks over one, and the name that stands for it leads nowhere.
+        for name in ("mcp", "claude-code"):
+            done = machine.graph_memory("connect", name, "--dry-run", checked=False)
+            assert (done.returncode, "--url" in done.stderr) == (1, True), done.stderr
+            assert f"unix:{path}" in " ".join(done.stderr.split())
 
 
 def test_a_wrong_key_and_one_that_may_too_little(
