@@ -8,8 +8,8 @@ from service.inference.asking import Answer
 # What openai-python retries too: time-outs, lost races, busy servers.
 _PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
 # What some servers say to a text that is too long for them, whenever they are asked; and gateways
-# (504) to a batch that takes them too long.
-_OF_TEXTS: Final = frozenset({500, 502, 504})
+# (408, 504) to a batch that takes them too long.
+_OF_TEXTS: Final = frozenset({408, 500, 502, 504})
 # What a server says to every text, so that asking for each by itself is of no use.
 _FORBIDDING: Final = frozenset({401, 403, 404, 405, 407})
 

@@ -215,7 +215,9 @@ async def test_pages_of_texts_that_are_refused_hold_up_no_other(
         assert all(await embedded(opened))
 
 
-@pytest.mark.parametrize(("status", "breaks_off"), [(500, False), (500, True), (504, False)])
+@pytest.mark.parametrize(
+    ("status", "breaks_off"), [(500, False), (500, True), (504, False), (408, False)]
+)
 async def test_a_text_that_the_server_fails_at_holds_up_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, breaks_off: bool
 ) -> None:
