@@ -68,6 +68,14 @@ def test_intents_that_are_said_no_more_take_no_room(
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/too-many-intents")
 
 
+@pytest.mark.parametrize("hours", [0.123456, 1e-310])
+def test_a_rest_of_no_whole_seconds_keeps_an_intent_from_nothing(
+    client: httpx.Client, agent: str, hours: float
+) -> None:
+    _intend(client, agent, "Ask Mina.", when=["release"], cooldown_hours=hours)
+    assert _said(client, agent, "the release") == ["Ask Mina."]
+
+
 def _said(client: httpx.Client, agent: str, query: str, **more: object) -> list[str]:
     asked = {"session": "s", "new_only": False, **more}
     answer = client.post("/search", json={"agent": agent, "query": query, **asked})
