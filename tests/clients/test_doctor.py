@@ -51,7 +51,7 @@ def test_a_service_on_a_socket_is_asked_over_it(
     socket = httpx.HTTPTransport(uds=str(path), retries=10)
     with (
         service_process(**machine.more),
-        httpx.Client(transport=socket, base_url="http://localhost") as client,
+        httpx.Client(transport=socket, base_url="http://localhost", timeout=60) as client,
     ):
         until = time.monotonic() + 60
         while not path.exists() or not client.get("/health/ready").is_success:
