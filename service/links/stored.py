@@ -27,6 +27,7 @@ PAIR_EDGES: Final = load_query(__package__, "pair_edges")
 CHAIN_SPANS: Final = load_query(__package__, "chain_spans")
 CHAIN_EDGES: Final = load_query(__package__, "chain_edges")
 DICTIONARY: Final = load_query(__package__, "dictionary")
+EXPLAINED: Final = load_query(__package__, "explained")
 MEANINGS: Final = load_query(__package__, "meanings")
 CONCEPT_ROWS: Final = load_query(__package__, "concept_rows")
 SHORTS_OF: Final = load_query(__package__, "shorts_of")
@@ -36,6 +37,8 @@ WAITING_SLUGS: Final = load_query(__package__, "waiting_slugs")
 _MOST_MENTIONING: Final = 1000
 # All 40,000 concepts of 100,000 memories at once left the process 120 MB larger.
 _PAGE_CONCEPTS: Final = 5000
+# The engine's time for one question about abbreviations grows with the square of what it names.
+_MOST_ASKED: Final = 250
 # Longer tokens are not in the full-text index (service/text/words.py).
 _LONGEST_CHARACTERS: Final = 100
 
@@ -96,14 +99,21 @@ async def meanings(
     These are `shorts` and those that the memories of `keys` explain; one that nobody else explains
     has no meaning here.
     """
-    if not shorts and not keys:
-        return {}
-    ids = [record("memory", key) for key in sorted(keys)]
-    found = await db.run(MEANINGS, agent=agent, shorts=sorted(shorts), memories=ids)
-    by_short: dict[str, dict[str, str]] = {short: {} for short in found["shorts"]}
-    for short, slug, name in found["meanings"]:
-        by_short[short][slug] = name
+    own, every = set(keys), set(shorts)
+    for some in _pieces(own):
+        every.update(await db.run(EXPLAINED, memories=[record("memory", key) for key in some]))
+    by_short: dict[str, dict[str, str]] = {short: {} for short in sorted(every)}
+    for some in _pieces(every):
+        found = await db.run(MEANINGS, agent=agent, shorts=some)
+        others = dict.fromkeys(tuple(told) for *told, key in found if key not in own)
+        for short, slug, name in others:
+            by_short[short][slug] = name
     return by_short
+
+
+def _pieces(names: Iterable[str]) -> list[list[str]]:
+    every = sorted(names)
+    return [every[start : start + _MOST_ASKED] for start in range(0, len(every), _MOST_ASKED)]
 
 
 async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -1,11 +1,16 @@
 """Abbreviations and their long names are one concept, in whatever order notes come and go."""
 
+import time
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.links import stored
 from service.memories.storing import remove
+from service.store.database import record
+from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from tests.stores.open_store import OpenStore, open_store
 
@@ -100,3 +105,37 @@ async def test_the_users_own_word_wins(tmp_path: Path) -> None:
         await opened.declare("")
         assert await graph(opened) == {LONG: (["RAG"], sorted([EXPLAINED, "the RAG index"]))}
         assert await opened.complaints() == []
+
+
+ABBREVIATIONS = Query(
+    "own", "INSERT INTO abbreviation $rows RETURN NONE", frozenset({"rows"}), writes=True
+)
+KEYS = [f"{number:032x}" for number in range(4000)]
+
+
+def _row(key: str, number: int) -> dict[str, Any]:
+    named = {"short": f"s{number}", "slug": f"long_{number}", "name": f"Long {number}"}
+    key_of_row = record("abbreviation", [key, named["short"]])
+    return {"id": key_of_row, "agent": "main", "memory": record("memory", key), **named}
+
+
+async def test_of_many_memories_only_what_others_say_too_is_left(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        rows = [_row(key, number) for number, key in enumerate(KEYS[:300])]
+        await opened.db.run(ABBREVIATIONS, rows=[*rows, _row(KEYS[300], 299), _row(KEYS[301], 7)])
+        known = await stored.meanings(opened.db, "main", ["s400"], KEYS[:301])
+        left = {short: names for short, names in known.items() if names}
+        assert left == {"s7": {"long_7": "Long 7"}}
+        assert known.keys() == {f"s{number}" for number in (*range(300), 400)}
+
+
+async def test_what_many_memories_explain_takes_time_that_grows_with_them(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+
+        async def seconds(count: int) -> float:
+            started = time.process_time()
+            await stored.meanings(opened.db, "main", (), KEYS[:count])
+            return time.process_time() - started
+
+        growth = [await seconds(4000) / await seconds(1000) for _ in range(3)]
+        assert min(growth) < 8
