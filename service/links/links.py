@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from service.drafts.chains import Link, expected_edges
 from service.drafts.drafts import Written, length_of, names_in
@@ -12,6 +13,7 @@ from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
+from service.links.merges import MOST_RELINKED
 from service.links.stored import PairEdge
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
@@ -21,6 +23,8 @@ from service.records import QUARANTINED, RelatedEdge
 from service.store.database import Database
 from service.text.titles import text_of
 from service.threads import read_texts
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class Orphans:
 class Links:
     """What a change does to concepts and edges; slugs and memory ids throughout.
 
-    `pairs` are the edges between concepts that are there already, of those that it alters.
+    `pairs` are the edges between concepts that are there already, of those that it alters. `later`
+    are the memories that the next transactions link to the new concepts, as these are many.
     """
 
     new_concepts: tuple[Name, ...]
@@ -51,6 +56,7 @@ class Links:
     gone_candidates: frozenset[str]
     expansions: Expansions
     concepts_of: Mapping[str, frozenset[str]]
+    later: frozenset[str]
 
 
 async def find_links(db: Database, engine: Engine, dictionary: Dictionary, change: Change) -> Links:
@@ -83,7 +89,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         dictionary.add(name)
     new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
     keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
-    texts |= await _touched(db, change, keys - texts.keys())
+    touched = await _touched(db, change, keys - texts.keys())
+    texts |= touched
     after = await read_texts(length_of(texts.values()), _find_all, dictionary, texts)
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
     # A longer name may stand wherever a proper noun was met: nobody mentions that one.
@@ -91,11 +98,13 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     dictionary.remove(*unheard)
     # One that is silent may have heard it all the same, in place of a shorter name.
     after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
+    new_concepts = tuple(name for name in new if name.slug not in unheard)
+    later = _later(touched, after, new_concepts)
+    texts, after = _without(texts, later), _without(after, later)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
     silent = _silent(change, texts)
     references = await read_texts(length_of(texts.values()), link_change, before, after, *silent)
-    new_concepts = tuple(name for name in new if name.slug not in unheard)
     orphans = await _orphan_slugs(db, dictionary, change, references, new_concepts)
     return Links(
         new_concepts=new_concepts,
@@ -108,6 +117,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         gone_candidates=frozenset(proper.promoted.keys() - unheard),
         expansions=expansions,
         concepts_of=after,
+        later=later,
     )
 
 
@@ -220,6 +230,18 @@ async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, St
     """
     left_out = change.regrouped.later.union(memory.id for memory in change.gone)
     return await stored.memories_by_id(db, keys - left_out)
+
+
+def _later(
+    touched: Iterable[str], after: Mapping[str, frozenset[str]], new: Iterable[Name]
+) -> frozenset[str]:
+    """Return those of older memories that new concepts are linked to in transactions to come."""
+    slugs = {name.slug for name in new}
+    return frozenset(sorted(key for key in touched if after[key] & slugs)[MOST_RELINKED:])
+
+
+def _without(found: Mapping[str, T], keys: frozenset[str]) -> dict[str, T]:
+    return {key: value for key, value in found.items() if key not in keys}
 
 
 def _find_all(dictionary: Dictionary, texts: Mapping[str, Written]) -> dict[str, frozenset[str]]:

@@ -124,7 +124,7 @@ async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[s
 
 
 async def relinking(db: Database, agent: str, slug: str) -> dict[str, Any] | None:
-    """Return what is left of a merge into a concept or a parting from it: {slugs, after}."""
+    """Return what is left of a merge into a concept, a parting from it, or of a new one."""
     row: dict[str, Any] | None = await db.run(RELINKING, id=record("relinking", [agent, slug]))
     return row
 

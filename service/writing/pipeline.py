@@ -214,6 +214,8 @@ async def write_change(
         vectors = fitting(vectors, change, written)
     if any(draft.id not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
+    if links.later:
+        pipeline.has_unfinished.set()
     if waits:  # behind the turn: the next change is linked without the index
         await pipeline.db.taken_in()
     return written, links
