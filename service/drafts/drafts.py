@@ -29,6 +29,7 @@ class Draft(Metadata):
     """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing.
 
     `said` names the kept fields (KEPT) that its writer has said: the others stay as they were set.
+    One that `is_by_words` has no name but what it says: its id is made of that.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Draft(Metadata):
     chain: str | None = None
     position: int = 0
     said: frozenset[str] = frozenset()
+    is_by_words: bool = False
 
     @property
     def text(self) -> str:
@@ -95,7 +97,7 @@ class Draft(Metadata):
 
 _MOMENTS: Final = ("occurred_at", "valid_from", "valid_until")
 _SOURCE: Final = tuple(f.name for f in fields(Source))
-_APART: Final = frozenset({"id", "is_dated", "source", "said"})
+_APART: Final = frozenset({"id", "is_by_words", "is_dated", "source", "said"})
 _COLUMNS: Final = tuple(f.name for f in fields(Draft) if f.name not in _APART)
 
 

@@ -54,6 +54,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         chain=f"session:{pushed.session}" if pushed.session else None,
         position=position,
         said=pushed.said,
+        is_by_words=_known_as(pushed) is None,
         **metadata_of(pushed),
     )
 
@@ -99,7 +100,6 @@ class _Batch:
             else:
                 self.refusals[place], self.told[place] = one, (one.detail,)
         drafts = await self._own(await read_texts(characters, _drafts_of, accepted))
-        self.keys |= {place: draft.id for place, draft in drafts.items()}
         return list(drafts.values())
 
     async def _own(self, drafts: dict[int, Draft]) -> dict[int, Draft]:
@@ -115,6 +115,7 @@ class _Batch:
 
     def _take(self, group: Sequence[int], synced: Synced) -> None:
         places = [place for place in group if place not in self.refusals]
+        self.keys |= zip(places, synced.ids, strict=True)
         self.actions |= zip(places, synced.actions, strict=True)
         total = self.total
         self.total = replace(
@@ -126,7 +127,7 @@ class _Batch:
     def result(self) -> tuple[list[str], Synced]:
         """Return the ids and what became of all memories, in their order."""
         places = range(len(self.pushed))
-        ids = [self.keys[place] if place in self.actions else "" for place in places]
+        ids = [self.keys.get(place, "") for place in places]
         return ids, replace(
             self.total, actions=tuple(self.actions.get(place, REFUSED) for place in places),
             told=tuple(self.told[place] for place in places),
@@ -199,11 +200,14 @@ def _place(pushed: Pushed) -> tuple[str, str | None, str | None]:
 
 
 def _key(pushed: Pushed) -> str:
-    known_as = pushed.known_as or pushed.source_ref
-    if known_as is not None:
+    if (known_as := _known_as(pushed)) is not None:
         return digest("ref", pushed.agent, pushed.source_kind, known_as)
     moment = pushed.occurred_at.isoformat() if pushed.occurred_at else ""
     return digest(
         "text", pushed.agent, pushed.scope or "", pushed.session or "", moment, pushed.kind,
         pushed.title or "", pushed.text.strip(),
     )  # fmt: skip
+
+
+def _known_as(pushed: Pushed) -> str | None:
+    return pushed.known_as or pushed.source_ref

@@ -84,8 +84,9 @@ class Pipeline:
 class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
-    `replaced` names the memories that were there before, `actions` what became of each draft,
-    `told` what screening says of each, `regrouped` which concepts were merged or parted.
+    `replaced` names the memories that were there before, `ids` and `actions` what each draft is
+    stored as and what became of it, `told` what screening says of each, `regrouped` which concepts
+    were merged or parted.
     """
 
     created: int = 0
@@ -97,6 +98,7 @@ class Synced:
     warnings: tuple[str, ...] = ()
     concepts: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
+    ids: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     told: tuple[tuple[str, ...], ...] = ()
     regrouped: Regrouped = NOTHING_REGROUPED

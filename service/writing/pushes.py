@@ -13,11 +13,14 @@ from typing import Final
 from service.access.caller import own_scopes
 from service.access.origins import lower_tier
 from service.drafts.drafts import Draft
+from service.drafts.ids import digest
+from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory
 from service.links import stored
 from service.links.change import Change
 from service.names.dictionary import pieces
 from service.names.proper_nouns import proper_names
+from service.records import QUARANTINED
 from service.text.words import index_words
 from service.writing.diff import differs
 from service.writing.embed_now import Embedded, embed_now
@@ -25,6 +28,9 @@ from service.writing.pipeline import Pipeline, Synced, commit_embedded
 
 # A transaction of 128 memories begins after 0.05 s.
 _LONGEST_REST_SECONDS: Final = 0.2
+
+# What the id of a memory is made of that is known by its words, beside these.
+_OF_ITS_ID: Final = ("title", "kind", "scope", "occurred_at")
 
 # Gives the drafts of one group, made when their turn comes: none where no memory is accepted.
 Drafting = Callable[[], Awaitable[Sequence[Draft]]]
@@ -102,7 +108,7 @@ async def _prepare_next(pipeline: Pipeline, draft: Drafting, before: set[str]) -
 
 
 async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
-    old = await stored.memories_by_id(pipeline.db, _keys(drafts))
+    drafts, old = await _compared(pipeline, drafts)
     last = {draft.id: draft for draft in drafts}
     writes = [d for d in last.values() if d.id not in old or _says_more(d, old[d.id])]
     replaced = {d.id: old[d.id] for d in writes if d.id in old}
@@ -113,6 +119,34 @@ async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
         embed_now(pipeline.vectors, change), asyncio.to_thread(_read_ahead, writes)
     )
     return Prepared(drafts, change, embedded)
+
+
+async def _compared(
+    pipeline: Pipeline, drafts: Sequence[Draft]
+) -> tuple[Sequence[Draft], dict[str, StoredMemory]]:
+    """Return the drafts, so that they undo no change, and what is stored of them."""
+    old: dict[str, StoredMemory] = {}
+    asked: set[str] = set()
+    while asks := _keys(drafts) - asked:
+        old |= await stored.memories_by_id(pipeline.db, asks)
+        asked |= asks
+        drafts = [_beside_change(draft, old.get(draft.id)) for draft in drafts]
+    return drafts, old
+
+
+def _beside_change(draft: Draft, old: StoredMemory | None) -> Draft:
+    """Undo no change of what has no name but its words: it was said as it is said again.
+
+    Where the words became others it is a memory of its own beside them; not where those are
+    quarantined, as what is sent again stays so.
+    """
+    if old is None or not draft.is_by_words or old.trust_tier == QUARANTINED:
+        return draft
+    if draft.content != old.content:
+        return replace(draft, id=digest("beside", draft.id))
+    is_usual = draft.type == type_of(draft.kind, "")
+    kept = {name: getattr(old, name) for name in _OF_ITS_ID}
+    return replace(draft, type=old.type if is_usual else draft.type, **kept)
 
 
 def _says_more(draft: Draft, old: StoredMemory) -> bool:
@@ -141,4 +175,5 @@ async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
         action = "updated" if draft.id in whole.replaced else "created"
         actions.append(action if draft.id in written else "duplicate")
         written.discard(draft.id)
-    return replace(whole, actions=tuple(actions))
+    ids = tuple(draft.id for draft in prepared.drafts)
+    return replace(whole, ids=ids, actions=tuple(actions))

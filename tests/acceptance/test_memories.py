@@ -91,6 +91,41 @@ def test_the_same_memory_again_is_a_duplicate(client: httpx.Client) -> None:
     assert (other["id"] != first["id"], other["action"]) == (True, "created")
 
 
+def test_words_that_were_corrected_stand_beside_the_correction_when_they_are_said_again(
+    client: httpx.Client,
+) -> None:
+    """Who knew nothing of the correction does not take it away, however often."""
+    body, who = {"text": "Mina likes tea.", "agent": "corrected"}, {"agent": "corrected"}
+    key = client.post("/memories", json=body).json()["id"]
+    client.patch(f"/memories/{key}", params=who, json={"text": "Mina likes coffee."})
+    again = [client.post("/memories", json=body).json() for _ in range(2)]
+    both = client.post("/memories/batch", json={"memories": [body, body]}).json()
+    assert [one["action"] for one in again] == ["created", "duplicate"]
+    assert {one["id"] for one in again} == set(both["ids"]) != {key}
+    found = client.get("/memories", params=who).json()["memories"]
+    assert {one["content"] for one in found} == {"Mina likes tea.", "Mina likes coffee."}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scope": "kitchen"}, {"kind": "preference"}, {"title": "Drinks"}, {"type": "procedural"},
+        {"occurred_at": "2026-01-01T00:00:00Z"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_was_changed_stays_so_when_the_same_words_are_said_again(
+    client: httpx.Client, change: dict[str, str]
+) -> None:
+    """A push without a `source_ref` is known by its words: what it is called is not said anew."""
+    agent = f"changed-{next(iter(change))}"
+    body = {"text": "Tea at four.", "agent": agent, "occurred_at": "2026-02-01T00:00:00Z"}
+    path = f"/memories/{client.post('/memories', json=body).json()['id']}"
+    before = client.patch(path, params={"agent": agent}, json=change).json()
+    assert client.post("/memories", json=body).json()["action"] == "duplicate"
+    assert client.get(path, params={"agent": agent}).json() == before
+
+
 def test_the_same_source_ref_updates_in_place(client: httpx.Client) -> None:
     first = _store(client, text="the meeting is on Monday", source_ref="m-1", agent="ref")
     again = _store(client, text="the meeting is on Friday", source_ref="m-1", agent="ref")
