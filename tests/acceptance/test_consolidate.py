@@ -218,6 +218,35 @@ def test_a_memory_taken_out_of_the_archive_leaves_its_summary(
     assert _consolidate(client, agent)["plan"] is None
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"archived": True},
+        {"valid_until": "2026-02-20T00:00:00Z"},
+        {"valid_from": "2026-02-20T00:00:00Z"},
+    ],
+    ids=str,
+)
+def test_a_summary_that_was_put_away_takes_no_new_logs_along(
+    client: httpx.Client, agent: str, change: Json
+) -> None:
+    """They make one of their own: nobody archived or ended what they say."""
+    _push(client, agent, *LOGS)
+    [group] = _consolidate(client, agent, dry_run=False)["groups"]
+    path = f"/memories/{group['id']}"
+    assert client.patch(path, params={"agent": agent}, json=change).status_code == 200
+    later = [
+        ("2026-02-12", "Osprey-2 got a heater, part Q77."),
+        ("2026-02-13", "Osprey-2: Q77 hums."),
+    ]
+    keys = _push(client, agent, *later)
+    [made] = _consolidate(client, agent, dry_run=False)["groups"]
+    assert (made["action"], made["id"] == group["id"]) == ("create", False)
+    assert {source["id"] for source in made["sources"]} == set(keys)
+    found = client.post("/search", json={"query": "Q77 heater", "agent": agent}).json()["results"]
+    assert found[0]["id"] == made["id"]
+
+
 def test_a_deleted_memory_takes_its_sentences_along(client: httpx.Client, agent: str) -> None:
     keys = _push(client, agent, *LOGS)
     [group] = _consolidate(client, agent, dry_run=False)["groups"]
