@@ -28,7 +28,7 @@ from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
 from service.drafts.stored_memory import StoredMemory
-from service.errors import EmbedderRefused, EmbedderUnavailable, VectorsUnfit
+from service.errors import EmbedderRefused, EmbedderUnavailable, StaleRead, VectorsUnfit
 from service.links import stored
 from service.links.change import Change
 from service.records import Vector
@@ -262,9 +262,16 @@ async def _write(
 
 
 async def _join(made: Sequence[SummarisedGroup], run: str, db: Database, change: Change) -> Change:
-    """Add summaries to a change, as what is stored in its turn asks for."""
+    """Add summaries to a change, as what is stored in its turn asks for.
+
+    Raises StaleRead where a summary was put away meanwhile: what joins it would go with it.
+    """
     keys = [one.group.key for one in made]
     old = await stored.memories_by_id(db, keys)
+    if any(
+        one.archived_at or one.pinned or one.valid_from or one.valid_until for one in old.values()
+    ):
+        raise StaleRead
     sources = await sources_of(db, keys)
     drafts, joining, derived = [], [], []
     for one in made:

@@ -238,7 +238,8 @@ async def check_plan(
 
     `undone` is what the error says of the work.
     """
-    members = await reading.members(db, [key for group in plan.groups for key in group.members])
+    keys = [key for group in plan.groups for key in (*group.members, group.key)]
+    members = await reading.members(db, keys)
     sources = await sources_of(db, [group.key for group in plan.groups])
     changed = [
         FieldError(f"/groups/{group.key}", f"memory {key} {fault}")
@@ -262,6 +263,9 @@ def _faults(
         faults[key] = _fault(members.get(key), state, group.key)
     for key in sources:
         faults.setdefault(key, "joined the summary")
+    summary = members.get(group.key)
+    if summary and summary.fault != reading.IS_SUMMARY:
+        faults[group.key] = summary.fault
     return {key: fault for key, fault in faults.items() if fault}
 
 

@@ -31,6 +31,8 @@ KINDS: Final = ("daily_log", "observation")
 _PAGE_IDS: Final = 500
 _FIRST_PARTS: Final = 2
 # In the place of a summary that was deleted or taken back, while later parts of its group stand.
+# The fault of a summary that has no other: it joins none, and takes more.
+IS_SUMMARY: Final = "is a summary itself"
 _GONE: Final = Capacity(0, 0, is_closed=True)
 # What a summary takes from a memory. Their order is part of the hash that stored plans hold.
 _STATE_FIELDS: Final = (
@@ -205,12 +207,12 @@ def _state(row: Mapping[str, Any]) -> str:
 
 def _member(row: Mapping[str, Any]) -> Member:
     faults = {
-        "is a summary itself": row["source_kind"] == CONSOLIDATION,
         "was consolidated": row.get("consolidated_into"),
         "was archived": row.get("archived_at"),
         "was pinned": row.get("pinned"),
         "is quarantined": row["trust_tier"] == "quarantined",
         "was given a time to expire": row.get("valid_from") or row.get("valid_until"),
+        IS_SUMMARY: row["source_kind"] == CONSOLIDATION,
         f"is of kind {row['kind']} now": row["kind"] not in KINDS,
     }
     fault = next((fault for fault, holds in faults.items() if holds), None)

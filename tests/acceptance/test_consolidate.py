@@ -346,6 +346,31 @@ def test_what_is_kept_is_never_consolidated(client: httpx.Client, agent: str) ->
     assert _consolidate(client, agent, older_than_days=0)["counts"]["memories"] == 0
 
 
+def test_a_plan_is_stale_once_a_summary_that_it_adds_to_was_put_away(
+    client: httpx.Client, agent: str
+) -> None:
+    """What joined it would be found no more."""
+    changes: dict[str, Json] = {
+        "was archived": {"archived": True},
+        "was pinned": {"pinned": True},
+        "was given a time to expire": {"valid_until": "2026-02-20"},
+    }
+    for said, fields in changes.items():
+        owner = f"{agent}-{next(NUMBERS)}"
+        _push(client, owner, *LOGS)
+        [group] = _consolidate(client, owner, dry_run=False)["groups"]
+        _push(client, owner, ("2026-02-12", "Osprey-2 got a heater, part Q77."))
+        shown = _consolidate(client, owner)
+        assert [one["id"] for one in shown["groups"]] == [group["id"]]
+        client.patch(f"/memories/{group['id']}", params={"agent": owner}, json=fields)
+        asked = {"agent": owner, "plan": shown["plan"], "dry_run": False}
+        answer = client.post("/consolidate", json=asked)
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/plan-stale")
+        assert answer.json()["errors"][0]["detail"] == f"memory {group['id']} {said}"
+        found = client.post("/search", json={"query": "Q77", "agent": owner}).json()["results"]
+        assert found[0]["kind"] == "daily_log"
+
+
 def test_a_stale_plan_is_refused_with_what_changed(client: httpx.Client, agent: str) -> None:
     changes: dict[str, Json] = {
         "was changed": {"text": "The Osprey-2 was sold."},

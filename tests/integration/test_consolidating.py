@@ -96,6 +96,34 @@ async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_pat
         assert await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'") == before
 
 
+@pytest.mark.parametrize(
+    "put_away",
+    [
+        "UPDATE memory SET archived_at = time::now() WHERE kind = 'summary'",
+        "UPDATE memory SET pinned = true WHERE kind = 'summary'",
+        "UPDATE memory SET valid_until = time::now() WHERE kind = 'summary'",
+    ],
+)
+async def test_a_summary_that_is_put_away_while_another_log_joins_stops_the_group(
+    tmp_path: Path, put_away: str
+) -> None:
+    async with open_store(tmp_path) as world:
+        await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
+        await _run(world)
+        await _push(world, ["Osprey-2 is back."], START + timedelta(days=2))
+        embed = world.vectors.embed_each
+
+        async def slowly(texts: Any) -> Any:
+            await _write(world, put_away)
+            return await embed(texts)
+
+        world.vectors.embed_each = slowly  # type: ignore[method-assign]
+        with pytest.raises(StaleRead):
+            await _run(world)
+        left = "SELECT VALUE content FROM memory WHERE kind != 'summary' AND !consolidated_into"
+        assert await world.ask(left) == ["Osprey-2 is back."]
+
+
 async def test_a_store_from_before_there_were_pins_is_consolidated(tmp_path: Path) -> None:
     async with open_store(tmp_path) as world:
         await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
