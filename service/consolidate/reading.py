@@ -30,9 +30,9 @@ NEAR_DUPLICATE_REFS: Final = load_query(__package__, "near_duplicate_refs")
 KINDS: Final = ("daily_log", "observation")
 _PAGE_IDS: Final = 500
 _FIRST_PARTS: Final = 2
-# In the place of a summary that was deleted or taken back, while later parts of its group stand.
 # The fault of a summary that has no other: it joins none, and takes more.
 IS_SUMMARY: Final = "is a summary itself"
+# In the place of a summary that was deleted or taken back, while later parts of its group stand.
 _GONE: Final = Capacity(0, 0, is_closed=True)
 # What a summary takes from a memory. Their order is part of the hash that stored plans hold.
 _STATE_FIELDS: Final = (
