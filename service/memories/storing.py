@@ -117,6 +117,8 @@ class _Batch:
         places = [place for place in group if place not in self.refusals]
         self.keys |= zip(places, synced.ids, strict=True)
         self.actions |= zip(places, synced.actions, strict=True)
+        for place, told in zip(places, synced.told, strict=True):
+            self.told[place] += told
         total = self.total
         self.total = replace(
             total, concepts=total.concepts | synced.concepts,

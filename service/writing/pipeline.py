@@ -85,8 +85,8 @@ class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
     `replaced` names the memories that were there before, `ids` and `actions` what each draft is
-    stored as and what became of it, `told` what screening says of each, `regrouped` which concepts
-    were merged or parted.
+    stored as and what became of it, `told` what its sender should know of it, `regrouped` which
+    concepts were merged or parted.
     """
 
     created: int = 0

@@ -5,13 +5,14 @@ and embedded, and the index takes in the one before.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from service.access.caller import own_scopes
 from service.access.origins import lower_tier
+from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
 from service.drafts.kinds import type_of
@@ -32,15 +33,19 @@ _LONGEST_REST_SECONDS: Final = 0.2
 # What the id of a memory is made of that is known by its words, beside these.
 _OF_ITS_ID: Final = ("title", "kind", "scope", "occurred_at")
 
+_ARCHIVED: Final = "This was known and is archived, so searches pass over it."
+_ENDED: Final = "This was known and its `valid_until` is past, so searches pass over it."
+
 # Gives the drafts of one group, made when their turn comes: none where no memory is accepted.
 Drafting = Callable[[], Awaitable[Sequence[Draft]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Drafts of one agent, what is to be written of them, and the vectors of that."""
+    """Drafts of one agent, what is stored of them, what is to be written, and its vectors."""
 
     drafts: Sequence[Draft]
+    old: Mapping[str, StoredMemory]
     change: Change
     embedded: Embedded
 
@@ -114,11 +119,11 @@ async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     replaced = {d.id: old[d.id] for d in writes if d.id in old}
     change = Change(drafts[0].agent, tuple(writes), replaced=replaced, scopes=own_scopes())
     if len(writes) <= 1:
-        return Prepared(drafts, change, await embed_now(pipeline.vectors, change))
+        return Prepared(drafts, old, change, await embed_now(pipeline.vectors, change))
     embedded, _ = await asyncio.gather(
         embed_now(pipeline.vectors, change), asyncio.to_thread(_read_ahead, writes)
     )
-    return Prepared(drafts, change, embedded)
+    return Prepared(drafts, old, change, embedded)
 
 
 async def _compared(
@@ -176,4 +181,15 @@ async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
         actions.append(action if draft.id in written else "duplicate")
         written.discard(draft.id)
     ids = tuple(draft.id for draft in prepared.drafts)
-    return replace(whole, ids=ids, actions=tuple(actions))
+    told = tuple(_hidden(draft, prepared.old.get(draft.id)) for draft in prepared.drafts)
+    return replace(whole, ids=ids, actions=tuple(actions), told=told)
+
+
+def _hidden(draft: Draft, old: StoredMemory | None) -> tuple[str, ...]:
+    """Tell why no search finds what was pushed, as somebody put it away before."""
+    if old is None:
+        return ()
+    until = draft.valid_until if "valid_until" in draft.said else old.valid_until
+    if until is not None and until <= CLOCK.now():
+        return (_ENDED,)
+    return (_ARCHIVED,) if old.archived_at and not old.consolidated_into else ()

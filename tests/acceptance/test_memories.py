@@ -91,6 +91,23 @@ def test_the_same_memory_again_is_a_duplicate(client: httpx.Client) -> None:
     assert (other["id"] != first["id"], other["action"]) == (True, "created")
 
 
+def test_who_says_again_what_was_put_away_is_told_that_no_search_finds_it(
+    client: httpx.Client,
+) -> None:
+    for number, (change, said) in enumerate(
+        [({"archived": True}, "archived"), ({"valid_until": "2026-01-01"}, "valid_until")]
+    ):
+        who = {"agent": f"away-{number}"}
+        for body in ({"text": "Kvass at noon."}, {"text": "Kvass at one.", "source_ref": "k"}):
+            key = client.post("/memories", json=body | who).json()["id"]
+            assert client.patch(f"/memories/{key}", params=who, json=change).status_code == 200
+            again = client.post("/memories", json=body | who).json()
+            [warning] = again["warnings"]
+            assert (again["id"], again["action"], said in warning) == (key, "duplicate", True)
+            both = client.post("/memories/batch", json={"memories": [body | who]}).json()
+            assert both["warnings"] == [f"memories/0/{warning}"]
+
+
 def test_words_that_were_corrected_stand_beside_the_correction_when_they_are_said_again(
     client: httpx.Client,
 ) -> None:
