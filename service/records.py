@@ -138,7 +138,8 @@ class Filters:
 
     def unnarrowed(self) -> "Filters":
         """Return what bounds the caller's other questions too: without labels, tags and times."""
-        return replace(self, **dict.fromkeys(_NARROWING))
+        nothing: dict[str, Any] = dict.fromkeys(_NARROWING)
+        return replace(self, **nothing)
 
     def given(self) -> dict[str, Any]:
         """Return the filters that were set, for the receipt; it counts ids that are left out."""

@@ -68,7 +68,7 @@ async def test_a_memory_that_changes_while_its_summary_is_made_stops_the_group(
             await _write(world, meanwhile)
             return await embed(texts)
 
-        world.vectors.embed_each = slowly  # type: ignore[method-assign]
+        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
         with pytest.raises(StaleRead):
             await _run(world)
         kinds = await world.ask("SELECT VALUE kind FROM memory")
@@ -90,7 +90,7 @@ async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_pat
             )
             return await embed(texts)
 
-        world.vectors.embed_each = slowly  # type: ignore[method-assign]
+        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
         with pytest.raises(StaleRead):
             await _run(world)
         assert await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'") == before
@@ -117,7 +117,7 @@ async def test_a_summary_that_is_put_away_while_another_log_joins_stops_the_grou
             await _write(world, put_away)
             return await embed(texts)
 
-        world.vectors.embed_each = slowly  # type: ignore[method-assign]
+        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
         with pytest.raises(StaleRead):
             await _run(world)
         left = "SELECT VALUE content FROM memory WHERE kind != 'summary' AND !consolidated_into"
@@ -291,7 +291,7 @@ async def test_logs_that_come_amid_a_run_are_done_by_the_next_one(tmp_path: Path
                 await _push(world, [late.pop(), late.pop()])
             return await embed(texts)
 
-        world.vectors.embed_each = slowly  # type: ignore[method-assign]
+        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
         assert (await _run(world)).counts.groups == 1
         assert (await _run(world)).counts.groups == 1
 

@@ -92,7 +92,7 @@ async def test_a_job_that_is_stopped_again_and_again_does_nothing_twice(tmp_path
                 await asyncio.Event().wait()
             return await embed(texts)
 
-        world.vectors.embed_each = until_the_third  # type: ignore[method-assign]
+        world.vectors.embed_each = until_the_third  # type: ignore[assignment, method-assign]
         archived = [0]
         # Each life of the process does some groups and is stopped in the middle of the next.
         while archived[-1] < LOGS:
@@ -136,7 +136,7 @@ async def test_a_memory_that_changes_on_the_way_fails_the_job_and_what_is_done_s
                 await world.db.run(Query("own", text, frozenset(), writes=True))
             return await embed(texts)
 
-        world.vectors.embed_each = changing  # type: ignore[method-assign]
+        world.vectors.embed_each = changing  # type: ignore[assignment, method-assign]
         told = await over(jobs, await jobs.submit(WISH))
         assert told.state == "failed"
         assert told.detail
@@ -161,7 +161,7 @@ async def test_a_job_that_cannot_go_on_tells_what_it_did_before_it_was_stopped(
                 await asyncio.Event().wait()
             return await embed(texts)
 
-        world.vectors.embed_each = until_the_fourth  # type: ignore[method-assign]
+        world.vectors.embed_each = until_the_fourth  # type: ignore[assignment, method-assign]
         async with running(world) as jobs:
             key = await jobs.submit(WISH)
             await hangs.wait()
@@ -221,7 +221,7 @@ async def test_a_run_that_is_undone_on_its_way_is_undone_whole(tmp_path: Path) -
                 await goes_on.wait()
             return await embed(texts)
 
-        world.vectors.embed_each = waiting_at_the_third  # type: ignore[method-assign]
+        world.vectors.embed_each = waiting_at_the_third  # type: ignore[assignment, method-assign]
         key = await jobs.submit(WISH)
         await hangs.wait()
         undoing = asyncio.create_task(undo_run(world.pipeline, "main", key, pin=False))
