@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from pydantic import ValidationError
 
 from service.client.endpoints import AsyncGraphMemory
@@ -18,6 +19,8 @@ from service.mcp.offered.get import GetArguments, memory_get
 from service.mcp.offered.hot import read_hot
 from service.mcp.offered.search import SearchArguments, memory_search
 from service.mcp.offered.table import ALWAYS, BY_CHOICE, offered
+from service.mcp.route import Mcp
+from service.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
@@ -152,6 +155,9 @@ def test_tools_are_chosen_by_name() -> None:
     assert [one.name for one in offered(("fix_lookup",))][-1] == "fix_lookup"
     with pytest.raises(CannotStart, match="there is no memory_burn"):
         offered(("memory_burn",))
+    # Before the first message: at the start.
+    with pytest.raises(CannotStart, match="there is no memory_burn"):
+        Mcp(FastAPI(), Settings(_env_file=None, mcp_tools=("memory_burn",)))
 
 
 def test_every_tool_says_in_few_words_what_it_takes() -> None:
