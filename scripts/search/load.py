@@ -201,7 +201,7 @@ def read(order: ReadOrder) -> ReadReport:
 
 async def _read(order: ReadOrder) -> ReadReport:
     report = ReadReport()
-    # Of aiohttp, which takes a third of what httpx takes: what clients use the service lacks.
+    # Lean ones: what clients use of the same cores the service lacks.
     async with (
         aiohttp.ClientSession(
             order.url,

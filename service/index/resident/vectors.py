@@ -220,22 +220,12 @@ class VectorIndex:
             most, slack = min(count, max(_CANDIDATES, _CANDIDATES_PER_HIT * limit)), 0.0
         # All are longer by what the question was divided by.
         slack /= float(scale[0])
-        looked_at = self._looked_at(count, len(wanted), limit)
-        if looked_at is None:
+        if count < self.fewest_for_sketches or not self._share:
             rows = np.flatnonzero(wanted)
             return nearest_rows(query[0], self._coarse, self._scales, rows, most, slack)
+        looked_at = max(int(self._share * count), _LOOKED_AT * limit)
         rows = nearest_by_sketches(unit[: self.scanned], self._sketches, wanted, looked_at)
         return nearest_rows(query[0], self._coarse, self._scales, rows, most, slack * _LIKELY)
-
-    def _looked_at(self, count: int, size: int, limit: int) -> int | None:
-        """Return how many of `count` a look at the sketches of all `size` rows leaves.
-
-        None where to compare these `count` alone takes less: a tenth of a million, say.
-        """
-        if count < self.fewest_for_sketches or not self._share:
-            return None
-        most = max(int(self._share * count), _LOOKED_AT * limit)
-        return most if _SKETCHED * size + _TAKEN * most < count else None
 
     def finish(self) -> None:
         """Find out how many must be looked at twice, if there are many more than last time."""

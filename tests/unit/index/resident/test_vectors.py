@@ -286,17 +286,6 @@ def test_a_first_look_by_sketches_finds_nearly_all(share: float) -> None:
     assert np.mean(found) >= 0.99
 
 
-def test_few_of_many_are_compared_as_a_whole() -> None:
-    vectors = random_vectors(SEED, 30_000, 16, 2.0)
-    index = filled(vectors)
-    # So few that sketches of 16 numbers lose many: here they are asked to take less time.
-    index.fewest_for_sketches, index._share = 1000, 0.001
-    for share in (0.1, 0.2):
-        mask = np.random.default_rng(SEED).random(len(vectors)) < share
-        for question in vectors[:20] + np.float32(0.1):
-            agree(index, vectors, question, mask, 5)
-
-
 @pytest.mark.parametrize("is_quick", [False, True])
 def test_without_the_instruction_all_are_compared(
     monkeypatch: pytest.MonkeyPatch, *, is_quick: bool
