@@ -38,7 +38,7 @@ def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
         "the password is hashed with argon2id", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
         "A public key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPump",
         "token: gpt-4o-2024-08-06", "The token is claude-3-5-sonnet-20241022.", "token: Qwen/Qwen3-Embedding-0.6B",
-        r"pwd: C:\Users\anna\project2", "PWD=D:/work/app-2", "pwd: /srv/garden/project2",
+        r"pwd: C:\garden\project2", "PWD=D:/garden/app-2", "pwd: ./garden/project2",
         "token_id: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "credentialsId: '3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b'",
     ],
 )  # fmt: skip
