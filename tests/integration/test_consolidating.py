@@ -45,6 +45,17 @@ async def _write(world: OpenStore, text: str) -> None:
     await world.db.run(Query("own", text, frozenset(), writes=True))
 
 
+def _write_while_embedding(world: OpenStore, text: str) -> None:
+    """Let a statement be written each time that summaries are embedded."""
+    embed = world.vectors.embed_each
+
+    async def slowly(texts: Any) -> Any:
+        await _write(world, text)
+        return await embed(texts)
+
+    world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
+
+
 @pytest.mark.parametrize(
     "meanwhile",
     [
@@ -62,13 +73,7 @@ async def test_a_memory_that_changes_while_its_summary_is_made_stops_the_group(
 ) -> None:
     async with open_store(tmp_path) as world:
         await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
-        embed = world.vectors.embed_each
-
-        async def slowly(texts: Any) -> Any:
-            await _write(world, meanwhile)
-            return await embed(texts)
-
-        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
+        _write_while_embedding(world, meanwhile)
         with pytest.raises(StaleRead):
             await _run(world)
         kinds = await world.ask("SELECT VALUE kind FROM memory")
@@ -82,15 +87,9 @@ async def test_a_source_that_changes_while_another_joins_stops_the_group(tmp_pat
         await _run(world)
         before = await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'")
         await _push(world, ["Osprey-2 is back."], START + timedelta(days=2))
-        embed = world.vectors.embed_each
-
-        async def slowly(texts: Any) -> Any:
-            await _write(
-                world, "UPDATE memory SET content_hash = 'x' WHERE content = 'Osprey-2 came.'"
-            )
-            return await embed(texts)
-
-        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
+        _write_while_embedding(
+            world, "UPDATE memory SET content_hash = 'x' WHERE content = 'Osprey-2 came.'"
+        )
         with pytest.raises(StaleRead):
             await _run(world)
         assert await world.ask("SELECT VALUE content FROM memory WHERE kind = 'summary'") == before
@@ -111,13 +110,7 @@ async def test_a_summary_that_is_put_away_while_another_log_joins_stops_the_grou
         await _push(world, ["Osprey-2 came.", "Osprey-2 went."])
         await _run(world)
         await _push(world, ["Osprey-2 is back."], START + timedelta(days=2))
-        embed = world.vectors.embed_each
-
-        async def slowly(texts: Any) -> Any:
-            await _write(world, put_away)
-            return await embed(texts)
-
-        world.vectors.embed_each = slowly  # type: ignore[assignment, method-assign]
+        _write_while_embedding(world, put_away)
         with pytest.raises(StaleRead):
             await _run(world)
         left = "SELECT VALUE content FROM memory WHERE kind != 'summary' AND !consolidated_into"
