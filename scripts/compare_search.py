@@ -2,13 +2,15 @@
 
     scripts/compare_search.py CHECKOUT [--memories 100000] [--store DIR] [--rounds 15]
         [--request "/search" | "/search, fusion rrf" | "/graph-recall, 2 hops" ...]
-        [--set MEMORY_READERS=0] [--python /usr/bin/python3]
+        [--starts 7] [--set MEMORY_READERS=0] [--python /usr/bin/python3]
 
 A service of each runs on a copy of one store. First all kinds of requests are asked of both, and
 every value of the answers is compared but for what the receipt tells of time. Then ten questions go
 to one, ten to the other, in turns: what the machine does besides is in both. Told are the median of
-the client's milliseconds, the services' CPU a request, and this checkout's share of the other's. A
-store is built as scripts/measure_search.py does, and kept below --store.
+the client's milliseconds, the services' CPU a request, and this checkout's share of the other's.
+With --starts both are started in turns before that, from their snapshots: seconds until they are
+ready, and their CPU. Both checkouts should have compiled modules (`python -m compileall`). A store
+is built as scripts/measure_search.py does, and kept below --store.
 """
 
 import argparse
@@ -59,13 +61,17 @@ def main() -> None:
         build_store(shelf / order.folder_name, order)
         url = stack.enter_context(fake_embedding_server(_DIMENSIONS))
         settings = dict(pair.split("=", 1) for pair in asked.set)
-        clients: list[Client] = []
+        setups: list[Setup] = []
         runs = ((asked.checkout.resolve(), asked.python), (REPOSITORY, sys.executable))
         for checkout, python in runs:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "copy"
             other = shutil.ignore_patterns("lancedb-*")
             shutil.copytree(shelf / order.folder_name, copy, ignore=other)
-            setup = Setup(copy, url, "resident", settings, checkout, python)
+            setups.append(Setup(copy, url, "resident", settings, checkout, python))
+        if asked.starts:
+            start_in_turns(setups, asked.starts)
+        clients: list[Client] = []
+        for setup in setups:
             service = stack.enter_context(watched_service(setup))
             http = stack.enter_context(httpx.Client(base_url=service.url, timeout=600))
             clients.append((service, http))
@@ -81,6 +87,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--store", type=Path, help="keep the built store below this folder")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--starts", type=int, default=0)
     parser.add_argument("--request", choices=list(REQUESTS), default=PLAIN)
     parser.add_argument("--set", action="append", default=[], metavar="MEMORY_NAME=VALUE")
     parser.add_argument(
@@ -94,6 +101,22 @@ def ask(http: httpx.Client, name: str, note: Note) -> Any:
     request = REQUESTS[name]
     body = {"query": note.question, "limit": 10} | request.options(note)
     return http.post(request.path, json=body).raise_for_status().json()
+
+
+def start_in_turns(setups: Sequence[Setup], starts: int) -> None:
+    """Start one, then the other; print what that took. The first of each may make a snapshot."""
+    waited: list[list[float]] = [[], []]
+    used: list[list[float]] = [[], []]
+    for turn in range(starts + 1):
+        for number, setup in enumerate(setups):
+            with watched_service(setup) as service:
+                if turn:
+                    waited[number].append(service.ready_seconds)
+                    used[number].append(service.cpu_seconds())
+    theirs, mine = (statistics.median(one) for one in waited)
+    console.print(f"start: {theirs:.2f} and {mine:.2f} s (median), {mine / theirs:.3f} of it")
+    theirs, mine = (statistics.median(one) for one in used)
+    console.print(f"start: {theirs:.2f} and {mine:.2f} s of CPU, {mine / theirs:.3f} of it")
 
 
 def compare_answers(clients: Sequence[Client], notes: Sequence[Note]) -> None:

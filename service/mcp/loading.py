@@ -1,6 +1,6 @@
 """Loads what MCP offers and what speaks it when it is first spoken: nobody else has to pay.
 
-Speaking takes 0.4 s and 20 MB, the offers a twentieth of a start.
+Speaking takes 0.4 s and 20 MB.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What /openapi.json tells, made when it is first asked for: that takes a sixth of a start."""
+"""What /openapi.json tells, made when it is first asked for: no start needs it."""
 
 import asyncio
 from threading import Lock
