@@ -112,7 +112,10 @@ class Program:
         """Return its command's path; raises InvalidRequest where it is not installed."""
         found = shutil.which(self.command)
         if found is None:
-            msg = f"{self.title} is not installed: there is no command `{self.command}`."
+            msg = (
+                f"{self.title} is not installed: there is no command `{self.command}`. Install it,"
+                " or put its folder on the PATH of this shell."
+            )
             raise InvalidRequest(msg)
         return found
 
