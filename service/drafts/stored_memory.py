@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from service.drafts.chains import Link
 from service.drafts.drafts import Draft
+from service.metadata import MAKE_VERSION
 from service.records import Memory
 
 
@@ -45,6 +46,14 @@ class StoredMemory(Memory):
 def draft_of_stored(old: StoredMemory) -> Draft:
     """Return a stored memory as a draft that changes nothing."""
     return Draft(**{name: getattr(old, name) for name in _SAME})
+
+
+def differs(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether a draft is another version than the stored one: it counts as an update."""
+    return draft.content_hash != old.content_hash or any(
+        getattr(draft, name) != getattr(old, name)
+        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
+    )
 
 
 def keep_time(draft: Draft, old: StoredMemory) -> Draft:

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 from service.access.errors import Forbidden
 from service.access.origins import UNKNOWN, Provenance, lower_tier, lowest
 from service.drafts.drafts import Draft
-from service.drafts.stored_memory import StoredMemory, keep_time
+from service.drafts.stored_memory import StoredMemory, differs, keep_time
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
 from service.metadata import KEPT
 from service.records import CONSOLIDATION, DOCUMENT
@@ -136,7 +136,8 @@ def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
     """Return a draft as it takes the place of what is stored now.
 
     Of a document its diff says so, against what was `known` then: what was set since stays. What is
-    pushed again keeps what it does not say, and has no higher origin and tier than before.
+    pushed again keeps what it does not say, and has no higher origin and tier than before; words
+    that are the same stay whose they were.
     """
     if draft.source_kind in _DERIVED:
         if known is None or known == old:
@@ -144,6 +145,9 @@ def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
         since = {name for name in KEPT if getattr(old, name) != getattr(known, name)}
         return replace(draft, **{name: getattr(old, name) for name in since})
     kept = {name: getattr(old, name) for name in KEPT if name not in draft.said}
-    kept["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
-    kept["origin"] = lowest((draft.origin, old.origin))
+    is_same = not differs(draft, old)
+    if not is_same or "trust_tier" in draft.said:
+        kept["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
+    kept["origin"] = old.origin if is_same else lowest((draft.origin, old.origin))
+    kept |= {"client": old.client, "key": old.key} if is_same else {}
     return keep_time(replace(draft, **kept), old)

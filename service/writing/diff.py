@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
-from service.drafts.stored_memory import StoredMemory, keep_ids, keep_time
+from service.drafts.stored_memory import StoredMemory, differs, keep_ids, keep_time
 from service.links import stored
-from service.metadata import DEFAULTS, KEPT, MAKE_VERSION
+from service.metadata import DEFAULTS, KEPT
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
@@ -143,14 +143,6 @@ def _kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:
 def tier_after(old: StoredMemory, origin: Origin) -> str:
     """Return the trust tier of a memory that has another origin now: what was set stays."""
     return tier_of(origin) if old.trust_tier == tier_of(old.origin) else old.trust_tier
-
-
-def differs(draft: Draft, old: StoredMemory) -> bool:
-    """Say whether a draft is another version than the stored one: it counts as an update."""
-    return draft.content_hash != old.content_hash or any(
-        getattr(draft, name) != getattr(old, name)
-        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
-    )
 
 
 def _moved(draft: Draft, old: StoredMemory) -> bool:

@@ -16,14 +16,13 @@ from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
 from service.drafts.kinds import type_of
-from service.drafts.stored_memory import StoredMemory
+from service.drafts.stored_memory import StoredMemory, differs
 from service.links import stored
 from service.links.change import Change
 from service.names.dictionary import pieces
 from service.names.proper_nouns import proper_names
 from service.records import QUARANTINED
 from service.text.words import index_words
-from service.writing.diff import differs
 from service.writing.embed_now import Embedded, embed_now
 from service.writing.pipeline import Pipeline, Synced, commit_embedded
 

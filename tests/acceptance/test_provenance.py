@@ -280,6 +280,23 @@ def test_what_is_quarantined_stays_so_when_it_is_sent_again(
         assert _origin(admin, agent, section) == ("agent", "quarantined")
 
 
+def test_words_sent_again_with_less_trust_stay_whose_they_were(
+    keyed: KeyedService, agent: str
+) -> None:
+    """Who was first could not be quarantined any more: the words were said to be another's."""
+    _, first = keyed.key(["read", "write"], [agent], name=f"first of {agent}")
+    _, second = keyed.key(["read", "write"], [agent], name=f"second of {agent}")
+    with keyed.client(first) as one, keyed.client(second) as other, keyed.client() as admin:
+        key = _push(one, agent, "The crane.", source_ref="one")
+        again = _push(other, agent, "The crane.", source_ref="one", trust_tier="untrusted")
+        memory = _memory(admin, agent, key)
+        assert again == key
+        assert (memory["trust_tier"], memory["client"]) == ("untrusted", f"first of {agent}")
+        assert memory["origin"] == "agent"
+        asked = {"client": f"first of {agent}", "agent": agent}
+        assert admin.post("/trust/quarantine", json=asked).json()["ids"] == [key]
+
+
 def test_each_way_selects_what_came_by_it(keyed: KeyedService, agent: str) -> None:
     key, told = keyed.key(["read", "write"], [agent], name="walker")
     with keyed.client(told) as walker, keyed.client() as admin:

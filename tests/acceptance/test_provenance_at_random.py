@@ -106,6 +106,7 @@ class Provenance(RuleBasedStateMachine):
         assert answer.status_code == 201, answer.text
         new = Known(origin, said, f"{sender} of {self.agent}", text)
         if old is not None and text == old.text:
+            old.tier = _lower(said, old.tier, TIERS) if tier else old.tier
             return
         if old is not None:
             new.origin = _lower(origin, old.origin, ORIGINS)
