@@ -26,6 +26,7 @@ from service.ingest.seen import SeenFiles
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
+from service.writing.diff import set_sections
 from service.writing.pipeline import Pipeline, Synced, sync_documents
 from service.writing.removing import remove_documents
 from service.writing.screening import screen_document
@@ -136,15 +137,16 @@ class Scanner:
         counts.files = len(found)
         emptied = await asyncio.to_thread(_emptied, present, found, known)
         counts.failed += [Failure(str(folder.path), _EMPTIED) for folder in emptied]
+        walked = [folder for folder in present if folder not in emptied]
+        vanished = _vanished(request, walked, found, known)
+        leaving = await set_sections(pipeline.db, request.agent, vanished)
         key = await store_key(pipeline.db)
         on_progress(counts)
         files = iter(found)
         while counts.done < counts.files:
             look = partial(self._changed, files, request.agent, known, key, counts)
-            await _sync(pipeline, await asyncio.to_thread(look), counts)
+            await _sync(pipeline, await asyncio.to_thread(look), leaving, counts)
             on_progress(counts)
-        walked = [folder for folder in present if folder not in emptied]
-        vanished = _vanished(request, walked, found, known)
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
@@ -230,13 +232,18 @@ class Scanner:
         return None
 
 
-async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: ScanCounts) -> None:
+async def _sync(
+    pipeline: Pipeline,
+    documents: Sequence[DocumentText],
+    leaving: Sequence[str],
+    counts: ScanCounts,
+) -> None:
     """Store a group; when it is refused, each document by itself, so that one is told."""
     try:
         await refuse_switched_off_documents(pipeline.db, documents)
-        done = await sync_documents(pipeline, documents, is_scan=True) if documents else []
-        for synced in done:
-            counts.add(synced)
+        if documents:
+            for synced in await sync_documents(pipeline, documents, leaving=leaving, is_scan=True):
+                counts.add(synced)
     except Unavailable:
         raise
     except ServiceError as error:
@@ -245,7 +252,7 @@ async def _sync(pipeline: Pipeline, documents: Sequence[DocumentText], counts: S
             counts.done += 1
             return
         for document in documents:
-            await _sync(pipeline, [document], counts)
+            await _sync(pipeline, [document], leaving, counts)
 
 
 def _as_stored(request: ScanRequest, known: Mapping[str, stored.StoredDocument]) -> ScanRequest:

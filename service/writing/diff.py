@@ -1,7 +1,7 @@
 """The difference between what a document says and what the store holds of it."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
@@ -56,11 +56,17 @@ class DocumentDiff:
 
 
 async def diff_document(
-    db: Database, document: DocumentText, cutting: Cutting, places: Mapping[str, str]
+    db: Database,
+    document: DocumentText,
+    cutting: Cutting,
+    places: Mapping[str, str],
+    leaving: Sequence[str] = (),
 ) -> DocumentDiff:
     """Cut a document and compare its sections with those the store holds.
 
-    In threads: a megabyte takes seconds of CPU, and the event loop answers everybody.
+    What was set on those of `leaving`, which are about to go with the documents that they were read
+    from, comes along to what says the same. In threads: a megabyte takes seconds of CPU, and the
+    event loop answers everybody.
     """
     parsed = await asyncio.to_thread(
         parse_markdown,
@@ -71,27 +77,44 @@ async def diff_document(
     old = await stored.memories_of_document(db, document.agent, document.uri)
     text_hash = await asyncio.to_thread(document.text_hash, cutting)
     diff = await asyncio.to_thread(_compare, document, text_hash, parsed, old, places)
-    await _carry_over(db, diff)
+    await _carry_over(db, diff, leaving)
     return diff
 
 
-async def _carry_over(db: Database, diff: DocumentDiff) -> None:
-    """Keep what was set on sections whose headings above became others: they say the same."""
+async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> list[str]:
+    """Return the ids of documents' sections that have a kept field which somebody set."""
+    read = [await stored.memories_of_document(db, agent, uri) for uri in uris]
+    return [key for memories in read for key, memory in memories.items() if _is_set(memory)]
+
+
+async def _carry_over(db: Database, diff: DocumentDiff, leaving: Sequence[str]) -> None:
+    """Keep what was set on sections whose headings above became others: they say the same.
+
+    And on those of a document that is called otherwise now, under the very same headings.
+    """
     going = [memory.id for memory in diff.gone if _is_set(memory)]
-    if not going or all(draft.id in diff.old for draft in diff.drafts):
+    if not (going or leaving) or all(draft.id in diff.old for draft in diff.drafts):
         return
-    found = (await stored.memories_by_id(db, going)).values()
+    found = (await stored.memories_by_id(db, [*going, *leaving])).values()
     # Of two that said the same one may be quarantined: so is what says that now.
     known = sorted(found, key=lambda one: (one.trust_tier == QUARANTINED, one.id))
-    was_set = {(one.heading_path[-1:], one.content): one for one in known}
+    own = {(one.heading_path[-1:], one.content): one for one in known if one.id in going}
+    others = {_said_by(one): one for one in known if one.id in leaving}
     carried = {
         draft.id: _kept(draft, before, diff.document.sender)
         for draft in diff.drafts
         if draft.id not in diff.old
-        and (before := was_set.get((draft.heading_path[-1:], draft.content)))
+        and (
+            before := own.get((draft.heading_path[-1:], draft.content))
+            or others.get(_said_by(draft))
+        )
     }
     diff.writes = [carried.get(draft.id, draft) for draft in diff.writes]
     diff.drafts = [carried.get(draft.id, draft) for draft in diff.drafts]
+
+
+def _said_by(one: Draft | StoredMemory) -> tuple[str | None, tuple[str, ...], str]:
+    return one.scope, one.heading_path, one.content
 
 
 def _is_set(memory: StoredMemory) -> bool:

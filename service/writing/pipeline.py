@@ -105,15 +105,20 @@ class Synced:
 
 
 async def sync_documents(
-    pipeline: Pipeline, documents: Sequence[DocumentText], *, is_scan: bool = False
+    pipeline: Pipeline,
+    documents: Sequence[DocumentText],
+    *,
+    leaving: Sequence[str] = (),
+    is_scan: bool = False,
 ) -> list[Synced]:
     """Make the store hold exactly these documents' sections; one transaction for all of them.
 
     All documents belong to one agent. Returns one count for each document, in their order;
     links and vectors are counted for the whole group, on its first document. Embedding happens
     before the agent's turn, so that a hung embedder holds up nobody; of two versions of one
-    document the one that came last stays, whichever is embedded first. `is_scan`: nobody waits, so
-    that the time for vectors is each request's, not the whole call's.
+    document the one that came last stays, whichever is embedded first. `leaving`: see
+    diff_document. `is_scan`: nobody waits, so that the time for vectors is each request's, not the
+    whole call's.
     """
     sanitiser, agent = pipeline.sanitiser, documents[0].agent
     documents = [
@@ -122,13 +127,13 @@ async def sync_documents(
     ]
     with pipeline.versions.under_way(agent, [document.uri for document in documents]) as version:
         written = pipeline.written
-        diffs = await _diffs(pipeline, documents)
+        diffs = await _diffs(pipeline, documents, leaving)
         planned = await asyncio.to_thread(_change_of, diffs)
         embedded = await embed_now(pipeline.vectors, planned, is_scan=is_scan)
         async with pipeline.reading.of(agent):
             current = [one for one in documents if version.is_newest(one.uri)]
             if pipeline.written != written or len(current) < len(documents):
-                diffs = await _diffs(pipeline, current)
+                diffs = await _diffs(pipeline, current, leaving)
             change = await asyncio.to_thread(_change_of, diffs)
             whole = await commit_embedded(pipeline, change, embedded) if diffs else Synced()
             version.is_written([one.uri for one in current])
@@ -141,9 +146,11 @@ async def sync_documents(
     return counts
 
 
-async def _diffs(pipeline: Pipeline, documents: Sequence[DocumentText]) -> list[DocumentDiff]:
+async def _diffs(
+    pipeline: Pipeline, documents: Sequence[DocumentText], leaving: Sequence[str]
+) -> list[DocumentDiff]:
     diffs = [
-        await diff_document(pipeline.db, document, pipeline.cutting, pipeline.places)
+        await diff_document(pipeline.db, document, pipeline.cutting, pipeline.places, leaving)
         for document in documents
     ]
     if diffs:

@@ -8,6 +8,9 @@ import pytest
 
 from service.ingest.scan import ScanCounts, Scanner, scan_request
 from service.links import stored
+from service.memories.changing import change_memory
+from service.memories.storing import find
+from service.records import Memory
 from service.settings import Settings
 from tests.stores.forbidden import forbid
 from tests.stores.open_store import OpenStore, open_store
@@ -39,6 +42,11 @@ class Notes:
     async def uris(self) -> list[str]:
         """Return the names of all documents that the store has."""
         return sorted(await stored.documents(self.opened.pipeline.db, "main"))
+
+    async def sections(self) -> dict[tuple[str, str], Memory]:
+        """Return all memories by document and text."""
+        every = [await find(self.opened.db, ["main"], key) for key in await self.opened.ids()]
+        return {(one.source.uri or "", one.content): one for one in every}
 
 
 @pytest.fixture
@@ -186,3 +194,48 @@ async def test_two_files_whose_names_differ_in_a_secret_alone_do_not_take_each_o
     (notes.place / "notes" / f"of {secrets[0]}.md").unlink()
     assert (await notes.scan("notes")).failed == []
     assert await notes.opened.ask("SELECT VALUE content FROM memory") == ["Says R."]
+
+
+async def test_what_was_set_on_a_section_outlives_the_name_of_its_file(notes: Notes) -> None:
+    path = notes.write("notes/a.md", "A crane.\n\n## Two\n\nA pump.\n\n## Three\n\nA hammer.")
+    notes.write("notes/b.md", "A drill.")
+    plain = notes.write("notes/plain.md")
+    plain.write_text("No heading, so its title is its name.\n", encoding="utf-8")
+    await notes.scan("notes")
+    for (_, text), memory in (await notes.sections()).items():
+        fields = {"trust_tier": "quarantined"} if text == "A pump." else {"pinned": True}
+        await change_memory(notes.opened.pipeline, memory, fields)
+    path.rename(path.with_name("new.md"))
+    plain.rename(notes.place / "notes" / "renamed.md")
+    path.with_name("new.md").write_text(
+        "# a\n\nA crane.\n\n## Two\n\nA pump.\n\n## Other\n\nA hammer.\n", encoding="utf-8"
+    )
+    notes.write("notes/copy.md", "A drill.")
+    counts = await notes.scan("notes")
+    assert (counts.created, counts.removed, counts.failed) == (5, 4, [])
+    told = {place: (one.pinned, one.trust_tier) for place, one in (await notes.sections()).items()}
+    assert told == {
+        ("new.md", "A crane."): (True, "trusted"),
+        ("new.md", "A pump."): (False, "quarantined"),
+        # Under another heading it is another section.
+        ("new.md", "A hammer."): (False, "trusted"),
+        ("renamed.md", "No heading, so its title is its name."): (True, "trusted"),
+        ("b.md", "A drill."): (True, "trusted"),
+        # What stays where it was gives nothing away.
+        ("copy.md", "A drill."): (False, "trusted"),
+    }
+    assert await notes.opened.complaints() == []
+
+
+async def test_what_was_set_does_not_come_along_into_another_scope(notes: Notes) -> None:
+    path = notes.write("notes/a.md")
+    notes.write("notes/b.md")
+    await notes.scan("notes")
+    [memory] = [one for (uri, _), one in (await notes.sections()).items() if uri == "a.md"]
+    await change_memory(notes.opened.pipeline, memory, {"pinned": True})
+    path.unlink()
+    text = "---\nscope: work\n---\n# a\n\nA crane.\n"
+    path.with_name("new.md").write_text(text, encoding="utf-8")
+    await notes.scan("notes")
+    told = {uri: (one.scope, one.pinned) for (uri, _), one in (await notes.sections()).items()}
+    assert told == {"b.md": (None, False), "new.md": ("work", False)}
