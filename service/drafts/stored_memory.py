@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+from service.access.origins import lower_tier
 from service.drafts.chains import Link
 from service.drafts.drafts import Draft
 from service.metadata import MAKE_VERSION
@@ -59,6 +60,24 @@ def differs(draft: Draft, old: StoredMemory) -> bool:
 def keep_time(draft: Draft, old: StoredMemory) -> Draft:
     """Keep the first time of a memory that has none of its own: a touched file is not news."""
     return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
+
+
+def differs(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether a draft is another version than the stored one: it counts as an update."""
+    return draft.content_hash != old.content_hash or any(
+        getattr(draft, name) != getattr(old, name)
+        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
+    )
+
+
+def says_more(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether what is sent again says something else than what is stored, or its text does."""
+    if differs(draft, old) or (draft.is_dated and draft.occurred_at != old.occurred_at):
+        return True
+    said = {name: getattr(draft, name) for name in draft.said}
+    if "trust_tier" in said:  # it is raised by an admin's change alone
+        said["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
+    return any(value != getattr(old, name) for name, value in said.items())
 
 
 def keep_ids(drafts: Sequence[Draft], old: Mapping[str, StoredMemory]) -> list[Draft]:

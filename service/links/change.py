@@ -1,13 +1,13 @@
 """A change: what one agent's turn to write brings, before it is linked; pure."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from service.access.errors import Forbidden
 from service.access.origins import UNKNOWN, Provenance, lower_tier, lowest
 from service.drafts.drafts import Draft
-from service.drafts.stored_memory import StoredMemory, differs, keep_time
+from service.drafts.stored_memory import StoredMemory, differs, keep_time, says_more
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
 from service.metadata import KEPT
 from service.records import CONSOLIDATION, DOCUMENT
@@ -104,8 +104,9 @@ class Change:
     def compared(self, now: Mapping[str, StoredMemory]) -> Self:
         """Return the change against what is stored `now`, by id: what is gone need not go.
 
-        Drafts of a change that says in its turn what it is are of now already. Raises Forbidden for
-        memories of other scopes than it may write over or remove.
+        Nor need a push be written that somebody else's equal one was before. Drafts of a change
+        that says in its turn what it is are of now already. Raises Forbidden for memories of other
+        scopes than it may write over or remove, InvalidRequest for what would hold at no time.
         """
         gone = tuple(now[memory.id] for memory in self.gone if memory.id in now)
         replaced = {draft.id: now[draft.id] for draft in self.drafts if draft.id in now}
@@ -114,13 +115,17 @@ class Change:
                 raise Forbidden(OF_ANOTHER_SCOPE)
         drafts = self.drafts
         if self.in_turn is None:
-            drafts = tuple(
-                _over(draft, replaced[draft.id], self.replaced.get(draft.id))
-                if draft.id in replaced
-                else draft
-                for draft in drafts
-            )
+            drafts = tuple(self._against(replaced))
+            replaced = {draft.id: now[draft.id] for draft in drafts if draft.id in now}
         return replace(self, drafts=drafts, gone=gone, replaced=replaced)
+
+    def _against(self, now: Mapping[str, StoredMemory]) -> Iterator[Draft]:
+        for draft in self.drafts:
+            old, known = now.get(draft.id), self.replaced.get(draft.id)
+            if old is None:
+                yield draft
+            elif draft.source_kind in _DERIVED or old == known or says_more(draft, old):
+                yield _over(draft, old, known)
 
     def with_fragment(self, fragment: Fragment) -> Self:
         """Return the change with more to write; to a fragment of the same query its lists join."""

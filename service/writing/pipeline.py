@@ -84,9 +84,9 @@ class Pipeline:
 class Synced:
     """What became of one document, or of one batch: counts, and what a caller should know.
 
-    `replaced` names the memories that were there before, `ids` and `actions` what each draft is
-    stored as and what became of it, `told` what its sender should know of it, `regrouped` which
-    concepts were merged or parted.
+    `written` names the memories that were, `replaced` those there before, `ids` and `actions` what
+    each draft is stored as and what became of it, `told` what its sender should know of it,
+    `regrouped` which concepts were merged or parted.
     """
 
     created: int = 0
@@ -97,6 +97,7 @@ class Synced:
     embedded: int = 0
     warnings: tuple[str, ...] = ()
     concepts: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
     ids: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
@@ -204,6 +205,7 @@ async def commit_embedded(
         embedded=len(vectors),
         warnings=embedded.warnings,
         concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
+        written=frozenset(mine),
         replaced=frozenset(written.replaced),
         regrouped=written.regrouped,
     )

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service.access.caller import own_scopes
-from service.access.origins import lower_tier
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
 from service.drafts.kinds import type_of
-from service.drafts.stored_memory import StoredMemory, differs
+from service.drafts.stored_memory import StoredMemory, says_more
 from service.links import stored
 from service.links.change import Change
 from service.names.dictionary import pieces
@@ -114,7 +113,7 @@ async def _prepare_next(pipeline: Pipeline, draft: Drafting, before: set[str]) -
 async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     drafts, old = await _compared(pipeline, drafts)
     last = {draft.id: draft for draft in drafts}
-    writes = [d for d in last.values() if d.id not in old or _says_more(d, old[d.id])]
+    writes = [d for d in last.values() if d.id not in old or says_more(d, old[d.id])]
     replaced = {d.id: old[d.id] for d in writes if d.id in old}
     change = Change(drafts[0].agent, tuple(writes), replaced=replaced, scopes=own_scopes())
     if len(writes) <= 1:
@@ -153,16 +152,6 @@ def _beside_change(draft: Draft, old: StoredMemory | None) -> Draft:
     return replace(draft, type=old.type if is_usual else draft.type, **kept)
 
 
-def _says_more(draft: Draft, old: StoredMemory) -> bool:
-    """Say whether what is sent again says something else than what is stored, or its text does."""
-    if differs(draft, old) or (draft.is_dated and draft.occurred_at != old.occurred_at):
-        return True
-    said = {name: getattr(draft, name) for name in draft.said}
-    if "trust_tier" in said:  # it is raised by an admin's change alone
-        said["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
-    return any(value != getattr(old, name) for name, value in said.items())
-
-
 def _read_ahead(drafts: Iterable[Draft]) -> None:
     """Read texts while others are waited for: what they hold is kept for their turn."""
     for draft in drafts:
@@ -173,7 +162,7 @@ def _read_ahead(drafts: Iterable[Draft]) -> None:
 
 async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
     whole = await commit_embedded(pipeline, prepared.change, prepared.embedded, waits=False)
-    written = _keys(prepared.change.drafts)
+    written = set(whole.written)
     actions = []
     for draft in prepared.drafts:
         action = "updated" if draft.id in whole.replaced else "created"

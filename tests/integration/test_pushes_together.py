@@ -12,11 +12,11 @@ from service.errors import MemoryNotFound, QueryFailed
 from service.links.change import Change
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import draft_of, find, remove
+from service.memories.storing import draft_of, find, remove, store_one
 from service.store.database import Database
 from service.writing.pipeline import Pipeline
 from service.writing.together import Together, Written
-from tests.stores.open_store import OpenStore, open_store
+from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -185,4 +185,25 @@ async def test_a_change_of_what_is_deleted_amid_harms_no_other(tmp_path: Path) -
         told = await asyncio.gather(*changes, return_exceptions=True)
         assert isinstance(told[0], MemoryNotFound)
         assert told[1:] == [()] * 3
+        assert await opened.complaints() == []
+
+
+@pytest.mark.parametrize("fields", [{"source_ref": "pump"}, {"occurred_at": START}])
+async def test_of_equal_pushes_of_one_moment_one_is_written(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    async def push_five(text: str) -> list[str]:
+        same = Pushed(text, tags=("pump",), **fields)
+        told = await asyncio.gather(*[store_one(opened.pipeline, same) for _ in range(5)])
+        assert len({key for key, _ in told}) == 1
+        return sorted(action for _, synced in told for action in synced.actions)
+
+    async with open_store(tmp_path) as opened:
+        assert await push_five("The pump runs.") == ["created", *["duplicate"] * 4]
+        [key] = await opened.ids()
+        before = await find(opened.db, ["main"], key)
+        assert await push_five("The pump runs.") == ["duplicate"] * 5
+        assert await find(opened.db, ["main"], key) == before
+        if "source_ref" in fields:
+            assert await push_five("It stands.") == [*["duplicate"] * 4, "updated"]
         assert await opened.complaints() == []
