@@ -1,6 +1,6 @@
 """A change: what one agent's turn to write brings, before it is linked; pure."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
@@ -8,8 +8,9 @@ from service.access.errors import Forbidden
 from service.access.origins import UNKNOWN, Provenance, lower_tier, lowest
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory, differs, keep_time, says_more
+from service.errors import FieldError, InvalidRequest
 from service.links.merges import NOTHING_REGROUPED, Regroup, Regrouped
-from service.metadata import KEPT
+from service.metadata import KEPT, NEVER_HOLDS, holds_never
 from service.records import CONSOLIDATION, DOCUMENT
 from service.store.database import Database
 from service.store.queries import Fragment
@@ -20,6 +21,7 @@ Edge = tuple[str, str]
 Step = Callable[[Database, "Change"], Awaitable["Change"]]
 # What follows from a text and from other memories is compared with these alone.
 _DERIVED: Final = (DOCUMENT, CONSOLIDATION)
+TIMES: Final = frozenset({"valid_from", "valid_until"})
 OF_ANOTHER_SCOPE: Final = (
     "What is stored under this name is of a scope that your key is not for: send it under another "
     "name (`source_ref`, or `source` of a document)."
@@ -155,4 +157,14 @@ def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
         kept["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
     kept["origin"] = old.origin if is_same else lowest((draft.origin, old.origin))
     kept |= {"client": old.client, "key": old.key} if is_same else {}
-    return keep_time(replace(draft, **kept), old)
+    made = keep_time(replace(draft, **kept), old)
+    if not holds_never(old):
+        refuse_times(made, draft.said)
+    return made
+
+
+def refuse_times(draft: Draft, named: Iterable[str]) -> None:
+    """Raise InvalidRequest where a memory would hold at no time by what was named of it."""
+    if (times := sorted(TIMES.intersection(named))) and holds_never(draft):
+        detail = f"{NEVER_HOLDS}."
+        raise InvalidRequest(detail, tuple(FieldError(f"/{name}", detail) for name in times))

@@ -8,11 +8,11 @@ from service.access.caller import LOCAL, Caller, own_scopes
 from service.access.origins import lowest
 from service.drafts.drafts import Draft
 from service.drafts.stored_memory import StoredMemory, draft_of_stored
-from service.errors import FieldError, InvalidRequest, ToldElsewhere
-from service.links.change import Change
+from service.errors import ToldElsewhere
+from service.links.change import Change, refuse_times
 from service.memories.screening import screen_changes
 from service.memories.storing import stored_memory
-from service.metadata import KEPT, NEVER_HOLDS, holds_never
+from service.metadata import KEPT
 from service.projects.switched_off import refuse_any_switched_off
 from service.records import CONSOLIDATION, DOCUMENT, Memory
 from service.sanitise.sanitiser import Sanitiser
@@ -27,7 +27,6 @@ _WORDS: Final = frozenset({"text", "title", "tags", "concepts"})
 _SAYS: Final = _WORDS | {"scope"}
 # What can be set on a summary itself; the rest its sources say.
 _OWN_OF_SUMMARY: Final = frozenset({"archived", "pinned", "valid_from", "valid_until"})
-_TIMES: Final = frozenset({"valid_from", "valid_until"})
 
 
 async def change_memory(
@@ -90,9 +89,7 @@ class _Redrafting:
         fields["screened"] = (*told, *self.warnings)
         draft = replace(draft_of_stored(old), **{**given, **_values(fields, old.content)})
         # A decision whose place was taken before it held has such times, by none of its writers.
-        if (named := sorted(_TIMES & self.fields.keys())) and holds_never(draft):
-            detail = f"{NEVER_HOLDS}."
-            raise InvalidRequest(detail, tuple(FieldError(f"/{n}", detail) for n in named))
+        refuse_times(draft, self.fields)
         return draft
 
     async def in_turn(self, db: Database, change: Change) -> Change:

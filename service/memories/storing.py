@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from service.access.caller import caller
+from service.access.caller import caller, own_scopes
 from service.access.errors import Forbidden
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory
-from service.errors import MemoryNotFound, QuotaFull, ServiceError
-from service.links.change import OF_ANOTHER_SCOPE
+from service.errors import InvalidRequest, MemoryNotFound, QuotaFull, ServiceError
+from service.links.change import TIMES, Change
 from service.links.stored import memories_by_id
 from service.memories.screening import Pushed, screen_each
 from service.metadata import metadata_of
@@ -99,18 +99,20 @@ class _Batch:
                 accepted[place], self.told[place] = one, one.screened
             else:
                 self.refusals[place], self.told[place] = one, (one.detail,)
-        drafts = await self._own(await read_texts(characters, _drafts_of, accepted))
+        drafts = await self._fitting(await read_texts(characters, _drafts_of, accepted))
         return list(drafts.values())
 
-    async def _own(self, drafts: dict[int, Draft]) -> dict[int, Draft]:
-        """Refuse what would take the place of a memory that is none of the caller's."""
-        if caller().memory_scopes is None:
-            return drafts
-        there = await memories_by_id(self.pipeline.db, {one.id for one in drafts.values()})
+    async def _fitting(self, drafts: dict[int, Draft]) -> dict[int, Draft]:
+        """Refuse what would take the place of none of the caller's, or make it hold at no time."""
+        scopes = own_scopes()
+        every = drafts.values()
+        asked = {d.id for d in every if scopes is not None or len(TIMES & d.said) == 1}
+        there = await memories_by_id(self.pipeline.db, asked) if asked else {}
         for place, draft in drafts.items():
-            if draft.id in there and not caller().sees(there[draft.id].scope):
-                self.refusals[place] = Forbidden(OF_ANOTHER_SCOPE)
-                self.told[place] = (OF_ANOTHER_SCOPE,)
+            try:
+                Change(draft.agent, (draft,), scopes=scopes).compared(there)
+            except (Forbidden, InvalidRequest) as error:
+                self.refusals[place], self.told[place] = error, (error.detail,)
         return {place: draft for place, draft in drafts.items() if place not in self.refusals}
 
     def _take(self, group: Sequence[int], synced: Synced) -> None:

@@ -354,6 +354,24 @@ def test_a_memory_that_ends_before_it_begins_is_refused(client: httpx.Client) ->
     assert client.patch(path, params=who, json=begins | {"valid_until": None}).is_success
 
 
+def test_a_push_again_that_ends_before_it_begins_is_refused(client: httpx.Client) -> None:
+    who = {"agent": "never-again", "source_ref": "crane"}
+    begins, ends = {"valid_from": "2026-03-02"}, {"valid_until": "2026-03-01"}
+    _store(client, text="The crane holds.", **begins, **who)
+    again = {"text": "The crane holds again.", **ends, **who}
+    refused = client.post("/memories", json=again)
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/valid_until")
+    other = {"text": "Another crane.", "agent": "never-again"}
+    batch = client.post("/memories/batch", json={"memories": [other, again]}).json()
+    assert (batch["created"], [one["index"] for one in batch["errors"]]) == (1, [1])
+    assert "earlier beginning" in batch["errors"][0]["detail"]
+    listed = client.get("/memories", params={"agent": "never-again"}).json()["memories"]
+    texts = {one["content"] for one in listed}
+    assert texts == {"The crane holds.", "Another crane."}
+    assert client.post("/memories", json=again | {"valid_from": None}).json()["action"] == "updated"
+    assert client.post("/memories", json=again | begins | {"valid_until": None}).is_success
+
+
 def test_a_deleted_memory_is_gone_everywhere(client: httpx.Client) -> None:
     who = {"agent": "gone"}
     kept = _store(client, text="the red lantern", concepts=["lantern"], **who)["id"]

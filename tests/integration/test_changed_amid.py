@@ -10,7 +10,7 @@ import pytest
 
 from service.access.caller import LOCAL, Caller, called_by
 from service.access.errors import Forbidden
-from service.errors import MemoryNotFound
+from service.errors import InvalidRequest, MemoryNotFound
 from service.memories import changing
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
@@ -251,3 +251,15 @@ async def test_pushes_of_keys_for_different_scopes_are_not_written_as_one(tmp_pa
             assert [len(_group(one, line)) for one in line] == [2, 2, 2, 2]
         keys = await asyncio.gather(*waiting)
         assert set(await world.ids()) == {*keys, others}
+
+
+async def test_two_pushes_of_one_moment_make_no_memory_that_never_holds(tmp_path: Path) -> None:
+    begins = {"valid_from": END, "said": frozenset({"valid_from"})}
+    ends = {"valid_until": START, "said": frozenset({"valid_until"})}
+    async with open_store(tmp_path) as world:
+        both = [push(world, "The bell rings.", **fields) for fields in (begins, ends)]
+        told = await asyncio.gather(*both, return_exceptions=True)
+        assert sorted(isinstance(one, InvalidRequest) for one in told) == [False, True]
+        [key] = await world.ids()
+        one = await found(world, key)
+        assert (one.valid_from, one.valid_until) in {(END, None), (None, START)}
