@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
@@ -12,7 +11,7 @@ from pydantic import Field
 
 from service.errors import DocumentNotFound
 from service.field_types import WHOLE, TrustTier
-from service.ingest.folders import relative_name
+from service.ingest.folders import names_of
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query
@@ -80,7 +79,7 @@ async def get_document(
     with these alone, as front matter and bare headings: `withheld` says which lines these are.
     """
     [owner] = await readable_agents(db, agent, [])
-    for name in _names(path):
+    for name in names_of(path):
         key = record("document", [owner, name])
         if row := await db.run(DOCUMENT, id=key, agent=owner, uri=name, trust=trust):
             break
@@ -99,13 +98,6 @@ async def get_document(
             *(WithheldLines(first, last, "trust") for first, last in untrusted),
         ],
     )  # fmt: skip
-
-
-def _names(path: str) -> list[str]:
-    """Return the names that a path may mean: as it is, and as /ingest would call it."""
-    with suppress(ValueError):
-        return list(dict.fromkeys([path, relative_name(path)]))
-    return [path]
 
 
 def _shown(text: str, sections: Iterable[Sequence[Any]]) -> tuple[list[str], Sequence[LineRange]]:

@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -157,6 +158,13 @@ def relative_name(source: str) -> str:
         msg = "names no file; send a relative path, for example memory/2026-02-13.md"
         raise ValueError(msg)
     return name
+
+
+def names_of(path: str) -> list[str]:
+    """Return the names that a path may mean: as it is, and as /ingest would call it."""
+    with suppress(ValueError):
+        return list(dict.fromkeys([path, relative_name(path)]))
+    return [path]
 
 
 def _is_of(path: Path, folder: Folder, folders: Sequence[Folder]) -> bool:

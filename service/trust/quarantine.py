@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from service.access.origins import tier_of
 from service.drafts.stored_memory import StoredMemory
+from service.ingest.folders import names_of
 from service.links.change import Change
 from service.store.database import Database
 from service.store.queries import load_query
@@ -37,10 +38,19 @@ class Selection:
     since: datetime | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parts as queries take them: `$session` is the database's own."""
+        """Return the parts as queries take them: `$session` is the database's own.
+
+        `name` is what /ingest would call the source.
+        """
         parts = asdict(self) | {"agents": self.agents and list(self.agents)}
+        parts["name"] = None if self.source is None else _name(self.source)
         parts["in_session"] = parts.pop("session")
         return parts
+
+
+def _name(source: str) -> str:
+    end = "/" if source.endswith("/") else ""
+    return names_of(source)[-1].removesuffix("/") + end
 
 
 Selected = Mapping[str, Sequence[str]]

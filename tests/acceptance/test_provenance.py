@@ -313,6 +313,22 @@ def test_each_way_selects_what_came_by_it(keyed: KeyedService, agent: str) -> No
             assert asked["ids"] == expected, way
 
 
+def test_a_source_is_known_however_its_path_is_written(keyed: KeyedService, agent: str) -> None:
+    with keyed.client() as admin:
+        for name in ("notes/a.md", "notes/b.md", "b.md"):
+            body = {"source": f"./{name}", "text": f"# T\n\nText of {name}.\n", "agent": agent}
+            admin.post("/ingest", json=body).raise_for_status()
+        _push(admin, agent, "Its own name.", source_ref="./b.md")
+        for source, expected in [
+            ("notes/a.md", 1), ("./notes/a.md", 1), ("notes//a.md", 1), ("notes\\a.md", 1),
+            ("notes/", 2), ("./notes/", 2), ("./notes", 0), ("b.md", 1), ("./b.md", 2), ("./", 0),
+            ("/", 0), ("../notes/", 0),
+        ]:  # fmt: skip
+            asked = {"source": source, "agent": agent}
+            found = admin.post("/trust/quarantine", json=asked).json()
+            assert found["memories"] == expected, source
+
+
 def test_nobody_quarantines_everything_by_mistake(keyed: KeyedService) -> None:
     with keyed.client() as admin:
         for body in ({}, {"dry_run": False}, {"agent": "main", "dry_run": False}):
