@@ -103,12 +103,13 @@ class _Batch:
         return list(drafts.values())
 
     async def _fitting(self, drafts: dict[int, Draft]) -> dict[int, Draft]:
-        """Refuse what would take the place of none of the caller's, or make it hold at no time."""
-        scopes = own_scopes()
-        every = drafts.values()
+        """Refuse what would take the place of another's memory, or make one hold at no time."""
+        scopes, every = own_scopes(), drafts.values()
         asked = {d.id for d in every if scopes is not None or len(TIMES & d.said) == 1}
         there = await memories_by_id(self.pipeline.db, asked) if asked else {}
         for place, draft in drafts.items():
+            if draft.id not in there:
+                continue
             try:
                 Change(draft.agent, (draft,), scopes=scopes).compared(there)
             except (Forbidden, InvalidRequest) as error:
