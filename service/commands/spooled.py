@@ -10,6 +10,7 @@ from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import ClientError
 from service.commands.connections import Connection, waiting
 from service.commands.program import Program
+from service.commands.terminal import console, printable
 
 _LOCK: Final = "drain.lock"
 # As the plugin says it: whoever holds it longer was killed.
@@ -23,8 +24,12 @@ async def send_captures(program: Program, connection: Connection) -> None:
     try:
         async with AsyncGraphMemory(connection.url, key=connection.key) as memory:
             for path in waiting(program):
-                await memory.observe(**json.loads(path.read_text("utf-8")))
+                item = json.loads(path.read_text("utf-8"))
+                done = await memory.observe(**item)
                 path.unlink()
+                for warning in done["warnings"]:
+                    told = printable(f"Session {item['session']}: {warning}")
+                    console.print(told, markup=False, highlight=False, soft_wrap=True)
     except (ClientError, OSError, ValueError, TypeError):
         return
     finally:

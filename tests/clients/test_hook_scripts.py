@@ -233,6 +233,20 @@ def test_a_wrong_key_keeps_what_waits(hooks: Hooks, start: Start) -> None:
     assert "401" in failure
 
 
+def test_what_the_service_warns_of_stands_where_doctor_looks(hooks: Hooks, start: Start) -> None:
+    hooks.connect(start().url)
+    hooks.send("Stop", transcript_path=hooks.say(TOLD))
+    own = hooks.home / "graph-memory"
+    assert not (own / "last-failure").exists()
+    # A client that lost its places begins anew, with other lines: the service had those before.
+    (own / "sessions.json").unlink()
+    Path(hooks.say()).write_bytes(b"")
+    hooks.send("Stop", transcript_path=hooks.say("Please remember that gate 1 is red."))
+    assert hooks.waiting == []
+    warned = (own / "last-failure").read_text()
+    assert "session s1: Nothing of this delta was read" in warned
+
+
 def test_a_session_that_is_refused_silences_no_other(
     hooks: Hooks, tmp_path: Path, embedding_url: str
 ) -> None:

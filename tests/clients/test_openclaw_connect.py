@@ -216,11 +216,12 @@ def test_its_key_is_good_for_its_agents_alone_and_what_waits_is_sent_before_it_e
         spool = person.own / "spool"
         spool.mkdir(exist_ok=True)
         item = {
-            "session": "s9", "client": "openclaw", "agent": "work", "offset": 0,
+            "session": "s9", "client": "openclaw", "agent": "work", "offset": 5,
             "entries": [{"role": "user", "content": "Please remember that the quay is closed."}],
         }  # fmt: skip
         (spool / "000000000009.json").write_text(json.dumps(item))
-        person.machine.graph_memory("disconnect", "openclaw")
+        said = person.machine.graph_memory("disconnect", "openclaw").stderr
+        assert "Session s9: 5 entries before this delta were never sent" in said
         with keyed.client() as admin:
             assert "the quay is closed" in admin.get("/memories", params={"agent": "work"}).text
             keys = admin.get("/keys").json()["keys"]

@@ -32,7 +32,10 @@ class Full(Exception):
 
 
 class Spool:
-    """The captures of one client that wait; `complain` is told what the service refuses."""
+    """The captures of one client that wait.
+
+    `complain` is told what the service refuses, and what it warns of.
+    """
 
     def __init__(self, folder: Path, complain: Callable[[str], None]) -> None:
         self._folder = folder
@@ -97,7 +100,8 @@ class Spool:
             item = read_item(path)
             try:
                 if item is not None:
-                    deliver(service, item, until)
+                    for warning in deliver(service, item, until):
+                        self._complain(f"session {item.get('session')}: {warning}")
             except Refused as refused:
                 if not is_for_good(refused):
                     self._keep_refused(name, is_refused=True)
@@ -214,12 +218,14 @@ def name_of(item: dict[str, Any]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
-def deliver(service: Service, item: dict[str, Any], until: float) -> None:
-    """Send a capture; returns when the service has it. Raises what sending raises."""
+def deliver(service: Service, item: dict[str, Any], until: float) -> list[object]:
+    """Send a capture; returns what the service warns of, having it. Raises what sending raises."""
     answer = service.ask("/observe", item, until)
     if not isinstance(answer, dict) or "offset" not in answer:
         # Whoever answered is not the service: a proxy, a page to log in.
         raise Refused(502, str(answer))
+    warnings = answer.get("warnings")
+    return warnings if isinstance(warnings, list) else []
 
 
 def is_for_good(refused: Refused) -> bool:

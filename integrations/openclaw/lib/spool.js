@@ -76,7 +76,8 @@ export class Spool {
       const item = readJson(file);
       try {
         // Half a file, of a disk that was full, says nothing: it can only go.
-        if (item) await deliver(service, item, until);
+        const warnings = item ? await deliver(service, item, until) : [];
+        warnings.forEach((warning) => this.complain(`session ${item.session}: ${warning}`));
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         if (!isSwitchedOff(error)) this.complain(error);
@@ -140,10 +141,12 @@ export class Spool {
   }
 }
 
+/** Send a capture; returns what the service warns of, having it. */
 async function deliver(service, item, until) {
   const answer = await service.post("/observe", item, Math.min(until, after(DELIVERY_MILLISECONDS)));
   // Whoever answered so is not the service: a proxy, a page to log in.
   if (typeof answer?.offset !== "number") throw new Refused(502, "no answer of /observe");
+  return Array.isArray(answer.warnings) ? answer.warnings : [];
 }
 
 /** Two that write at once are answered 409, too. */

@@ -192,6 +192,15 @@ test("a refusal for good goes, others wait: a key that is wrong, a service that 
   end();
 });
 
+test("what the service warns of a capture stands in the log", async () => {
+  const told = "Nothing of this delta was read.";
+  const { claw, end } = await both({}, { "/observe": () => ({ offset: 2, warnings: [told] }) });
+  await claw.fire("agent_end", { messages: turn("one") });
+  assert.deepEqual(claw.spool(), []);
+  assert.deepEqual(claw.warnings, [`graph-memory: session s1: ${told}`]);
+  end();
+});
+
 test("a session that is refused waits in its order, and holds up no other", async () => {
   const { memory, claw, book, end } = await both();
   const at = { agentId: "work", sessionKey: "agent:work:main", sessionId: "s0" };
