@@ -16,10 +16,20 @@ _CALLED: Final = re.compile(
     r"|unresolved|denied|refused|segmentation fault|timed? ?out)\b|오류|에러|실패|错误|失败",
     re.IGNORECASE,
 )
-# Lines that only count, or repeat how it ended.
+# Behind what says where it was, of programs that say so: asked last, as these name no test.
+_PLACE: Final = r"(?:[A-Za-z]:)?[^\s:]{1,200}\.[A-Za-z]\w{0,9}:\d{1,9}"
+_PLACED: Final = re.compile(
+    rf"^(?:E\s{{2,20}}|Uncaught |Exception in thread \"[^\"]{{1,80}}\" |{_PLACE}: )"
+    r"(?!AssertionError\b)(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Exit): \S"
+    rf"|^{_PLACE}:\d{{1,9}}: (?![Ww]arning|[Nn]ote|[Ii]nfo|hint|remark)",
+)
+# pytest's mark of what was raised: without it the error is the one that a traceback tells.
+_MARK: Final = re.compile(r"^E\s{2,20}")
+# Lines that only count, repeat how it ended, or say where an error was and not which.
 _COUNTS: Final = re.compile(
     r"^\W{0,40}(?:\d{1,9} (?:failed|passed|errors?|warnings?)\b|command exited|exit code"
-    r"|npm err(?:!|or)|process exited|=+|found \d{1,9})",
+    r"|npm err(?:!|or)|process exited|=+|(?:found|collected) \d{1,9}|!{0,200} ?interrupted: \d"
+    r"|importerror while (?:importing|loading) |_{2,200} error |error \S{1,200}\.py$)",
     re.IGNORECASE,
 )
 _PATHS: Final = re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]{0,100}[/\\]){1,40}([\w.@~+-]{1,100})")
@@ -37,11 +47,12 @@ def error_of(output: str) -> str | None:
     raised = [line for line in lines if _RAISED.match(line)]
     if raised:
         return raised[-1]
-    return next((line for line in lines if _CALLED.search(line)), None)
+    called = next((line for line in lines if _CALLED.search(line)), None)
+    return called or next((line for line in lines if _PLACED.match(line)), None)
 
 
 def signature_of(error: str) -> str:
     """Return what an error is known by: its words without folders, numbers and hashes."""
-    text = _PATHS.sub(r"\1", _ESCAPES.sub("", error))
+    text = _PATHS.sub(r"\1", _MARK.sub("", _ESCAPES.sub("", error)))
     text = _NUMBERS.sub("0", _HEX.sub("#", text))
     return digest("error", _SPACES.sub(" ", text).strip().casefold())
