@@ -155,11 +155,13 @@ def test_what_is_quoted_comes_first_and_says_so(notes: httpx.Client) -> None:
 def test_a_long_question_without_quotes_quotes_nothing(notes: httpx.Client) -> None:
     pasted = " ".join(f"{turn} {BRIDGE} ferries euros" for turn in TURNS)
     hits = _search(notes, pasted * 3)["results"]
+    assert hits
     assert all("phrase" not in hit["signals"] for hit in hits)
 
 
 def test_weights_are_factors_and_nothing_is_found_with_none(notes: httpx.Client) -> None:
     found = _search(notes, "vendor workshop", weights={"vector": 1, "text": 0, "graph": 0})
+    assert found["results"]
     assert all("text" not in hit["signals"] for hit in found["results"])
     both = [
         _search(notes, "vendor workshop", weights={"vector": v, "text": 0, "graph": 0})["results"]
@@ -174,7 +176,9 @@ def test_weights_are_factors_and_nothing_is_found_with_none(notes: httpx.Client)
 def test_rank_fusion_knows_nothing_of_it(notes: httpx.Client) -> None:
     weights = {"vector": 1.0, "text": 1.0, "graph": 0.5}
     for query in ("enamel signs vendor workshop", "team lunch in June 2024", '"flat tyre"'):
-        for hit in _search(notes, query, fusion="rrf", limit=20)["results"]:
+        hits = _search(notes, query, fusion="rrf", limit=20)["results"]
+        assert hits
+        for hit in hits:
             assert hit["signals"].keys() <= weights.keys()
             votes = [weights[name] / (60 + s["rank"]) for name, s in hit["signals"].items()]
             assert hit["score"] == pytest.approx(math.fsum(votes))

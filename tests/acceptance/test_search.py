@@ -178,6 +178,7 @@ def test_a_weight_of_zero_silences_a_signal(shaped: httpx.Client) -> None:
 def test_the_same_question_has_the_same_answer(shaped: httpx.Client) -> None:
     asked = {"query": "batch size of the card", "agent": "shape", "limit": 10}
     first = _search(shaped, **asked)["results"]
+    assert first
     assert all(_search(shaped, **asked)["results"] == first for _ in range(3))
 
 
