@@ -24,6 +24,7 @@ from service.consolidate.planning import (
     PlannedGroup,
     settle,
 )
+from service.consolidate.reading import PUT_AWAY
 from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
@@ -268,9 +269,7 @@ async def _join(made: Sequence[SummarisedGroup], run: str, db: Database, change:
     """
     keys = [one.group.key for one in made]
     old = await stored.memories_by_id(db, keys)
-    if any(
-        one.archived_at or one.pinned or one.valid_from or one.valid_until for one in old.values()
-    ):
+    if any(getattr(one, name) for one in old.values() for name in PUT_AWAY):
         raise StaleRead
     sources = await sources_of(db, keys)
     drafts, joining, derived = [], [], []

@@ -32,6 +32,11 @@ _PAGE_IDS: Final = 500
 _FIRST_PARTS: Final = 2
 # The fault of a summary that has no other: it joins none, and takes more.
 IS_SUMMARY: Final = "is a summary itself"
+# The fields that put a memory away, with the fault that each is: it joins none and takes none.
+PUT_AWAY: Final = {
+    "archived_at": "was archived", "pinned": "was pinned",
+    "valid_from": "was given a time to expire", "valid_until": "was given a time to expire",
+}  # fmt: skip
 # In the place of a summary that was deleted or taken back, while later parts of its group stand.
 _GONE: Final = Capacity(0, 0, is_closed=True)
 # What a summary takes from a memory. Their order is part of the hash that stored plans hold.
@@ -123,7 +128,7 @@ async def _capacities_at(
             # One that was moved with its project keeps its id, and is another wall's. The groups of
             # that wall do not meet it here: to find it there, plans would have to look by wall and
             # ref, which no index knows, and number parts across walls.
-            is_closed = row["is_closed"] or _wall(row) != group.wall
+            is_closed = any(row[name] for name in PUT_AWAY) or _wall(row) != group.wall
             tokens = estimate_tokens_of_bytes(row["bytes"])
             found[group, part] = Capacity(row["sources"], tokens, is_closed)
     return found
@@ -206,16 +211,14 @@ def _state(row: Mapping[str, Any]) -> str:
 
 
 def _member(row: Mapping[str, Any]) -> Member:
-    faults = {
-        "was consolidated": row.get("consolidated_into"),
-        "was archived": row.get("archived_at"),
-        "was pinned": row.get("pinned"),
-        "is quarantined": row["trust_tier"] == "quarantined",
-        "was given a time to expire": row.get("valid_from") or row.get("valid_until"),
-        IS_SUMMARY: row["source_kind"] == CONSOLIDATION,
-        f"is of kind {row['kind']} now": row["kind"] not in KINDS,
-    }
-    fault = next((fault for fault, holds in faults.items() if holds), None)
+    faults = (
+        ("was consolidated", row.get("consolidated_into")),
+        *((told, row.get(name)) for name, told in PUT_AWAY.items()),
+        ("is quarantined", row["trust_tier"] == "quarantined"),
+        (IS_SUMMARY, row["source_kind"] == CONSOLIDATION),
+        (f"is of kind {row['kind']} now", row["kind"] not in KINDS),
+    )
+    fault = next((told for told, holds in faults if holds), None)
     return Member(row["id"], _state(row), fault, row.get("consolidated_into"))
 
 
