@@ -1,6 +1,6 @@
 """Whether what an intent waits for comes up in a text; pure."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -42,6 +42,19 @@ class Intent:
     def is_due(self, now: datetime) -> bool:
         """Return whether its date has come."""
         return self.due is not None and self.due <= now
+
+
+def never_said(intent: Intent) -> Iterator[str]:
+    """Yield why an intent is never said, and which of its phrases never come up."""
+    begins = max(intent.created_at, intent.due or intent.created_at)
+    if intent.expires_at is not None and intent.expires_at <= begins:
+        yield (
+            f"expires_at: it is never said, as it ends before {begins:%Y-%m-%d %H:%M} UTC, from "
+            "when on it may be. Delete it, and send it with a later end."
+        )
+    for place, phrase in enumerate(intent.when):
+        if not (query_words(phrase) or slug_of(phrase)):
+            yield f"when/{place}: it holds no word that could come up."
 
 
 def coming_up(

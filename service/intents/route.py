@@ -26,6 +26,7 @@ router = Room("continuity", prefix="/intents")
 # The id of the last intent of a page.
 PLACE: Final = CursorForm("i", (str,))
 _EXPIRES: Final = timedelta(days=90)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class IntentNotFound(NotFound):
@@ -57,7 +58,8 @@ class IntentRequest(Strict):
         3, description="How often it is said at most."
     )
     expires_at: EndMoment | None = Field(
-        None, description=f"When it ends. Unset: after {_EXPIRES.days} days."
+        None,
+        description=f"When it ends. Unset: after {_EXPIRES.days} days, with `due` from then on.",
     )
     agent: OwnAgent = own_agent()
     project: InBody = None
@@ -122,11 +124,16 @@ async def post_intent(
     wanted = Intent(
         id="", when=tuple(request.when), text=request.text, scope=scope, due=request.due,
         cooldown_hours=request.cooldown_hours, fires=request.fires, fired=0, fired_at=None,
-        expires_at=request.expires_at or now + _EXPIRES, created_at=now, origin="agent",
-        trust_tier="trusted",
+        expires_at=request.expires_at or _end(request.due or now, now), created_at=now,
+        origin="agent", trust_tier="trusted",
     )  # fmt: skip
     stored, warnings = await intend(db, pipeline.sanitiser, wanted, request.agent, caller())
     return IntentFields.of(stored, warnings)
+
+
+def _end(due: datetime, now: datetime) -> datetime:
+    """Return when an intent ends that names no end."""
+    return min(max(due, now), _LAST - _EXPIRES) + _EXPIRES
 
 
 @router.get(

@@ -12,7 +12,7 @@ from service.access.origins import tier_of
 from service.errors import NotAsThingsStand, ServiceError
 from service.index.engine import Engine
 from service.index.evidence import Question
-from service.intents.matching import Intent, coming_up
+from service.intents.matching import Intent, coming_up, never_said
 from service.records import QUARANTINED
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database, record
@@ -39,7 +39,7 @@ class TooManyIntents(NotAsThingsStand):
 async def intend(
     db: Database, sanitiser: Sanitiser, intent: Intent, agent: str, sender: Caller
 ) -> tuple[Intent, tuple[str, ...]]:
-    """Store an intent as its sender's; returns it as stored, and what screening tells.
+    """Store an intent as its sender's; returns it as stored, and what its sender should know.
 
     Beyond 1,000 of an agent those that are said no more are forgotten. Raises TextRefused, and
     TooManyIntents for more that may still be said.
@@ -64,7 +64,7 @@ async def intend(
     row |= {"client": sender.client, "key": sender.key}
     del row["id"]
     await db.run(PUT, id=record("intent", [agent, stored.id]), row=row)
-    return stored, screened.warnings
+    return stored, (*screened.warnings, *never_said(stored))
 
 
 async def _is_full(db: Database, agent: str) -> bool:

@@ -52,6 +52,24 @@ def _intend(client: httpx.Client, agent: str, text: str, **more: object) -> Json
     return told
 
 
+def test_one_that_is_due_after_the_usual_end_is_said_then(client: httpx.Client, agent: str) -> None:
+    for due in ("2126-01-01T00:00:00Z", "9999-12-31T00:00:00Z"):
+        told = _intend(client, agent, "Renew the licence.", due=due)
+        assert told["expires_at"] > told["due"], due
+        assert told["warnings"] == []
+
+
+def test_what_is_never_said_is_told(client: httpx.Client, agent: str) -> None:
+    for more in (
+        {"when": ["quay"], "expires_at": "2026-01-01"},
+        {"due": "2126-01-02", "expires_at": "2126-01-01"},
+    ):
+        [warning] = _intend(client, agent, "Never.", **more)["warnings"]
+        assert "it is never said, as it ends before" in warning
+    told = _intend(client, agent, "Half.", when=["quay", "???", "배포"])
+    assert told["warnings"] == ["when/1: it holds no word that could come up."]
+
+
 def test_intents_that_are_said_no_more_take_no_room(
     client: httpx.Client, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
