@@ -30,7 +30,7 @@ async def send_captures(program: Program, connection: Connection) -> None:
                 for warning in done["warnings"]:
                     told = printable(f"Session {item['session']}: {warning}")
                     console.print(told, markup=False, highlight=False, soft_wrap=True)
-    except (ClientError, OSError, ValueError, TypeError):
+    except (ClientError, OSError, LookupError, ValueError, TypeError):
         return
     finally:
         (program.own / _LOCK).unlink(missing_ok=True)

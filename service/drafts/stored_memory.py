@@ -62,14 +62,6 @@ def keep_time(draft: Draft, old: StoredMemory) -> Draft:
     return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
 
 
-def differs(draft: Draft, old: StoredMemory) -> bool:
-    """Say whether a draft is another version than the stored one: it counts as an update."""
-    return draft.content_hash != old.content_hash or any(
-        getattr(draft, name) != getattr(old, name)
-        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
-    )
-
-
 def says_more(draft: Draft, old: StoredMemory) -> bool:
     """Say whether what is sent again says something else than what is stored, or its text does."""
     if differs(draft, old) or (draft.is_dated and draft.occurred_at != old.occurred_at):
