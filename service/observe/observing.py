@@ -174,7 +174,8 @@ def _told(delta: Delta, offset: int, known: int) -> Iterator[str]:
     """Yield what the sender has to know of lines that nobody reads.
 
     What lies in a gap is not read later either: a client leaves out what was said while memory was
-    off. So whoever sent a wrong place learns it, and whoever sends what lies before that place.
+    off. So whoever sent a wrong place learns it, and whoever sends what lies before that place; not
+    who sends the last lines again, as one does whose answer was lost.
     """
     unit = "bytes" if delta.entries is None else "entries"
     if offset > known:
@@ -183,7 +184,7 @@ def _told(delta: Delta, offset: int, known: int) -> Iterator[str]:
             "they are passed over if they come later."
         )
     sent = (delta.text or "").encode("utf-8", "replace") if delta.entries is None else delta.entries
-    if sent and offset + len(sent) <= known:
+    if sent and offset + len(sent) < known:
         yield (
             f"Nothing of this delta was read: it ends at {offset + len(sent):,}, and the "
             f"transcript was read up to {known:,} {unit}. If its lines are new, send them "

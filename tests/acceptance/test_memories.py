@@ -1,5 +1,6 @@
 """/memories: store, batch, read, change, delete."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -81,6 +82,14 @@ def test_what_is_left_out_has_a_default(client: httpx.Client) -> None:
     assert memory["title"] == "tea is ready"
     log = _store(client, text="tea is cold", kind="daily_log", agent="bare")
     assert _read(client, log["id"], "bare")["type"] == "episodic"
+
+
+def test_of_those_who_send_the_same_at_once_one_has_created_it(client: httpx.Client) -> None:
+    note = {"text": "The crane is green.", "agent": "at-once"}
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: client.post("/memories", json=note), range(8)))
+    told = sorted(answer.json()["action"] for answer in answers)
+    assert told == ["created", *["duplicate"] * 7]
 
 
 def test_the_same_memory_again_is_a_duplicate(client: httpx.Client) -> None:

@@ -148,6 +148,10 @@ def test_lines_before_a_place_that_was_wrong_are_not_lost_unsaid(
     assert "Nothing of this delta was read" in lost["warnings"][0]
     again = _observe(client, agent, **delta(slice(1, 3)))
     assert (again["stored"], again["warnings"]) == (2, [])
+    # Whose answer was lost sends the same again.
+    place = lost["offset"]
+    resent = _observe(client, agent, **delta(slice(1, 3)), offset=place)
+    assert (resent["stored"], resent["offset"], resent["warnings"]) == (0, again["offset"], [])
     # Asked how far it was read, it has nothing to warn of.
     empty: Json = {"entries": []} if form == "entries" else {"text": ""}
     assert _observe(client, agent, **empty, offset=0)["warnings"] == []
