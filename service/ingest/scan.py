@@ -26,7 +26,7 @@ from service.ingest.seen import SeenFiles
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
-from service.writing.diff import set_sections
+from service.writing.diff import Leaving, set_sections
 from service.writing.pipeline import Pipeline, Synced, sync_documents
 from service.writing.removing import remove_documents
 from service.writing.screening import screen_document
@@ -235,7 +235,7 @@ class Scanner:
 async def _sync(
     pipeline: Pipeline,
     documents: Sequence[DocumentText],
-    leaving: Sequence[str],
+    leaving: Leaving,
     counts: ScanCounts,
 ) -> None:
     """Store a group; when it is refused, each document by itself, so that one is told."""

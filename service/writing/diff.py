@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
@@ -12,6 +13,12 @@ from service.metadata import DEFAULTS, KEPT
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
+
+# Where a section stands and what it says: its scope, headings and text.
+Said = tuple[str | None, tuple[str, ...], str]
+# Sections that go with their documents, on which something was set, by what they say.
+Leaving = Mapping[Said, StoredMemory]
+NO_SECTIONS: Final[Leaving] = {}
 
 
 @dataclass(slots=True)
@@ -60,13 +67,13 @@ async def diff_document(
     document: DocumentText,
     cutting: Cutting,
     places: Mapping[str, str],
-    leaving: Sequence[str] = (),
+    leaving: Leaving = NO_SECTIONS,
 ) -> DocumentDiff:
     """Cut a document and compare its sections with those the store holds.
 
     What was set on those of `leaving`, which are about to go with the documents that they were read
-    from, comes along to what says the same. In threads: a megabyte takes seconds of CPU, and the
-    event loop answers everybody.
+    from, comes along to what says the same: read once, as a scan may find thousands renamed. In
+    threads: a megabyte takes seconds of CPU, and the event loop answers everybody.
     """
     parsed = await asyncio.to_thread(
         parse_markdown,
@@ -81,13 +88,14 @@ async def diff_document(
     return diff
 
 
-async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> list[str]:
-    """Return the ids of documents' sections that have a kept field which somebody set."""
+async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> Leaving:
+    """Return those of documents' sections that have a kept field which somebody set."""
     read = [await stored.memories_of_document(db, agent, uri) for uri in uris]
-    return [key for memories in read for key, memory in memories.items() if _is_set(memory)]
+    keys = [key for memories in read for key, memory in memories.items() if _is_set(memory)]
+    return {_said_by(one): one for one in await _quarantined_last(db, keys)} if keys else {}
 
 
-async def _carry_over(db: Database, diff: DocumentDiff, leaving: Sequence[str]) -> None:
+async def _carry_over(db: Database, diff: DocumentDiff, leaving: Leaving) -> None:
     """Keep what was set on sections whose headings above became others: they say the same.
 
     And on those of a document that is called otherwise now, under the very same headings.
@@ -95,25 +103,31 @@ async def _carry_over(db: Database, diff: DocumentDiff, leaving: Sequence[str]) 
     going = [memory.id for memory in diff.gone if _is_set(memory)]
     if not (going or leaving) or all(draft.id in diff.old for draft in diff.drafts):
         return
-    found = (await stored.memories_by_id(db, [*going, *leaving])).values()
-    # Of two that said the same one may be quarantined: so is what says that now.
-    known = sorted(found, key=lambda one: (one.trust_tier == QUARANTINED, one.id))
-    own = {(one.heading_path[-1:], one.content): one for one in known if one.id in going}
-    others = {_said_by(one): one for one in known if one.id in leaving}
+    known = await _quarantined_last(db, going) if going else []
+    was_set = {(one.heading_path[-1:], one.content): one for one in known}
     carried = {
         draft.id: _kept(draft, before, diff.document.sender)
         for draft in diff.drafts
         if draft.id not in diff.old
         and (
-            before := own.get((draft.heading_path[-1:], draft.content))
-            or others.get(_said_by(draft))
+            before := was_set.get((draft.heading_path[-1:], draft.content))
+            or leaving.get(_said_by(draft))
         )
     }
     diff.writes = [carried.get(draft.id, draft) for draft in diff.writes]
     diff.drafts = [carried.get(draft.id, draft) for draft in diff.drafts]
 
 
-def _said_by(one: Draft | StoredMemory) -> tuple[str | None, tuple[str, ...], str]:
+async def _quarantined_last(db: Database, keys: Sequence[str]) -> list[StoredMemory]:
+    """Return memories in an order in which the last counts of those that say the same.
+
+    One may be quarantined: so is what says that now.
+    """
+    found = (await stored.memories_by_id(db, keys)).values()
+    return sorted(found, key=lambda one: (one.trust_tier == QUARANTINED, one.id))
+
+
+def _said_by(one: Draft | StoredMemory) -> Said:
     return one.scope, one.heading_path, one.content
 
 

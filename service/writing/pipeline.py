@@ -27,7 +27,7 @@ from service.links.vocabulary import learn_rows, read_dictionary
 from service.records import Vector
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
-from service.writing.diff import DocumentDiff, diff_document
+from service.writing.diff import NO_SECTIONS, DocumentDiff, Leaving, diff_document
 from service.writing.embed_now import Embedded, embed_now, fitting
 from service.writing.quotas import Quotas
 from service.writing.screening import screen_document
@@ -109,7 +109,7 @@ async def sync_documents(
     pipeline: Pipeline,
     documents: Sequence[DocumentText],
     *,
-    leaving: Sequence[str] = (),
+    leaving: Leaving = NO_SECTIONS,
     is_scan: bool = False,
 ) -> list[Synced]:
     """Make the store hold exactly these documents' sections; one transaction for all of them.
@@ -148,7 +148,7 @@ async def sync_documents(
 
 
 async def _diffs(
-    pipeline: Pipeline, documents: Sequence[DocumentText], leaving: Sequence[str]
+    pipeline: Pipeline, documents: Sequence[DocumentText], leaving: Leaving
 ) -> list[DocumentDiff]:
     diffs = [
         await diff_document(pipeline.db, document, pipeline.cutting, pipeline.places, leaving)

@@ -1,17 +1,19 @@
 """What a scan makes of folders that are emptied, moved or closed: what is gone, what seems so."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from service.drafts.stored_memory import StoredMemory
 from service.ingest.scan import ScanCounts, Scanner, scan_request
 from service.links import stored
 from service.memories.changing import change_memory
 from service.memories.storing import find
 from service.records import Memory
 from service.settings import Settings
+from service.store.database import Database
 from tests.stores.forbidden import forbid
 from tests.stores.open_store import OpenStore, open_store
 
@@ -239,3 +241,29 @@ async def test_what_was_set_does_not_come_along_into_another_scope(notes: Notes)
     await notes.scan("notes")
     told = {uri: (one.scope, one.pinned) for (uri, _), one in (await notes.sections()).items()}
     assert told == {"b.md": (None, False), "new.md": ("work", False)}
+
+
+async def test_what_goes_is_read_once_however_many_files_are_renamed(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [notes.write(f"notes/{n}.md", f"Crane {n}.") for n in range(6)]
+    await notes.scan("notes")
+    for memory in (await notes.sections()).values():
+        await change_memory(notes.opened.pipeline, memory, {"pinned": True})
+    asked: list[list[str]] = []
+    read = stored.memories_by_id
+
+    async def counted(db: Database, keys: Collection[str]) -> dict[str, StoredMemory]:
+        asked.append(list(keys))
+        return await read(db, keys)
+
+    monkeypatch.setattr(stored, "memories_by_id", counted)
+    ids = set(await notes.opened.ids())
+    for path in paths:
+        path.rename(path.with_name(f"new-{path.name}"))
+    (notes.place / "notes" / "stays.md").write_text("Here.\n", encoding="utf-8")
+    await notes.scan("notes")
+    of_old = [keys for keys in asked if ids & set(keys)]
+    # What is set, once; then what is removed, compared in its turn.
+    assert len(of_old) <= 2
+    assert all(one.pinned for (_, text), one in (await notes.sections()).items() if "Cr" in text)
