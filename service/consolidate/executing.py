@@ -19,11 +19,7 @@ from typing import Any, TypeVar
 from service.concepts.merging import merge_concepts
 from service.consolidate.derived_from import Joining, derived_from, state_of
 from service.consolidate.grouping import batches
-from service.consolidate.planning import (
-    ConsolidationPlan,
-    PlannedGroup,
-    settle,
-)
+from service.consolidate.planning import ConsolidationPlan, PlannedGroup, make_plan, settle
 from service.consolidate.reading import PUT_AWAY
 from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
@@ -78,7 +74,7 @@ class Counts:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was done, or would be; `shown` are the groups of the page that was asked for.
+    """What was done, or would be; `shown` are the groups of the page, `silent` those so counted.
 
     `stage` is what is being done: `concepts` or `groups`. `done` groups of the plan were gone
     through, whatever became of them; those in `written` by a process that was interrupted, which
@@ -88,6 +84,7 @@ class Outcome:
     run: str | None = None
     counts: Counts = field(default_factory=Counts)
     shown: list[SummarisedGroup] = field(default_factory=list)
+    silent: dict[str, PlannedGroup] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     stage: str = "concepts"
     done: int = 0
@@ -98,6 +95,7 @@ class Outcome:
         """Count one group that is done, or would be."""
         if done.summary is None:
             self.counts.silent += 1
+            self.silent[done.group.key] = done.group
             return
         joining = [one.content for one in done.originals if one.id in done.group.joining]
         self.count(done.group, joining, done.summary.draft.content, is_new=done.is_new)
@@ -189,10 +187,21 @@ async def carry_out(
             f"{counts.waiting} groups wait for the embedding server, and their memories stay as "
             f"they are: {error.detail}"
         )
-    # After a run that changed something the next one plans anew: what came meanwhile, and what the
-    # changes make possible, no plan has looked at.
-    if not (counts.waiting or counts.groups or counts.concepts):
-        await settle(pipeline.db, plan)
+    if not counts.waiting:
+        await _settle(pipeline, plan, outcome)
+
+
+async def _settle(pipeline: Pipeline, plan: ConsolidationPlan, outcome: Outcome) -> None:
+    """Note that nothing is left to do, where it is so: the next run need not look.
+
+    After a run that changed something a new plan looks: what came meanwhile, and what the changes
+    make possible, no plan has seen.
+    """
+    if outcome.counts.groups or outcome.counts.concepts:
+        plan = await make_plan(pipeline.db, plan.target, pipeline.section_tokens)
+        if plan.concepts or any(outcome.silent.get(group.key) != group for group in plan.groups):
+            return
+    await settle(pipeline.db, plan)
 
 
 async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[T]:

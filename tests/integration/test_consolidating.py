@@ -308,7 +308,7 @@ async def test_near_duplicates_are_found_once_they_have_vectors(tmp_path: Path) 
         assert (await _run(world)).counts.memories == 5
 
 
-async def test_what_a_run_left_is_looked_at_once_more_and_then_no_more(
+async def test_a_run_looks_once_more_at_what_it_left_and_the_next_ones_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked, plan_groups = 0, planning._plan_groups
@@ -325,6 +325,7 @@ async def test_what_a_run_left_is_looked_at_once_more_and_then_no_more(
         await _push(world, ["---", "***"], START + timedelta(days=9))
         first = await _run(world)
         assert (first.counts.groups, first.counts.silent) == (1, 1)
+        assert looked == 2
         assert [(await _run(world)).counts.groups for _ in range(3)] == [0, 0, 0]
         assert looked == 2
 
