@@ -37,20 +37,19 @@ class Selection:
     key: str | None = None
     since: datetime | None = None
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the parts as queries take them: `$session` is the database's own.
+    @property
+    def name(self) -> str | None:
+        """What /ingest would call the source."""
+        if self.source is None:
+            return None
+        end = "/" if self.source.endswith("/") else ""
+        return names_of(self.source)[-1].removesuffix("/") + end
 
-        `name` is what /ingest would call the source.
-        """
+    def parameters(self) -> dict[str, Any]:
+        """Return the parts as queries take them: `$session` is the database's own."""
         parts = asdict(self) | {"agents": self.agents and list(self.agents)}
-        parts["name"] = None if self.source is None else _name(self.source)
         parts["in_session"] = parts.pop("session")
         return parts
-
-
-def _name(source: str) -> str:
-    end = "/" if source.endswith("/") else ""
-    return names_of(source)[-1].removesuffix("/") + end
 
 
 Selected = Mapping[str, Sequence[str]]
@@ -58,7 +57,8 @@ Selected = Mapping[str, Sequence[str]]
 
 async def select(db: Database, selection: Selection, *, is_quarantined: bool) -> Selected:
     """Return the ids of memories by agent that are quarantined, or that are not."""
-    rows = await db.run(SELECT, **selection.parameters(), is_quarantined=is_quarantined)
+    params = selection.parameters() | {"name": selection.name}
+    rows = await db.run(SELECT, **params, is_quarantined=is_quarantined)
     by_agent = groupby(rows, lambda row: str(row["agent"]))
     return {agent: [row["id"] for row in some] for agent, some in by_agent}
 

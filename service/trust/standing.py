@@ -27,7 +27,6 @@ async def select_standing(db: Database, selection: Selection, *, is_quarantined:
     Neither has a source: of a selection by one there is nothing.
     """
     params = selection.parameters()
-    params.pop("name")
     if params.pop("source") is not None:
         return Standing([], [])
     return Standing(**await db.run(STANDING, **params, is_quarantined=is_quarantined))
