@@ -6,6 +6,11 @@ from typing import Final
 _SEPARATOR: Final = "\x1f"
 
 
+def id_beside(key: str) -> str:
+    """Return the id of words that are said again, where those of this id became others."""
+    return digest("beside", key)
+
+
 def digest(*parts: str) -> str:
     """Return a 128-bit hash of the parts as 32 hex digits; no others have the same.
 

@@ -13,7 +13,7 @@ from typing import Final
 from service.access.caller import own_scopes
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
-from service.drafts.ids import digest
+from service.drafts.ids import id_beside
 from service.drafts.kinds import type_of
 from service.drafts.stored_memory import StoredMemory, says_more
 from service.links import stored
@@ -21,9 +21,11 @@ from service.links.change import Change
 from service.names.dictionary import pieces
 from service.names.proper_nouns import proper_names
 from service.records import QUARANTINED
+from service.store.database import Database
 from service.text.words import index_words
 from service.writing.embed_now import Embedded, embed_now
 from service.writing.pipeline import Pipeline, Synced, commit_embedded
+from service.writing.tombstones import passed_by, passing
 
 # A transaction of 128 memories begins after 0.05 s.
 _LONGEST_REST_SECONDS: Final = 0.2
@@ -110,12 +112,15 @@ async def _prepare_next(pipeline: Pipeline, draft: Drafting, before: set[str]) -
     return drafts, await _prepare(pipeline, drafts) if is_apart else None
 
 
-async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
-    drafts, old = await _compared(pipeline, drafts)
+async def _prepare(pipeline: Pipeline, given: Sequence[Draft]) -> Prepared:
+    drafts, old = await placed(pipeline.db, given)
     last = {draft.id: draft for draft in drafts}
     writes = [d for d in last.values() if d.id not in old or says_more(d, old[d.id])]
     replaced = {d.id: old[d.id] for d in writes if d.id in old}
     change = Change(drafts[0].agent, tuple(writes), replaced=replaced, scopes=own_scopes())
+    passed = {key for one, new in zip(given, drafts, strict=True) for key in _way(one.id, new.id)}
+    if passed and len(replaced) < len(writes):
+        change = await passing(pipeline.db, change, passed)
     if len(writes) <= 1:
         return Prepared(drafts, old, change, await embed_now(pipeline.vectors, change))
     embedded, _ = await asyncio.gather(
@@ -124,32 +129,51 @@ async def _prepare(pipeline: Pipeline, drafts: Sequence[Draft]) -> Prepared:
     return Prepared(drafts, old, change, embedded)
 
 
-async def _compared(
-    pipeline: Pipeline, drafts: Sequence[Draft]
+async def placed(
+    db: Database, given: Sequence[Draft]
 ) -> tuple[Sequence[Draft], dict[str, StoredMemory]]:
-    """Return the drafts, so that they undo no change, and what is stored of them."""
+    """Return drafts of one agent, so that they undo no change, and what is stored of them.
+
+    What has no name but its words was said as it is said again. Where the words became others it
+    is a memory of its own beside them: quarantined where those are, as what is sent again stays so.
+    """
+    drafts = given
     old: dict[str, StoredMemory] = {}
     asked: set[str] = set()
     while asks := _keys(drafts) - asked:
-        old |= await stored.memories_by_id(pipeline.db, asks)
+        old |= await stored.memories_by_id(db, asks)
+        absent = {d.id for d in drafts if d.is_by_words and d.id in asks - old.keys()}
+        passed = await passed_by(db, given[0].agent, absent)
         asked |= asks
-        drafts = [_beside_change(draft, old.get(draft.id)) for draft in drafts]
-    return drafts, old
+        drafts = [_step(draft, old.get(draft.id), passed) for draft in drafts]
+    pairs = zip(drafts, given, strict=True)
+    return [_as_known(d, old[d.id], one) if d.id in old else d for d, one in pairs], old
 
 
-def _beside_change(draft: Draft, old: StoredMemory | None) -> Draft:
-    """Undo no change of what has no name but its words: it was said as it is said again.
-
-    Where the words became others it is a memory of its own beside them; not where those are
-    quarantined, as what is sent again stays so.
-    """
-    if old is None or not draft.is_by_words or old.trust_tier == QUARANTINED:
+def _step(draft: Draft, old: StoredMemory | None, passed: frozenset[str]) -> Draft:
+    """Return a draft with the next id that its words may be known by, or as it is."""
+    became_others = draft.id in passed if old is None else old.content != draft.content
+    if not (draft.is_by_words and became_others):
         return draft
-    if draft.content != old.content:
-        return replace(draft, id=digest("beside", draft.id))
+    is_put_away = old is not None and old.trust_tier == QUARANTINED
+    tier = QUARANTINED if is_put_away else draft.trust_tier
+    return replace(draft, id=id_beside(draft.id), trust_tier=tier)
+
+
+def _as_known(draft: Draft, old: StoredMemory, given: Draft) -> Draft:
+    if not draft.is_by_words:
+        return draft
     is_usual = draft.type == type_of(draft.kind, "")
     kept = {name: getattr(old, name) for name in _OF_ITS_ID}
-    return replace(draft, type=old.type if is_usual else draft.type, **kept)
+    kept |= {"trust_tier": given.trust_tier, "type": old.type if is_usual else draft.type}
+    return replace(draft, **kept)
+
+
+def _way(first: str, last: str) -> Iterable[str]:
+    """Yield the ids that a draft passed by on its way to its own."""
+    while first != last:
+        yield first
+        first = id_beside(first)
 
 
 def _read_ahead(drafts: Iterable[Draft]) -> None:

@@ -1,11 +1,12 @@
 """What was deleted for good stays deleted: no document brings it back, and none keeps its text.
 
-docs/decisions/0019-deleted-stays-deleted.md tells why it is so and where it ends.
+docs/decisions/0019-deleted-stays-deleted.md tells why it is so and where it ends. Beside these
+hashes stand those of pushed memories whose words became others: see passed_by.
 """
 
 import secrets
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ DOCUMENT_ROWS: Final = load_query(__package__, "document_rows")
 # Why memories are removed, as the audit says it, when they are not to come back.
 DELETED: Final = "deleted"
 _KEY_BYTES: Final = 32
+_PASSED: Final = "passed"
 
 
 async def store_key(db: Database) -> bytes | None:
@@ -41,6 +43,25 @@ async def ensure_key(db: Database) -> None:
     if await store_key(db) is None:
         key = secrets.token_hex(_KEY_BYTES)
         await db.run(CREATE_KEY, id=record("meta", "tombstones"), key=key)
+
+
+async def passed_by(db: Database, agent: str, keys: Collection[str]) -> frozenset[str]:
+    """Return those of ids beside which their words were said again, as they had become others.
+
+    That holds when what had that id is deleted: who says them once more means what stands there.
+    """
+    key = await store_key(db) if keys else None
+    if key is None:
+        return frozenset()
+    marks = {seal(key, _PASSED, one): one for one in keys}
+    return frozenset(marks[one] for one in await _standing(db, agent, marks))
+
+
+async def passing(db: Database, change: Change, keys: Iterable[str]) -> Change:
+    """Return a change that writes words beside these ids, which says so: see passed_by."""
+    await ensure_key(db)
+    key = await store_key(db) or b""
+    return replace(change, tombstones=tuple(seal(key, _PASSED, one) for one in sorted(keys)))
 
 
 def stored_hashes(key: bytes | None, text_hash: str) -> frozenset[str]:
@@ -169,9 +190,13 @@ async def _deleted(
     db: Database, agent: str, hashes: Mapping[str, tuple[str, str]]
 ) -> frozenset[str]:
     """Return the keys of those sections that were deleted for good."""
-    ids = [record("tombstone", [agent, one]) for pair in hashes.values() for one in pair]
-    standing = set(await db.run(TOMBSTONES, ids=ids)) if ids else set()
+    standing = await _standing(db, agent, [one for pair in hashes.values() for one in pair])
     return frozenset(key for key, pair in hashes.items() if standing & set(pair))
+
+
+async def _standing(db: Database, agent: str, hashes: Iterable[str]) -> set[str]:
+    ids = [record("tombstone", [agent, one]) for one in hashes]
+    return set(await db.run(TOMBSTONES, ids=ids)) if ids else set()
 
 
 def _records(keys: Iterable[str]) -> list[Any]:
