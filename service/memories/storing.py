@@ -25,7 +25,7 @@ from service.store.fetching import fetch
 from service.text.titles import fit_title
 from service.threads import read_texts
 from service.writing.pipeline import Pipeline, Synced
-from service.writing.pushes import store_groups
+from service.writing.pushes import placed, store_groups
 from service.writing.removing import remove_memories
 
 # Who writes meanwhile waits for one of these, 0.1 s; twice as many save 3 % of CPU (decision 0009).
@@ -104,10 +104,14 @@ class _Batch:
 
     async def _fitting(self, drafts: dict[int, Draft]) -> dict[int, Draft]:
         """Refuse what would take the place of another's memory, or make one hold at no time."""
-        scopes, every = own_scopes(), drafts.values()
-        asked = {d.id for d in every if scopes is not None or len(TIMES & d.said) == 1}
-        there = await memories_by_id(self.pipeline.db, asked) if asked else {}
-        for place, draft in drafts.items():
+        scopes = own_scopes()
+        asked = {
+            place: draft
+            for place, draft in drafts.items()
+            if scopes is not None or len(TIMES & draft.said) == 1
+        }
+        known, there = await placed(self.pipeline.db, list(asked.values()))
+        for place, draft in zip(asked, known, strict=True):
             if draft.id not in there:
                 continue
             try:

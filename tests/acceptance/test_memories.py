@@ -381,6 +381,22 @@ def test_a_push_again_that_ends_before_it_begins_is_refused(client: httpx.Client
     assert client.post("/memories", json=again | begins | {"valid_until": None}).is_success
 
 
+def test_a_push_again_is_no_end_of_what_became_other_words(client: httpx.Client) -> None:
+    who = {"agent": "other-words"}
+    body = {"text": "The crane is hired.", **who}
+    key = _store(client, **body)["id"]
+    change = {"text": "The crane is ours.", "valid_from": "2026-03-02"}
+    assert client.patch(f"/memories/{key}", params=who, json=change).is_success
+    ended = body | {"valid_until": "2026-03-01"}
+    one = _store(client, **ended)
+    assert (one["action"], one["id"] != key) == ("created", True)
+    batch = client.post("/memories/batch", json={"memories": [ended]}).json()
+    assert (batch["ids"], batch["errors"], batch["duplicates"]) == ([one["id"]], [], 1)
+    assert _read(client, key, "other-words")["valid_until"] is None
+    never = client.post("/memories", json=body | {"valid_from": "2026-03-02"})
+    assert never.status_code == 422
+
+
 def test_a_deleted_memory_is_gone_everywhere(client: httpx.Client) -> None:
     who = {"agent": "gone"}
     kept = _store(client, text="the red lantern", concepts=["lantern"], **who)["id"]
