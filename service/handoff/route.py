@@ -1,8 +1,8 @@
 """The door of /handoff: what a session leaves to the next one, and what was left before."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final
 
 from fastapi import Query
 from pydantic import Field
@@ -11,21 +11,26 @@ from service.access.caller import caller
 from service.errors import QuotaFull
 from service.field_types import WHOLE, MemoryText
 from service.index.engine import Engine
-from service.memories.screening import Pushed
+from service.memories.screening import Pushed, screen_each
 from service.memories.storing import store_one
 from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.project_fields import InQuery
-from service.projects.switched_off import SwitchedOff
-from service.records import Filters
+from service.projects.switched_off import SwitchedOff, refuse_switched_off
+from service.records import TRUST_TIERS, Filters, Memory
 from service.search.searcher import Searcher
+from service.threads import read_texts
 from service.web.declared import links, problems
 from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline, part
 from service.web.room import Room
+from service.writing.pipeline import Pipeline
 
 router = Room("continuity", prefix="/handoff")
 
 TheSearcher = Annotated[Searcher, part(Searcher)]
+
+# So long a client tries that had no answer; who says the same later says it of then.
+_TRIES: Final = timedelta(hours=1)
 
 
 class HandoffRequest(PlaceFields):
@@ -89,15 +94,43 @@ class LastHandoff:
 async def post_handoff(
     db: TheDatabase, pipeline: ThePipeline, request: HandoffRequest
 ) -> HandoffStored:
-    """Leave a handoff to the next session of the project; those before it stay as its history."""
+    """Leave a handoff to the next session of the project; those before it stay as its history.
+
+    The last one sent again within an hour, by the same client and of the same session, is that one.
+    """
     scope = await request.registered(db)
     # With its moment it is never a duplicate of an older one.
     pushed = Pushed.by(
         caller(), text=request.text, agent=request.agent, kind="handoff", scope=scope,
         session=request.session, occurred_at=datetime.now(UTC),
     )  # fmt: skip
-    key, synced = await store_one(pipeline, pushed)
-    return HandoffStored(key, scope, len(request.text.strip()), [*synced.told[0], *synced.warnings])
+    length = len(request.text.strip())
+    async with pipeline.sending.of(request.agent):
+        if (known := await _known(pipeline, pushed)) is not None:
+            return HandoffStored(known.id, scope, length, list(known.screened))
+        key, synced = await store_one(pipeline, pushed)
+    return HandoffStored(key, scope, length, [*synced.told[0], *synced.warnings])
+
+
+async def _known(pipeline: Pipeline, pushed: Pushed) -> Memory | None:
+    """Return the last handoff where its client sends it again: it had no answer."""
+    await refuse_switched_off(pipeline.db, pushed.agent, pushed.scope, pushed.session)
+    [sent] = await read_texts(len(pushed.text), screen_each, pipeline.sanitiser, [pushed])
+    asked = Filters(
+        (pushed.agent,), pushed.scope, kinds=("handoff",), project=pushed.scope or "",
+        trust=TRUST_TIERS,
+    )  # fmt: skip
+    keys = await pipeline.engine.latest(asked, 1)
+    for last in (await pipeline.engine.fetch(keys, asked)).values():
+        is_new = last.created_at > datetime.now(UTC) - _TRIES
+        if isinstance(sent, Pushed) and is_new and _says(last) == _says(sent):
+            return last
+    return None
+
+
+def _says(one: Memory | Pushed) -> tuple[Any, ...]:
+    text = one.text.strip() if isinstance(one, Pushed) else one.content
+    return text, one.session, one.scope, one.tags, one.origin, one.client, one.key
 
 
 @router.get("", operation_id="read_handoff", responses=problems(SwitchedOff))

@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from service.names.slugs import slug_of
 from service.text.terms import TERMS
 from service.text.words import index_words, query_words
+
+USUAL: Final = timedelta(days=90)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,16 @@ class Intent:
     def is_due(self, now: datetime) -> bool:
         """Return whether its date has come."""
         return self.due is not None and self.due <= now
+
+    def is_open(self, now: datetime) -> bool:
+        """Return whether it may be said again, at once or later."""
+        return self.fired < self.fires and (self.expires_at is None or self.expires_at > now)
+
+    @property
+    def usual_end(self) -> datetime:
+        """When it ends if its sender names no end."""
+        begins = max(self.due or self.created_at, self.created_at)
+        return min(begins, _LAST - USUAL) + USUAL
 
 
 def never_said(intent: Intent) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The door of /intents: "when this comes up, say that"."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Final, Self
 
 from fastapi import Query, Response
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from service.access.caller import caller
 from service.errors import NotFound
 from service.field_types import NUMBER, WHOLE, EndMoment, Moment, OwnAgent, Said
-from service.intents.matching import Intent
+from service.intents.matching import USUAL, Intent
 from service.intents.standing import TooManyIntents, forget, intend, list_intents
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
@@ -25,8 +25,6 @@ router = Room("continuity", prefix="/intents")
 
 # The id of the last intent of a page.
 PLACE: Final = CursorForm("i", (str,))
-_EXPIRES: Final = timedelta(days=90)
-_LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class IntentNotFound(NotFound):
@@ -59,7 +57,7 @@ class IntentRequest(Strict):
     )
     expires_at: EndMoment | None = Field(
         None,
-        description=f"When it ends. Unset: after {_EXPIRES.days} days, with `due` from then on.",
+        description=f"When it ends. Unset: after {USUAL.days} days, with `due` from then on.",
     )
     agent: OwnAgent = own_agent()
     project: InBody = None
@@ -116,7 +114,8 @@ async def post_intent(
     """Have something said when it comes up: in searches of a session, and when it begins.
 
     Searches and recalls tell it in `intents` where `new_only` names the session that asks; the
-    session context tells what is due. Words of an untrusted origin are never said.
+    session context tells what is due. Words of an untrusted origin are never said. Sent again while
+    it may still be said, it is the one that was stored.
     """
     identity, now = identity_of(request.project), datetime.now(UTC)
     scope = await register(db, request.agent, identity) if identity else None
@@ -124,16 +123,11 @@ async def post_intent(
     wanted = Intent(
         id="", when=tuple(request.when), text=request.text, scope=scope, due=request.due,
         cooldown_hours=request.cooldown_hours, fires=request.fires, fired=0, fired_at=None,
-        expires_at=request.expires_at or _end(request.due or now, now), created_at=now,
-        origin="agent", trust_tier="trusted",
+        expires_at=request.expires_at, created_at=now, origin="agent", trust_tier="trusted",
     )  # fmt: skip
-    stored, warnings = await intend(db, pipeline.sanitiser, wanted, request.agent, caller())
+    async with pipeline.sending.of(request.agent):
+        stored, warnings = await intend(db, pipeline.sanitiser, wanted, request.agent, caller())
     return IntentFields.of(stored, warnings)
-
-
-def _end(due: datetime, now: datetime) -> datetime:
-    """Return when an intent ends that names no end."""
-    return min(max(due, now), _LAST - _EXPIRES) + _EXPIRES
 
 
 @router.get(

@@ -30,6 +30,10 @@ FORGET_DONE: Final = load_query(__package__, "forget_done")
 
 # All that are open are looked at for each question of a session that asks.
 MOST: Final = 1000
+# What is sent again says the same of; a quarantine stays.
+_SAID: Final = (
+    "when", "text", "scope", "due", "cooldown_hours", "fires", "origin", "client", "key",
+)  # fmt: skip
 
 
 class TooManyIntents(NotAsThingsStand):
@@ -41,14 +45,10 @@ async def intend(
 ) -> tuple[Intent, tuple[str, ...]]:
     """Store an intent as its sender's; returns it as stored, and what its sender should know.
 
-    Beyond 1,000 of an agent those that are said no more are forgotten. Raises TextRefused, and
-    TooManyIntents for more that may still be said.
+    One that its sender has already, and that may still be said, is that one: who had no answer
+    sends it again. Beyond 1,000 of an agent those that are said no more are forgotten. Raises
+    TextRefused, and TooManyIntents for more that may still be said.
     """
-    if await _is_full(db, agent):
-        await db.run(FORGET_DONE, agent=agent, now=intent.created_at)
-    if await _is_full(db, agent):
-        msg = f"Agent {agent!r} has {MOST:,} standing intents: delete some with DELETE /intents."
-        raise TooManyIntents(msg)
     texts = {"text": intent.text} | {f"when/{n}": one for n, one in enumerate(intent.when)}
     characters = sum(map(len, texts.values()))
     screened = await read_texts(characters, sanitiser.screen, texts, sender.origin)
@@ -58,13 +58,39 @@ async def intend(
             **asdict(intent), "id": secrets.token_hex(8), "text": screened.texts["text"],
             "when": tuple(screened.texts[f"when/{n}"] for n in range(len(intent.when))),
             "origin": sender.origin, "trust_tier": tier,
+            "expires_at": intent.expires_at or intent.usual_end,
         }
     )  # fmt: skip
     row = {**asdict(stored), "when": list(stored.when), "agent": agent}
     row |= {"client": sender.client, "key": sender.key}
+    known = await _known(db, agent, row, names_end=intent.expires_at is not None)
+    if known is not None:
+        return known, (*screened.warnings, *never_said(known))
+    await _make_room(db, agent, intent.created_at)
     del row["id"]
     await db.run(PUT, id=record("intent", [agent, stored.id]), row=row)
     return stored, (*screened.warnings, *never_said(stored))
+
+
+async def _known(
+    db: Database, agent: str, row: dict[str, Any], *, names_end: bool
+) -> Intent | None:
+    """Return the intent that a row says again, if its sender has it and it may be said yet."""
+    for one in await db.run(LIST, agent=agent, after="", limit=MOST):
+        old = Intent.from_row(one)
+        ends = row["expires_at"] if names_end else old.usual_end
+        is_same = all(one.get(name) == row[name] for name in _SAID)
+        if is_same and old.expires_at == ends and old.is_open(row["created_at"]):
+            return old
+    return None
+
+
+async def _make_room(db: Database, agent: str, now: datetime) -> None:
+    if await _is_full(db, agent):
+        await db.run(FORGET_DONE, agent=agent, now=now)
+    if await _is_full(db, agent):
+        msg = f"Agent {agent!r} has {MOST:,} standing intents: delete some with DELETE /intents."
+        raise TooManyIntents(msg)
 
 
 async def _is_full(db: Database, agent: str) -> bool:

@@ -68,6 +68,8 @@ class Pipeline:
     consolidating: Turns = field(default_factory=Turns)
     regrouping: Turns = field(default_factory=Turns)
     moving: Turns = field(default_factory=Turns)
+    # What may have been sent before is looked up and stored in one turn.
+    sending: Turns = field(default_factory=Turns)
     has_unfinished: asyncio.Event = field(default_factory=asyncio.Event)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000

@@ -17,6 +17,7 @@ ENGINES = ("resident", "database")
 
 Json = dict[str, Any]
 APP: Json = {"origin": "git@github.com:Ann/App.git", "root": "/home/ann/app"}
+KEY = "AKIA" + "IOSFODNN7" + "EXAMPLF"
 OTHER: Json = {"origin": "https://github.com/ann/other"}
 ORDER = [
     "constraints", "handoff", "working_memory", "intents", "decisions", "preferences", "active",
@@ -200,6 +201,20 @@ def test_the_last_handoff_is_read_and_those_before_are_its_history(
     assert _read(client, "/handoff", agent=agent)["text"] is None
 
 
+def test_a_handoff_that_is_sent_again_is_the_last_one(client: httpx.Client, agent: str) -> None:
+    """Its client had no answer; who masks a secret in it says the same."""
+    said: Json = {"agent": agent, "text": f"Next: {KEY}.", "session": "s1", "project": APP}
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        every = list(threads.map(lambda _: _sent(client, "POST", "/handoff", said), range(4)))
+    first = every[0]
+    assert all(one == first for one in every)
+    assert (first["chars"], len(first["warnings"])) == (len(said["text"]), 1)
+    for other in ({"text": "Done."}, {"session": "s2"}, {"project": None}, {}):
+        assert _sent(client, "POST", "/handoff", said | other)["id"] != first["id"], other
+    told = _read(client, "/handoff", agent=agent, project="github.com/ann/app", history=9)
+    assert [one["session"] for one in told["history"]] == ["s2", "s1", "s1"]
+
+
 def test_working_memory_is_set_added_to_and_cleared(client: httpx.Client, agent: str) -> None:
     own: Json = {"agent": agent, "project": APP}
     params = {"agent": agent, "project": "github.com/ann/app"}
@@ -236,9 +251,8 @@ def test_two_sessions_that_add_at_once_are_both_there(keyed: KeyedService, agent
 
 
 def test_working_memory_is_bounded_and_screened(client: httpx.Client, agent: str) -> None:
-    key = "AKIA" + "IOSFODNN7" + "EXAMPLF"
-    told = _sent(client, "PUT", "/working-memory", {"agent": agent, "text": f"The key is {key}."})
-    assert (key in told["text"], "SECRET" in told["text"]) == (False, True)
+    told = _sent(client, "PUT", "/working-memory", {"agent": agent, "text": f"The key is {KEY}."})
+    assert (KEY in told["text"], "SECRET" in told["text"]) == (False, True)
     assert told["warnings"]
     _sent(client, "PUT", "/working-memory", {"agent": agent, "text": "a" * 199_990})
     full = client.patch("/working-memory", json={"agent": agent, "text": "more"})

@@ -86,6 +86,24 @@ def test_intents_that_are_said_no_more_take_no_room(
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/too-many-intents")
 
 
+def test_one_that_is_sent_again_is_the_one_that_stands(client: httpx.Client, agent: str) -> None:
+    """Its client had no answer: who wants another says something else, of words, time or place."""
+    said: Json = {"text": "Ask Mina.", "when": ["release"], "fires": 1, "due": "2026-01-01"}
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        every = list(threads.map(lambda _: _intend(client, agent, **said), range(4)))
+    assert all(one == every[0] for one in every)
+    others: list[Json] = [
+        {"text": "Ask Tom."}, {"when": ["deploy"]}, {"due": "2126-01-01"}, {"due": None},
+        {"project": APP}, {"fires": 2}, {"cooldown_hours": 1}, {"expires_at": "2125-01-01"},
+    ]  # fmt: skip
+    keys = {_intend(client, agent, **said | other)["id"] for other in others * 2}
+    assert len(keys | {every[0]["id"]}) == 1 + len(others)
+    for key in keys:
+        client.delete(f"/intents/{key}", params={"agent": agent}).raise_for_status()
+    assert _said(client, agent, "the release") == ["Ask Mina."]
+    assert _intend(client, agent, **said)["id"] != every[0]["id"]
+
+
 @pytest.mark.parametrize("hours", [0.123456, 1e-310])
 def test_a_rest_of_no_whole_seconds_keeps_an_intent_from_nothing(
     client: httpx.Client, agent: str, hours: float
