@@ -1,7 +1,7 @@
 """A stored memory with what a change is compared with and linked by; pure."""
 
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from service.access.origins import lower_tier
@@ -77,11 +77,11 @@ def keep_ids(drafts: Sequence[Draft], old: Mapping[str, StoredMemory]) -> list[D
 
     Of sections with the same headings one may come, go or move: what was set on another, as a pin
     or a quarantine, belongs to its words. What says something new has its own id, or one that is
-    left where another one took that.
+    left where another one took that. A title that somebody set is not what it says.
     """
-    said = [draft.content_hash for draft in drafts]
-    pairs = list(zip(drafts, said, strict=True))
-    stay = {one.id for one, text in pairs if one.id in old and old[one.id].content_hash == text}
+    titles = _set_titles(drafts, old)
+    pairs = [(one, _hashes(one, titles[one.heading_path])) for one in drafts]
+    stay = {one.id for one, said in pairs if one.id in old and old[one.id].content_hash in said}
     moving: dict[str, deque[str]] = defaultdict(deque)
     for memory in sorted(old.values(), key=lambda memory: memory.position):
         if memory.id not in stay:
@@ -89,9 +89,10 @@ def keep_ids(drafts: Sequence[Draft], old: Mapping[str, StoredMemory]) -> list[D
     if len(stay) == len(drafts) or not moving:
         return list(drafts)
     kept = [
-        one.id if one.id in stay else moving[text].popleft() if moving[text] else None
-        for one, text in pairs
-    ]
+        one.id if one.id in stay
+        else next((moving[text].popleft() for text in said if moving[text]), None)
+        for one, said in pairs
+    ]  # fmt: skip
     taken = set(kept)
     left = iter([
         one.id for one, key in zip(drafts, kept, strict=True) if key and one.id not in taken
@@ -101,6 +102,23 @@ def keep_ids(drafts: Sequence[Draft], old: Mapping[str, StoredMemory]) -> list[D
         for one, key in zip(drafts, kept, strict=True)
     ]
     return [replace(one, id=key) for one, key in zip(drafts, keys, strict=True)]
+
+
+def _set_titles(
+    drafts: Sequence[Draft], old: Mapping[str, StoredMemory]
+) -> dict[tuple[str, ...], set[str]]:
+    """Return the titles of stored sections that their document does not give, by headings."""
+    titles: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for memory in old.values():
+        titles[memory.heading_path].add(memory.title)
+    for draft in drafts:
+        titles[draft.heading_path].discard(draft.title)
+    return titles
+
+
+def _hashes(draft: Draft, titles: Collection[str]) -> list[str]:
+    """Return by what a section is known that says this, under its own title first."""
+    return [draft.content_hash, *(replace(draft, title=one).content_hash for one in sorted(titles))]
 
 
 # Called the same in a stored memory and in a draft.

@@ -139,6 +139,16 @@ def test_what_was_set_on_a_section_stays_with_its_words(client: httpx.Client) ->
     assert [one["id"] for one in _memories(client, "words")] == [good["id"]]
 
 
+def test_a_title_that_was_set_is_not_what_a_section_says(client: httpx.Client) -> None:
+    agent = {"agent": "titled"}
+    _ingest(client, "# Log\n\n## Fix\n\nbad advice\n", "titled")
+    [bad] = _memories(client, "titled")
+    fields = {"trust_tier": "quarantined", "title": "Doubtful"}
+    assert client.patch(f"/memories/{bad['id']}", params=agent, json=fields).status_code == 200
+    _ingest(client, "# Log\n\n## Fix\n\nnew\n\n## Fix\n\nbad advice\n", "titled")
+    assert [one["content"] for one in _memories(client, "titled")] == ["new"]
+
+
 def test_what_was_set_on_a_section_outlives_the_title_of_its_document(client: httpx.Client) -> None:
     text = "# Log\n\n## Fix\n\nbad advice\n\n## Other\n\ngood advice\n\n## Third\n\nmore\n"
     _ingest(client, text, "title")
