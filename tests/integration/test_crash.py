@@ -220,8 +220,12 @@ def test_a_consolidation_that_is_killed_is_before_or_after(
 
     with service_on(tmp_path, embedding_url) as service:
         done = consolidate(service.url)
-        assert done["counts"]["memories"] + archived + done["counts"]["alone"] == BATCH
-        assert consolidate(service.url)["run"] is None
+        alone = done["counts"]["alone"]
+        assert done["counts"]["memories"] + archived + alone == BATCH
+        # What was left alone may fit into a summary once the others are gone.
+        while (more := consolidate(service.url))["run"]:
+            assert more["counts"]["alone"] < alone
+            alone = more["counts"]["alone"]
     store = stored(tmp_path)
     assert check(store) == []
     assert sum(row["kind"] == "daily_log" for row in store.rows["memory"]) == BATCH
