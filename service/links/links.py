@@ -14,30 +14,18 @@ from service.links import stored
 from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
 from service.links.merges import MOST_RELINKED
+from service.links.orphans import Orphans, find_orphans
 from service.links.stored import PairEdge
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, Pair, link_change
-from service.records import QUARANTINED, RelatedEdge
+from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.titles import text_of
 from service.threads import read_texts
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Orphans:
-    """Concepts that go, by slug: no memory mentions them any more and nobody declares them.
-
-    `mentioning` are the memories that do not count but name one all the same, `edges` the edges of
-    `related_to` that are there, with one at either end.
-    """
-
-    slugs: frozenset[str] = frozenset()
-    mentioning: frozenset[str] = frozenset()
-    edges: tuple[RelatedEdge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +93,19 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     before = await stored.linked_concepts(db, existing)
     silent = _silent(change, texts)
     references = await read_texts(length_of(texts.values()), link_change, before, after, *silent)
-    orphans = await _orphan_slugs(db, dictionary, change, references, new_concepts)
+    orphans = await find_orphans(db, engine, dictionary, change, references, new_concepts)
+    if orphans.mentioning:
+        # Where one stood that goes, a shorter name is heard; none of these counts for any.
+        dictionary.remove(*orphans.slugs)
+        keys = set(sorted(orphans.mentioning)[:MOST_RELINKED])
+        texts |= await _touched(db, change, keys - texts.keys())
+        keys &= texts.keys()
+        before |= await stored.linked_concepts(db, keys - before.keys())
+        after |= {key: find_concepts(dictionary, texts[key]) for key in keys}
+        references = link_change(before, after, *_silent(change, texts))
     return Links(
         new_concepts=new_concepts,
-        orphans=await _orphans(engine, change.agent, references, orphans),
+        orphans=orphans,
         references=references,
         pairs=await stored.pair_edges(
             db, change.agent, references.weights.keys() | set(change.declared.related)
@@ -258,42 +255,3 @@ def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
     given = (dictionary.resolve(name) for name in names)
     text = text_of(memory.heading_path, memory.title, memory.content)
     return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)
-
-
-async def _orphans(
-    engine: Engine, agent: str, references: LinkChange, slugs: frozenset[str]
-) -> Orphans:
-    """Return what there is of concepts that go: in the store, and in what is to be written."""
-    if not slugs:
-        return Orphans()
-    mentioning = await engine.referencing(agent, slugs)
-    mentioning |= {key for key, slug in references.added if slug in slugs}
-    return Orphans(slugs, frozenset(mentioning), tuple(await engine.related_edges(agent, slugs)))
-
-
-async def _orphan_slugs(
-    db: Database,
-    dictionary: Dictionary,
-    change: Change,
-    references: LinkChange,
-    new: Iterable[Name],
-) -> frozenset[str]:
-    """Return the concepts that no memory mentions any more and nobody declares.
-
-    One that is being merged, or parted, stays until the last of its memories is linked anew, and so
-    does what it becomes: silent ones, which do not count, may mention it still.
-    """
-    over, waiting = change.regrouped.over_slugs, change.regrouped.waiting_slugs
-    fewer = {slug for slug, by in references.counts.items() if by < 0} | over
-    declared = change.declared.flags
-    undeclared = {slug for slug, is_declared in declared.items() if not is_declared}
-    counts = await stored.concept_counts(db, change.agent, fewer | undeclared)
-    empty = {
-        slug
-        for slug, (memories, is_declared) in counts.items()
-        if memories + references.counts.get(slug, 0) <= 0 and not declared.get(slug, is_declared)
-    }
-    waiting |= {slug for slug in empty if dictionary.stands_for(slug) != slug}
-    if empty - over:
-        waiting |= await stored.waiting_slugs(db, change.agent)
-    return frozenset(empty - (waiting - over) - {name.slug for name in new})

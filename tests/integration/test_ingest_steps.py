@@ -139,6 +139,26 @@ async def test_a_longer_name_takes_its_place_from_a_shorter(tmp_path: Path) -> N
         assert note in await opened.memories_of("new_york_times")
 
 
+@pytest.mark.parametrize("how", ["text", "trust_tier", "delete"])
+async def test_of_a_longer_name_that_goes_a_quarantined_memory_says_the_shorter(
+    tmp_path: Path, how: str
+) -> None:
+    async with open_store(tmp_path) as opened:
+        await opened.push("A tag.", tags=("rush",))
+        first, second = await opened.push("I saw The Rush Hour again", "In The Rush Hour once")
+        memory = await find(opened.db, ["main"], first)
+        if how == "delete":
+            await remove(opened.pipeline, "main", first)
+        else:
+            told = {"text": "Nothing.", "trust_tier": "quarantined"}[how]
+            await change_memory(opened.pipeline, memory, {how: told})
+        memory = await find(opened.db, ["main"], second)
+        await change_memory(opened.pipeline, memory, {"trust_tier": "quarantined"})
+        assert await opened.memories_of("rush_hour") == []
+        assert second in await opened.memories_of("rush")
+        assert await opened.complaints() == []
+
+
 async def test_equal_memories_at_the_same_time_are_stored_once(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         pushed = Pushed("Rush plays in New York.", tags=("rush", "new-york"), occurred_at=START)
