@@ -27,7 +27,7 @@ from service.index.resident.follow import Follower
 from service.index.resident.neighbours import related
 from service.index.resident.residency import Residency
 from service.memories.changing import change_memory
-from service.memories.storing import remove
+from service.memories.storing import find, remove
 from service.records import Commit, Filters
 from service.store import database
 from service.store.address import StoreAddress
@@ -43,6 +43,7 @@ from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import (
     EVERYTHING,
     PLENTY_BYTES,
+    Row,
     memory_row,
     numbers_of,
     run,
@@ -680,12 +681,36 @@ async def test_a_snapshot_is_brought_up_to_date_by_the_feed(
     assert second.snapshots._changes is not None, "it was restored"
     assert told(index, *WORDS) == await replicas.fresh()
     assert kept in told(index)["memories"]
-    # Another store, or this one as it was before the snapshot: it does not know it.
-    await run(replicas.reader, "DELETE meta WHERE snapshot_stamp != NONE")
-    third = Residency(replicas.reader, PLENTY_BYTES, None, snapshots=folder)
-    assert third.snapshots is not None
-    assert told(await third.index_of("main"), *WORDS) == await replicas.fresh()
-    assert third.snapshots._changes is None, "it was read from the store"
+
+
+@asynccontextmanager
+async def served(folder: Path, store: str = "store") -> AsyncIterator[tuple[OpenStore, Residency]]:
+    """Serve a store of a folder; its snapshots lie in the folder, whichever store it is."""
+    with outer_embeddings() as embeddings:
+        async with SurrealServer(f"surrealkv://{folder / store}") as server:
+            writer = OpenStore(folder, embeddings, address(server), form="bytes")
+            try:
+                await writer.open()
+                yield writer, Residency(writer.db, PLENTY_BYTES, None, snapshots=folder / "index")
+            finally:
+                await writer.close()
+
+
+async def rows_by_table(db: Database) -> dict[str, list[Row]]:
+    """Return all rows of a store, as an export has them."""
+    tables = (await db._execute("INFO FOR DB", {}))[0]["tables"]
+    text = "SELECT * FROM type::table($name)"
+    return {name: (await db._execute(text, {"name": name}))[0] for name in tables}
+
+
+async def import_rows(db: Database, rows: dict[str, list[Row]], *, is_told: bool) -> None:
+    """Write these in the place of all rows, as `surreal import` does: no feed is told of it."""
+    for table, ones in rows.items():
+        relation = "RELATION " if ones and "in" in ones[0] else ""
+        text = f"DELETE {table}; INSERT {relation}INTO {table} $rows RETURN NONE"
+        begins = "" if is_told else "OPTION IMPORT = TRUE; "
+        if ones:
+            await db._execute(begins + text, {"rows": ones})
 
 
 async def test_a_server_brought_back_from_a_copy_does_not_know_a_later_snapshot(
@@ -695,20 +720,8 @@ async def test_a_server_brought_back_from_a_copy_does_not_know_a_later_snapshot(
     monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
     lay_store(tmp_path / "store")
 
-    @asynccontextmanager
-    async def served() -> AsyncIterator[tuple[OpenStore, Residency]]:
-        with outer_embeddings() as embeddings:
-            async with SurrealServer(f"surrealkv://{tmp_path / 'store'}") as server:
-                writer = OpenStore(tmp_path, embeddings, address(server), form="bytes")
-                try:
-                    await writer.open()
-                    folder = tmp_path / "index"
-                    yield writer, Residency(writer.db, PLENTY_BYTES, None, snapshots=folder)
-                finally:
-                    await writer.close()
-
     async def write(text: str) -> None:
-        async with served() as (writer, residency):
+        async with served(tmp_path) as (writer, residency):
             await writer.push(text)
             await residency.index_of("main")
             await residency.take_snapshots()
@@ -718,7 +731,7 @@ async def test_a_server_brought_back_from_a_copy_does_not_know_a_later_snapshot(
     await write("a kettle")
     shutil.rmtree(tmp_path / "store")
     shutil.move(tmp_path / "backup", tmp_path / "store")
-    async with served() as (writer, residency):
+    async with served(tmp_path) as (writer, residency):
         index = told(await residency.index_of("main"), *WORDS)
         assert "it is of another store, or of a later moment" in caplog.text
         fresh = await Residency(writer.db, PLENTY_BYTES, None).index_of("main")
@@ -748,18 +761,55 @@ async def test_a_snapshot_that_a_server_was_not_told_of_is_not_used(
     assert second.snapshots._changes is None, "it was read from the store"
 
 
-async def test_a_server_forgets_snapshots_that_its_feed_does_not_reach_back_to(
-    replicas: Replicas,
+@pytest.mark.parametrize("is_told", [False, True])
+async def test_a_store_that_was_read_from_an_export_does_not_know_the_snapshots_in_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    is_told: bool,
 ) -> None:
-    feed = ChangeFeed(replicas.reader, on_gap=lambda: None)
-    now = await feed.stamp()
-    for days, token in ((7, "old"), (5, "young"), (0, "now")):
-        stamp = now["stamp"] - (days * 24 * 3600 * 1000 << feed_position.STAMP_BITS)
-        await feed.publish({**now, "token": token, "stamp": stamp})
-    facts = {token: await replicas.reader.meta(["snapshot", token]) for token in ("old", "young")}
-    assert facts["young"]
-    assert not facts["old"]
-    assert await replicas.reader.meta("schema"), "nothing else is forgotten"
+    """Rows come with it, no feed: what was written before it would be as in the snapshot."""
+    monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
+    # A copy is made later than what it holds was written, if only by so much.
+    monkeypatch.setattr(feed_position, "MARGIN_MS", 50)
+    async with served(tmp_path) as (writer, residency):
+        changed, gone = await writer.push("the blue bunny", "a kettle")
+        await residency.index_of("main")
+        await residency.take_snapshots()
+        await remove(writer.pipeline, "main", gone)
+        await writer.push("a bunny in the harbour")
+        memory = await find(writer.db, ["main"], changed)
+        await change_memory(writer.pipeline, memory, {"trust_tier": "untrusted"})
+        rows = await rows_by_table(writer.db)
+    async with served(tmp_path, "other") as (writer, residency):
+        await import_rows(writer.db, rows, is_told=is_told)
+        index = told(await residency.index_of("main"), *WORDS)
+        assert "it is of another store, or of a later moment" in caplog.text
+        fresh = await Residency(writer.db, PLENTY_BYTES, None).index_of("main")
+        assert index == told(fresh, *WORDS)
+        assert len(index["memories"]) == 2
+
+
+async def test_that_there_is_a_snapshot_makes_none_due(
+    replicas: Replicas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The feed tells of it, to this service and to others."""
+    monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
+    monkeypatch.setattr(snapshots, "_QUIET_SECONDS", 0.0)
+    await replicas.writer.push("the blue bunny")
+    first, other = (
+        Residency(replicas.reader, PLENTY_BYTES, None, snapshots=tmp_path / name)
+        for name in ("first", "other")
+    )
+    for residency in (other, first):
+        await residency.index_of("main")
+        await residency.take_snapshots()
+    for residency in (other, first):
+        await residency.follower.catch_up()
+        assert residency.snapshots is not None
+        assert not residency.snapshots.is_due()
+        assert residency.follower.unknown_tables == {}
 
 
 @pytest.mark.parametrize("has_written", [True, False])

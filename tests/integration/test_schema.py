@@ -212,7 +212,7 @@ async def test_a_store_of_a_server_keeps_a_feed_and_loses_it_where_it_is_embedde
     async with open_store(tmp_path, form="bytes") as embedded:
         assert "CHANGEFEED" not in str(await embedded.ask("INFO FOR DB"))
     async with served_store(tmp_path) as served:
-        assert str(await served.ask("INFO FOR DB")).count("CHANGEFEED 1w") == 9
+        assert str(await served.ask("INFO FOR DB")).count("CHANGEFEED 1w") == 10
 
 
 async def test_a_store_of_version_1_is_brought_over(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 from service.index.resident.feed_position import (
-    STAMP_BITS,
     FeedPosition,
     stamp_after,
     stamp_before,
@@ -22,6 +21,8 @@ log = logging.getLogger(__name__)
 
 CLOCK: Final = load_query(__package__, "clock")
 NOTE_SNAPSHOT: Final = load_query(__package__, "note_snapshot")
+# The table with a row of the snapshot that was taken last; nothing else is told of it.
+SNAPSHOTS: Final = "snapshot"
 # The feed holds seven days.
 _REACH_MS: Final = 6 * 24 * 3600 * 1000
 
@@ -114,24 +115,33 @@ class ChangeFeed:
         return {"token": uuid4().hex, "stamp": mark.stamp, "future": sorted(mark.future)}
 
     async def since_stamp(self, stamp: Mapping[str, Any]) -> FeedMark:
-        """Return a mark that was taken by another process, if the feed still reaches back there.
-
-        A store that was brought back from a copy may be older than a snapshot: it lacks the token.
-        """
-        if not await self._db.meta(_key_of(stamp)):
-            msg = "it is of another store, or of a later moment than this one was brought back from"
-            raise StampRefused(msg)
+        """Return a mark that was taken by another process, if the feed still reaches back there."""
         now = int(await self._db.run(CLOCK))
         if not stamp_before(now - _REACH_MS) < stamp["stamp"] <= stamp_before(now):
             msg = "it is older than the change feed reaches back, or the database's clock was set"
+            raise StampRefused(msg)
+        if not await self._tells_of(stamp):
+            msg = "it is of another store, or of a later moment than this one was brought back from"
             raise StampRefused(msg)
         return FeedMark(stamp["stamp"], frozenset(stamp["future"]))
 
     async def publish(self, stamp: Mapping[str, Any]) -> None:
         """Note the token in the store, which holds by now all that the snapshot does."""
-        oldest = stamp["stamp"] - (_REACH_MS << STAMP_BITS)
-        named = record("meta", _key_of(stamp))
-        await self._db.run(NOTE_SNAPSHOT, id=named, stamp=stamp["stamp"], oldest=oldest)
+        facts = {"token": stamp["token"]}
+        await self._db.run(NOTE_SNAPSHOT, id=record(SNAPSHOTS, "last"), facts=facts)
+
+    async def _tells_of(self, stamp: Mapping[str, Any]) -> bool:
+        """Return whether the feed tells when the token was noted.
+
+        Of a store that was brought back from an older copy it does not. Nor of one that was read
+        from an export, which holds rows alone: what was written before it is told by no feed.
+        """
+        async for commits in self._pages(stamp["stamp"]):
+            for commit in commits:
+                noted = [one.row or {} for one in commit.changes if one.table == SNAPSHOTS]
+                if any(_is_of(row, stamp, commit.stamp) for row in noted):
+                    return True
+        return False
 
     async def forget(self) -> None:
         """Do nothing: the feed forgets by itself."""
@@ -146,6 +156,8 @@ class ChangeFeed:
                 since = commits[-1].stamp
 
 
-def _key_of(stamp: Mapping[str, Any]) -> list[str]:
-    """Return the key under which a store knows a snapshot; of an older form of stamps none does."""
-    return ["snapshot", stamp.get("token", "")]
+def _is_of(row: Mapping[str, Any], stamp: Mapping[str, Any], noted: int) -> bool:
+    """Return whether a row has a stamp's token, and was written when it says so: no copy of it."""
+    at = row.get("at", 0)
+    is_told_then = stamp_before(at) < noted <= stamp_after(at)
+    return row.get("token") == stamp.get("token") and is_told_then

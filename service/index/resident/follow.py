@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from service.errors import QueryFailed, ServiceError
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_commits import APPLIED_FIRST, apply_commits, apply_to_all
-from service.index.resident.change_feed import ChangeFeed
+from service.index.resident.change_feed import SNAPSHOTS, ChangeFeed
 from service.index.resident.feed_position import MARGIN_MS
 from service.index.resident.graph import EDGE_TABLES
 from service.index.resident.own_writes import OwnWrites
@@ -225,15 +225,19 @@ class Follower:
         return self.fingerprint
 
     def _count(self, commits: Iterable[Commit]) -> None:
+        # That there is a snapshot makes none older.
+        told = (change for commit in commits for change in commit.changes)
+        changes = [change for change in told if change.table != SNAPSHOTS]
+        if not changes:
+            return
         self.changed_at = time.monotonic()
-        for commit in commits:
-            self.changes += len(commit.changes)
-            if self.deleted_at is None and any(
-                one.row is None and one.table in APPLIED_FIRST for one in commit.changes
-            ):
-                self.deleted_at = self.changed_at
-            for change in commit.changes:
-                if change.table not in _TABLES | _WITHOUT_INDEX:
-                    if change.table not in self.unknown_tables:
-                        log.warning("the change feed tells of an unknown table %r", change.table)
-                    self.unknown_tables[change.table] += 1
+        self.changes += len(changes)
+        if self.deleted_at is None and any(
+            one.row is None and one.table in APPLIED_FIRST for one in changes
+        ):
+            self.deleted_at = self.changed_at
+        for change in changes:
+            if change.table not in _TABLES | _WITHOUT_INDEX:
+                if change.table not in self.unknown_tables:
+                    log.warning("the change feed tells of an unknown table %r", change.table)
+                self.unknown_tables[change.table] += 1

@@ -1,14 +1,14 @@
 """Reading a feed that holds commits from the future; the database is a fake that keeps stamps."""
 
 import asyncio
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from service.index.resident.change_feed import ChangeFeed
 from service.index.resident.feed_position import MARGIN_MS
 from service.index.resident.stamps import StampRefused
-from service.records import Commit
+from service.records import Commit, RowChange
 from service.store.database import Database
 from service.store.queries import Query
 
@@ -21,20 +21,22 @@ class FakeDatabase:
     def __init__(self, clock_ms: int, *moments: int) -> None:
         self.clock_ms = clock_ms
         self.stamps = [moment << 16 for moment in moments]
+        self.rows: dict[int, RowChange] = {}
         self.looks = 0
 
-    async def run(self, query: Query, **_: object) -> int:
-        assert query.name == "clock"
+    async def run(self, query: Query, **given: Any) -> int:
+        if query.name == "note_snapshot":
+            self.stamps.append(self.clock_ms << 16)
+            row = given["facts"] | {"at": self.clock_ms}
+            self.rows[self.stamps[-1]] = RowChange("snapshot", "last", row)
         return self.clock_ms
-
-    async def meta(self, key: list[str]) -> dict[str, object]:
-        return {"snapshot_stamp": 1} if key == ["snapshot", "known"] else {}
 
     async def changes(self, since: int) -> tuple[list[Commit], bool]:
         self.looks += 1
         found = sorted(stamp for stamp in self.stamps if stamp >= since)
         # As in Database: the last of a full page comes again with the next.
-        return [Commit(stamp, ()) for stamp in found[:PAGE]], len(found) > PAGE
+        told = ((stamp, self.rows.get(stamp)) for stamp in found[:PAGE])
+        return [Commit(stamp, (row,) if row else ()) for stamp, row in told], len(found) > PAGE
 
 
 def news(feed: ChangeFeed) -> list[int]:
@@ -65,7 +67,8 @@ def test_a_stamp_is_refused_when_the_feed_may_have_forgotten_what_is_behind_it()
     day_ms = 24 * 3600 * 1000
     db = FakeDatabase(100 * day_ms)
     feed = ChangeFeed(cast("Database", db), on_gap=lambda: None)
-    stamp = asyncio.run(feed.stamp()) | {"token": "known"}
+    stamp = asyncio.run(feed.stamp())
+    asyncio.run(feed.publish(stamp))
     for clock_ms, is_refused in (
         (100 * day_ms, False),
         (105 * day_ms, False),
@@ -80,5 +83,6 @@ def test_a_stamp_is_refused_when_the_feed_may_have_forgotten_what_is_behind_it()
     db.clock_ms = 99 * day_ms
     with pytest.raises(StampRefused, match="clock was set"):
         asyncio.run(feed.since_stamp(stamp))
+    db.clock_ms = 100 * day_ms
     with pytest.raises(StampRefused, match="another store"):
         asyncio.run(feed.since_stamp({**stamp, "token": "of another"}))
