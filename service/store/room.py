@@ -24,11 +24,11 @@ class Room:
         self.is_torn = False
         self._address: Final = address
 
-    def check(self) -> None:
-        """Raise StoreFull if there is no room for more, or was none for the last write."""
+    def check(self, size: int = 0) -> None:
+        """Raise StoreFull if there is no room for so much more, or was none for the last write."""
         if self.full is not None:
             raise self.full
-        self._check_reserve()
+        self._check_reserve(size)
 
     def must_reopen(self) -> bool:
         """Return whether the store must be reopened before a write; raises StoreFull.
@@ -63,12 +63,12 @@ class Room:
         folder = self._address.folder
         return f"{free_bytes(folder) / 1e6:.0f} MB free" if folder else "the database server's"
 
-    def _check_reserve(self) -> None:
-        """Raise StoreFull unless what lies in the log could be written out, and more."""
+    def _check_reserve(self, size: int = 0) -> None:
+        """Raise StoreFull unless what lies in the log could be written out, and so much more."""
         folder, reserve = self._address.folder, self._address.reserve_bytes
         if folder is None or not reserve or not folder.is_dir():
             return
-        wanted, free = reserve + self._address.log_bytes, free_bytes(folder)
+        wanted, free = reserve + self._address.log_bytes + size, free_bytes(folder)
         if free < wanted:
             raise full(
                 folder,

@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
 from service.opening import open_parts
 from service.settings import Settings
-from service.store import engine_memory, write_log
+from service.store import engine_memory, room, write_log
 from service.store.database import Database
 from service.store.schema import SCHEMA_VERSION
 from service.text.digests import digest
@@ -434,6 +435,64 @@ async def test_a_folder_that_is_none_is_told(
             await residency.take_snapshots()
     assert "Is a directory" in said[0] if is_read else "no snapshot was taken" in said[0]
     assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+async def test_a_folder_that_nobody_may_look_into_is_told(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The service would begin anew every five seconds, and never be ready."""
+    await fill(opened, random.Random(16), 3)
+    folder = tmp_path / ("x" * 300)  # no file system looks for such a name
+    with log_of(caplog) as said:
+        index = await fresh(opened.db, folder)
+    assert f"no snapshot is looked for in {folder}: " in said[0]
+    assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
+
+
+async def test_what_failed_is_not_tried_again_at_once_but_where_something_is_deleted(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_QUIET_SECONDS_AFTER_DELETION", 0.0)
+    keys = await fill(opened, random.Random(52), 3)
+    residency = residency_of(opened.db, tmp_path / "index")
+    opened.db.after_write = residency.follower.after_write
+    await residency.index_of("main")
+    await fill(opened, random.Random(53), 3)
+    assert residency.snapshots is not None
+    assert residency.snapshots.is_due()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "write_arrays", full)
+    await residency.take_snapshots()
+    assert not residency.snapshots.is_due()
+    await remove(opened.pipeline, "main", keys[0])
+    assert residency.snapshots.is_due()
+
+
+async def test_a_snapshot_leaves_the_room_that_the_store_keeps(
+    opened: OpenStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What is made of the store must not keep anything out of it."""
+    await fill(opened, random.Random(54), 30)
+    file = await take(opened.db, tmp_path / "index")
+    await fill(opened, random.Random(55), 2)
+    address = replace(opened.db.address, reserve_bytes=1_000_000)
+    monkeypatch.setattr(opened.db.room, "_address", address)
+    kept = address.reserve_bytes + address.log_bytes + 1_000
+    monkeypatch.setattr(room, "free_bytes", lambda _: kept)
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    opened.db.room.check()
+    with log_of(caplog) as said:
+        await residency.take_snapshots()
+    assert "MEMORY_DISK_RESERVE_MB" in said[0]
+    assert files_in(tmp_path / "index") == [file]
 
 
 def holds(folder: Path, *texts: str | bytes) -> list[bool]:

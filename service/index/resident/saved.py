@@ -22,6 +22,11 @@ class Saved:
     arrays: dict[str, Array] = field(default_factory=dict)
     by_row: dict[str, Array] = field(default_factory=dict)
 
+    @property
+    def bytes(self) -> int:
+        """How much its arrays hold."""
+        return sum(array.nbytes for array in (*self.arrays.values(), *self.by_row.values()))
+
     def put(self, name: str, part: "Saved") -> None:
         """Take in a smaller part under its name."""
         self.facts[name] = part.facts

@@ -97,7 +97,7 @@ class Snapshots:
         # Its files. What could not be removed stands beside them in the folder.
         self._own: list[Path] = []
         self._taken_at = time.monotonic()
-        self._took_seconds = 0.0
+        self._took_seconds = self._rests_until = 0.0
 
     async def restore(self, expected: Expected, room_bytes: int) -> Restored | None:
         """Return an agent's index from its newest file that fits; None, and why, without one.
@@ -133,7 +133,8 @@ class Snapshots:
         quiet = _QUIET_SECONDS if deleted_at is None else _QUIET_SECONDS_AFTER_DELETION
         longest = _LONGEST_SECONDS if deleted_at is None else _LONGEST_SECONDS_AFTER_DELETION
         waited = now - self._taken_at
-        if waited < _SHARE * self._took_seconds:
+        rests = deleted_at is None and now < self._rests_until
+        if rests or waited < _SHARE * self._took_seconds:
             return False
         return now - self._follower.changed_at > quiet or waited > longest
 
@@ -176,7 +177,9 @@ class Snapshots:
         try:
             await self._take(chosen, doubts)
         except (OSError, StampRefused, ServiceError) as error:
-            log.warning("no snapshot was taken: %s", loggable(error))
+            log.warning("no snapshot was taken in %s: %s", self._folder, loggable(error))
+            # On a full disk each takes what is left of it for a while.
+            self._rests_until = time.monotonic() + _LONGEST_SECONDS
             if deleted_at is not None or self._follower.deleted_at is not None:
                 await self._go_without()
             return
@@ -237,17 +240,22 @@ class Snapshots:
         }
 
     def _write(self, agent: str, saved: Saved) -> Path:
+        # What the store may still write goes before what is made of it.
+        self._db.room.check(saved.bytes)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{_name_of(agent)}-{uuid4().hex}{_SUFFIX}"
         write_arrays(path, saved)
         return path
 
     def _files(self, agent: str) -> list[Path]:
-        """Return an agent's files, the newest first."""
+        """Return an agent's files, the newest first; none, and why, where nobody may look."""
         found = []
-        for path in self._folder.glob(f"{_name_of(agent)}-*{_SUFFIX}"):
-            with suppress(OSError):  # another service may remove it in this moment
-                found.append((path.stat().st_mtime_ns, path))
+        try:
+            for path in self._folder.glob(f"{_name_of(agent)}-*{_SUFFIX}"):
+                with suppress(OSError):  # another service may remove it in this moment
+                    found.append((path.stat().st_mtime_ns, path))
+        except OSError as error:
+            log.warning("no snapshot is looked for in %s: %s", self._folder, loggable(error))
         return [path for _, path in sorted(found, reverse=True)]
 
     def _forget_all_but(self, paths: Sequence[Path]) -> None:
@@ -255,7 +263,7 @@ class Snapshots:
             remove_files(self._folder, paths)
         except OSError as error:
             # Without its token in the store no service uses it.
-            log.warning("a snapshot cannot be removed: %s", loggable(error))
+            log.warning("remove the snapshots in %s by hand: %s", self._folder, loggable(error))
 
 
 def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:
