@@ -45,6 +45,7 @@ from service.store.keyring import Keyring
 from service.store.private_files import PrivateFiles
 from service.store.snapshot_log import forget_snapshot
 from service.store.vector_forms import FORM_OF_ENGINE
+from service.writing.leaving import hand_on
 from service.writing.pipeline import Pipeline
 from service.writing.quotas import Quotas
 
@@ -161,7 +162,7 @@ def open_pipeline(
     # Handoffs and summaries say nothing that was taken back, and decisions whose place it had hold
     # again: all that changes in the same transaction.
     revising = partial(revise, budget_tokens=section_tokens)
-    steps: list[Step] = [take_back, hold, revising]
+    steps: list[Step] = [hand_on, take_back, hold, revising]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 

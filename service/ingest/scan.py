@@ -26,7 +26,7 @@ from service.ingest.seen import SeenFiles
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
-from service.writing.diff import Leaving, set_sections
+from service.writing.leaving import Leaving, complete, set_sections
 from service.writing.pipeline import Pipeline, Synced, sync_documents
 from service.writing.removing import remove_documents
 from service.writing.screening import screen_document
@@ -242,6 +242,7 @@ async def _sync(
     try:
         await refuse_switched_off_documents(pipeline.db, documents)
         if documents:
+            await complete(pipeline.db, documents[0].agent, leaving)
             for synced in await sync_documents(pipeline, documents, leaving=leaving, is_scan=True):
                 counts.add(synced)
     except Unavailable:

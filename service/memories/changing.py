@@ -18,7 +18,7 @@ from service.records import CONSOLIDATION, DOCUMENT, Memory
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
 from service.text.titles import MOST_TITLE_CHARACTERS, fit_title, is_too_long
-from service.writing.diff import tier_after
+from service.writing.leaving import tier_after
 from service.writing.pipeline import Pipeline, commit
 
 # Who changes these says something.

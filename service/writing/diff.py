@@ -1,24 +1,16 @@
 """The difference between what a document says and what the store holds of it."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
-from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
-from service.drafts.stored_memory import StoredMemory, differs, keep_ids, keep_time
+from service.drafts.stored_memory import StoredMemory, differs, keep_ids
 from service.links import stored
-from service.metadata import DEFAULTS, KEPT
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
-
-# Where a section stands and what it says: its scope, headings and text.
-Said = tuple[str | None, tuple[str, ...], str]
-# Sections that go with their documents, on which something was set, by what they say.
-Leaving = Mapping[Said, StoredMemory]
-NO_SECTIONS: Final[Leaving] = {}
+from service.writing.leaving import Leaving, comes, is_set, kept, weight
 
 
 @dataclass(slots=True)
@@ -56,6 +48,12 @@ class DocumentDiff:
         self.changed -= set(left)
         self.gone += [self.old[key] for key in left if key in self.old]
 
+    def redraft(self, anew: Callable[[Draft], Draft]) -> None:
+        """Take what each section becomes."""
+        became = {draft.id: anew(draft) for draft in self.drafts}
+        self.drafts = list(became.values())
+        self.writes = [became[draft.id] for draft in self.writes]
+
     def fresh_chains(self) -> set[str]:
         """Return the document's own chain if the store has nothing of it yet."""
         chains = {draft.chain or "" for draft in self.writes if not self.old}
@@ -67,7 +65,7 @@ async def diff_document(
     document: DocumentText,
     cutting: Cutting,
     places: Mapping[str, str],
-    leaving: Leaving = NO_SECTIONS,
+    leaving: Leaving,
 ) -> DocumentDiff:
     """Cut a document and compare its sections with those the store holds.
 
@@ -85,56 +83,64 @@ async def diff_document(
     text_hash = await asyncio.to_thread(document.text_hash, cutting)
     diff = await asyncio.to_thread(_compare, document, text_hash, parsed, old, places)
     await _carry_over(db, diff, leaving)
+    await _quarantine_moved(db, diff)
     return diff
 
 
-async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> Leaving:
-    """Return those of documents' sections that have a kept field which somebody set."""
-    read = [await stored.memories_of_document(db, agent, uri) for uri in uris]
-    keys = [key for memories in read for key, memory in memories.items() if _is_set(memory)]
-    return {_said_by(one): one for one in await _quarantined_last(db, keys)} if keys else {}
-
-
 async def _carry_over(db: Database, diff: DocumentDiff, leaving: Leaving) -> None:
-    """Keep what was set on sections whose headings above became others: they say the same.
+    """Keep what was set on sections whose headings became others: they say the same.
 
-    And on those of a document that is called otherwise now, under the very same headings.
+    And on those that leave another document, or left one just now, under the very same headings.
     """
-    going = [memory.id for memory in diff.gone if _is_set(memory)]
-    if not (going or leaving) or all(draft.id in diff.old for draft in diff.drafts):
+    going = [memory.id for memory in diff.gone if is_set(memory)]
+    if not (going or leaving.sections or leaving.copied) or not diff.changed:
         return
-    known = await _quarantined_last(db, going) if going else []
-    was_set = {(one.heading_path[-1:], one.content): one for one in known}
-    carried = {
-        draft.id: _kept(draft, before, diff.document.sender)
-        for draft in diff.drafts
-        if draft.id not in diff.old
-        and (
-            before := was_set.get((draft.heading_path[-1:], draft.content))
-            or leaving.get(_said_by(draft))
-        )
-    }
-    diff.writes = [carried.get(draft.id, draft) for draft in diff.writes]
-    diff.drafts = [carried.get(draft.id, draft) for draft in diff.drafts]
+    known = sorted((await stored.memories_by_id(db, going)).values(), key=weight)
+    below = {(one.heading_path[-1:], one.content): one for one in known}
+    anywhere = {one.content: one for one in known}
+
+    def carried(draft: Draft) -> Draft:
+        before = below.get((draft.heading_path[-1:], draft.content)) or anywhere.get(draft.content)
+        if before is not None and draft.id not in diff.old:
+            return kept(draft, before, diff.document.sender)
+        is_new = comes(draft, diff.old.get(draft.id))
+        return leaving.onto(draft, diff.document.sender) if is_new else draft
+
+    diff.redraft(carried)
 
 
-async def _quarantined_last(db: Database, keys: Sequence[str]) -> list[StoredMemory]:
-    """Return memories in an order in which the last counts of those that say the same.
+async def _quarantine_moved(db: Database, diff: DocumentDiff) -> None:
+    """Quarantine sections that have lines from now on which stood in a quarantined one until now.
 
-    One may be quarantined: so is what says that now.
+    A heading that comes or goes parts and joins sections: the words are as little trusted.
     """
-    found = (await stored.memories_by_id(db, keys)).values()
-    return sorted(found, key=lambda one: (one.trust_tier == QUARANTINED, one.id))
+    now = {draft.id: draft for draft in diff.drafts}
+    left = [
+        key
+        for key, one in diff.old.items()
+        if one.trust_tier == QUARANTINED and (key not in now or comes(now[key], one))
+    ]
+    if not left:
+        return
+    texts = await stored.memories_by_id(db, {*left, *(diff.changed & diff.old.keys())})
+    lines = {key: _lines(one.content) for key, one in texts.items()}
+    moved = set[str]()
+    for key in left:
+        stay = _lines(now[key].content) if key in now else set[str]()
+        moved |= lines.get(key, set()) - stay
+
+    def judged(draft: Draft) -> Draft:
+        if not comes(draft, diff.old.get(draft.id)):
+            return draft
+        came = _lines(draft.content) - lines.get(draft.id, set())
+        return draft if came.isdisjoint(moved) else replace(draft, trust_tier=QUARANTINED)
+
+    diff.redraft(judged)
 
 
-def _said_by(one: Draft | StoredMemory) -> Said:
-    return one.scope, one.heading_path, one.content
-
-
-def _is_set(memory: StoredMemory) -> bool:
-    """Say whether a memory has a kept field that does not follow from what it was read from."""
-    usual = {**DEFAULTS, "trust_tier": tier_of(memory.origin)}
-    return any(getattr(memory, name) != usual[name] for name in KEPT)
+def _lines(text: str) -> set[str]:
+    """Return the lines of a text that hold a word."""
+    return {line.strip() for line in text.splitlines() if any(map(str.isalnum, line))}
 
 
 def _compare(
@@ -145,7 +151,7 @@ def _compare(
     places: Mapping[str, str],
 ) -> DocumentDiff:
     drafts = [
-        _kept(draft, old[draft.id], document.sender) if draft.id in old else draft
+        kept(draft, old[draft.id], document.sender) if draft.id in old else draft
         for draft in keep_ids(document_drafts(document, parsed, places), old)
     ]
     changed = {d.id for d in drafts if d.id not in old or differs(d, old[d.id])}
@@ -155,31 +161,6 @@ def _compare(
     keys = {draft.id for draft in drafts}
     gone = [memory for key, memory in old.items() if key not in keys]
     return DocumentDiff(document, parsed, writes, changed, old, gone, drafts, text_hash)
-
-
-def _kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:
-    """Keep what a document does not say of its sections and somebody may have set since.
-
-    Words that are the same stay whose they were; those that are sent anew raise no others. The
-    owner's file is read whole: all that stands in it is the owner's.
-    """
-    if sender != SCANNED:
-        is_same = not differs(draft, old)
-        draft = (
-            replace(draft, origin=old.origin, client=old.client, key=old.key)
-            if is_same
-            else replace(draft, origin=lowest((old.origin, draft.origin)))
-        )
-    kept = {name: getattr(old, name) for name in KEPT}
-    kept["trust_tier"] = tier_after(old, draft.origin)
-    if draft.trust_tier == QUARANTINED and draft.content_hash != old.content_hash:
-        kept["trust_tier"] = QUARANTINED  # released were other words
-    return keep_time(replace(draft, **kept), old)
-
-
-def tier_after(old: StoredMemory, origin: Origin) -> str:
-    """Return the trust tier of a memory that has another origin now: what was set stays."""
-    return tier_of(origin) if old.trust_tier == tier_of(old.origin) else old.trust_tier
 
 
 def _moved(draft: Draft, old: StoredMemory) -> bool:

@@ -27,8 +27,9 @@ from service.links.vocabulary import learn_rows, read_dictionary
 from service.records import Vector
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database
-from service.writing.diff import NO_SECTIONS, DocumentDiff, Leaving, diff_document
+from service.writing.diff import DocumentDiff, diff_document
 from service.writing.embed_now import Embedded, embed_now, fitting
+from service.writing.leaving import Leaving, set_words
 from service.writing.quotas import Quotas
 from service.writing.screening import screen_document
 from service.writing.tables.linked_change import LinkedChange
@@ -111,7 +112,7 @@ async def sync_documents(
     pipeline: Pipeline,
     documents: Sequence[DocumentText],
     *,
-    leaving: Leaving = NO_SECTIONS,
+    leaving: Leaving | None = None,
     is_scan: bool = False,
 ) -> list[Synced]:
     """Make the store hold exactly these documents' sections; one transaction for all of them.
@@ -120,10 +121,11 @@ async def sync_documents(
     links and vectors are counted for the whole group, on its first document. Embedding happens
     before the agent's turn, so that a hung embedder holds up nobody; of two versions of one
     document the one that came last stays, whichever is embedded first. `leaving`: see
-    diff_document. `is_scan`: nobody waits, so that the time for vectors is each request's, not the
-    whole call's.
+    diff_document; what leaves its place by this joins it. `is_scan`: nobody waits, so that the time
+    for vectors is each request's, not the whole call's.
     """
     sanitiser, agent = pipeline.sanitiser, documents[0].agent
+    leaving = Leaving() if leaving is None else leaving
     documents = [
         one if one.is_screened else await asyncio.to_thread(screen_document, sanitiser, one)
         for one in documents
@@ -138,7 +140,9 @@ async def sync_documents(
             if pipeline.written != written or len(current) < len(documents):
                 diffs = await _diffs(pipeline, current, leaving)
             change = await asyncio.to_thread(_change_of, diffs)
+            left = await set_words(pipeline.db, change)
             whole = await commit_embedded(pipeline, change, embedded) if diffs else Synced()
+            leaving.add(left)
             version.is_written([one.uri for one in current])
     found = {diff.document.uri: _synced(diff) for diff in diffs}
     counts = [found.get(one.uri, Synced(warnings=(_SUPERSEDED,))) for one in documents]

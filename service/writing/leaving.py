@@ -1,0 +1,211 @@
+"""What was set on sections that leave their place: it comes along to those that say the same."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
+from service.drafts.drafts import Draft
+from service.drafts.stored_memory import StoredMemory, differs, draft_of_stored, keep_time
+from service.links import stored
+from service.links.change import Change
+from service.metadata import DEFAULTS, KEPT
+from service.records import DOCUMENT, QUARANTINED
+from service.store.database import Database
+from service.store.queries import load_query
+
+SAYING: Final = load_query(__package__, "saying")
+QUARANTINED_SECTIONS: Final = load_query(__package__, "quarantined_sections")
+
+# Where a section stands and what it says: its scope, headings and text.
+Said = tuple[str | None, tuple[str, ...], str]
+
+
+@dataclass(slots=True)
+class Leaving:
+    """Sections that leave their place, by what they say.
+
+    Of those that say the same one may be quarantined: it counts. What is quarantined is so in
+    another scope and below other headings as well, where the last heading is the same. What is
+    `copied` stays quarantined where it is, and is so under the same headings elsewhere.
+    """
+
+    sections: dict[Said, StoredMemory] = field(default_factory=dict)
+    quarantined: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
+    copied: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
+    is_complete: bool = False
+
+    def add(self, memories: Iterable[StoredMemory]) -> None:
+        """Take in memories that were read with their content."""
+        for one in sorted(memories, key=weight):
+            known = self.sections.get(said_by(one))
+            if known is None or weight(one) >= weight(known):
+                self.sections[said_by(one)] = one
+            if one.trust_tier == QUARANTINED:
+                self.quarantined.add((one.heading_path[-1:], one.content))
+
+    def onto(self, draft: Draft, sender: Provenance) -> Draft:
+        """Return a section that comes, with what was set on one that leaves and says the same."""
+        before = self.sections.get(said_by(draft))
+        if before is not None:
+            return kept(draft, before, sender)
+        is_moved = (draft.heading_path[-1:], draft.content) in self.quarantined
+        is_copied = (draft.heading_path, draft.content) in self.copied
+        return replace(draft, trust_tier=QUARANTINED) if is_moved or is_copied else draft
+
+
+async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> Leaving:
+    """Return those of documents' sections that have a kept field which somebody set."""
+    read = [await stored.memories_of_document(db, agent, uri) for uri in uris]
+    keys = [key for memories in read for key, memory in memories.items() if is_set(memory)]
+    leaving = Leaving()
+    leaving.add((await stored.memories_by_id(db, keys)).values())
+    return leaving
+
+
+async def complete(db: Database, agent: str, leaving: Leaving) -> None:
+    """Add, once, what is quarantined of an agent's documents: a copy of it is as little trusted."""
+    if leaving.is_complete:
+        return
+    keys = await db.run(QUARANTINED_SECTIONS, agent=agent)
+    found = (await stored.memories_by_id(db, keys)).values()
+    leaving.copied.update((one.heading_path, one.content) for one in found)
+    leaving.is_complete = True
+
+
+async def set_words(db: Database, change: Change) -> list[StoredMemory]:
+    """Return the sections whose words leave their place by a change, if somebody set a field."""
+    keys = [one.id for one in _left(change) if is_set(one)]
+    return list((await stored.memories_by_id(db, keys)).values())
+
+
+async def hand_on(db: Database, change: Change) -> Change:
+    """Return a change of files with what was set on sections that leave their place by it.
+
+    It comes along to those of its drafts that say the same; of what is gone without one to a
+    section that stands in another file already: a scan may have stored that before, and ended. A
+    step of the pipeline.
+    """
+    senders = {row.uri: row.sender for row in change.documents if row.folder}
+    left: list[StoredMemory] = list(_left(change))
+    if not (senders or change.gone_documents) or not any(map(is_set, left)):
+        return change
+    leaving = Leaving()
+    leaving.add(left)
+    drafts = tuple(
+        _redrafted(draft, change.replaced.get(draft.id), leaving, senders[uri])
+        if (uri := draft.source.uri) in senders
+        else draft
+        for draft in change.drafts
+    )
+    taken = {(one.heading_path[-1:], one.content) for one in drafts}
+    gone = {one.id for one in change.gone}
+    lost = [
+        one
+        for one in left
+        if (one.heading_path[-1:], one.content) not in taken
+        and (one.trust_tier == QUARANTINED or (is_set(one) and one.id in gone))
+    ]
+    return await _handed_on(db, replace(change, drafts=drafts), lost)
+
+
+def _redrafted(
+    draft: Draft, old: StoredMemory | None, leaving: Leaving, sender: Provenance
+) -> Draft:
+    if not comes(draft, old):
+        return draft
+    anew = leaving.onto(draft, sender)
+    was_kept = old is not None and old.trust_tier == QUARANTINED  # for the words that left
+    if draft.trust_tier == QUARANTINED and not was_kept:
+        anew = replace(anew, trust_tier=QUARANTINED)
+    return anew
+
+
+async def _handed_on(db: Database, change: Change, lost: Sequence[StoredMemory]) -> Change:
+    """Return a change with the sections that stand elsewhere and say what is lost by it."""
+    if not lost:
+        return change
+    contents = list({one.content for one in lost})
+    keys = await db.run(SAYING, agent=change.agent, contents=contents)
+    busy, going = ({one.id for one in some} for some in (change.drafts, change.gone))
+    standing = await stored.memories_by_id(db, set(keys) - busy - going)
+    said = Leaving()
+    said.add(lost)
+    handed = {}
+    for key, one in standing.items():
+        before = said.sections.get(said_by(one))
+        draft = _with(one, before, is_gone=before.id in going) if before else draft_of_stored(one)
+        if draft != draft_of_stored(one):
+            handed[key] = draft
+    return replace(
+        change,
+        drafts=(*change.drafts, *handed.values()),
+        replaced={**change.replaced, **{key: standing[key] for key in handed}},
+    )
+
+
+def _with(one: StoredMemory, before: StoredMemory, *, is_gone: bool) -> Draft:
+    """Return a stored section with what was set on another one.
+
+    What was set on it itself stays, but no trust that the other one had not.
+    """
+    names = KEPT if is_gone and not is_set(one) else ()
+    fields = {name: getattr(before, name) for name in names}
+    if before.trust_tier == QUARANTINED:
+        fields["trust_tier"] = QUARANTINED
+    return replace(draft_of_stored(one), **fields)
+
+
+def _left(change: Change) -> Iterator[StoredMemory]:
+    """Yield the stored sections whose words leave their place: they go, or say something else."""
+    yield from (one for one in change.gone if one.source_kind == DOCUMENT)
+    for draft in change.drafts:
+        old = change.replaced.get(draft.id)
+        if old is not None and old.source_kind == DOCUMENT and comes(draft, old):
+            yield old
+
+
+def comes(draft: Draft, old: StoredMemory | None) -> bool:
+    """Say whether a section is new, or says something else than it did."""
+    return old is None or draft.content_hash != old.content_hash
+
+
+def said_by(one: Draft | StoredMemory) -> Said:
+    """Return where a section stands and what it says."""
+    return one.scope, one.heading_path, one.content
+
+
+def is_set(memory: StoredMemory) -> bool:
+    """Say whether a memory has a kept field that does not follow from what it was read from."""
+    usual = {**DEFAULTS, "trust_tier": tier_of(memory.origin)}
+    return any(getattr(memory, name) != usual[name] for name in KEPT)
+
+
+def weight(one: StoredMemory) -> tuple[bool, bool, str]:
+    """Return which of several that say the same counts: the highest."""
+    return one.trust_tier == QUARANTINED, is_set(one), one.id
+
+
+def kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:
+    """Keep what a document does not say of its sections and somebody may have set since.
+
+    Words that are the same stay whose they were; those that are sent anew raise no others. The
+    owner's file is read whole: all that stands in it is the owner's.
+    """
+    if sender != SCANNED:
+        is_same = not differs(draft, old)
+        draft = (
+            replace(draft, origin=old.origin, client=old.client, key=old.key)
+            if is_same
+            else replace(draft, origin=lowest((old.origin, draft.origin)))
+        )
+    values = {name: getattr(old, name) for name in KEPT}
+    values["trust_tier"] = tier_after(old, draft.origin)
+    if draft.trust_tier == QUARANTINED and draft.content_hash != old.content_hash:
+        values["trust_tier"] = QUARANTINED  # released were other words
+    return keep_time(replace(draft, **values), old)
+
+
+def tier_after(old: StoredMemory, origin: Origin) -> str:
+    """Return the trust tier of a memory that has another origin now: what was set stays."""
+    return tier_of(origin) if old.trust_tier == tier_of(old.origin) else old.trust_tier
