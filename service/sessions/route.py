@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import Query
 from pydantic import Field
 
-from service.field_types import WHOLE
+from service.field_types import WHOLE, Label
 from service.sessions.asking import TheGiven
 from service.store.queries import load_query
 from service.text.titles import title_of
@@ -76,7 +76,7 @@ class SessionGiven:
 async def get_session(
     db: TheDatabase,
     given: TheGiven,
-    id: str,  # noqa: A002 - the contract's name
+    id: Label,  # noqa: A002 - the contract's name
     agent: QueryAgent,
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,

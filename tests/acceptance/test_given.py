@@ -212,6 +212,14 @@ def test_a_session_tells_what_it_was_given(admin: httpx.Client, agent: str) -> N
     assert admin.get("/sessions/another", params=where).json()["given"] == []
 
 
+@pytest.mark.parametrize("name", ["\0", "a\0b", "s" * 201, ""], ids=repr)
+def test_what_can_be_no_session_is_refused(admin: httpx.Client, agent: str, name: str) -> None:
+    answer = admin.get(f"/sessions/{quote(name)}", params={"agent": agent})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/id")
+    longest = admin.get(f"/sessions/{'s' * 200}", params={"agent": agent})
+    assert (longest.status_code, longest.json()["given"]) == (200, [])
+
+
 def test_an_admin_of_some_agents_is_told_of_their_sessions_alone(
     keyed: KeyedService, admin: httpx.Client, agent: str
 ) -> None:
