@@ -7,9 +7,10 @@ from service.drafts.ids import digest
 
 # Colours and the like of terminals.
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-# The last line of a traceback, and what other programs call an error.
+# The last line of a traceback, and what other programs call an error; no sentence about one.
 _RAISED: Final = re.compile(
-    r"^(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit)\b.{0,400}"
+    r"^(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit)\b"
+    r"(?! (?:is|are|was|were|means|happens|occurs|can|may|will|and|or)\b).{0,400}"
 )
 _CALLED: Final = re.compile(
     r"\b(?:error|fatal|panic(?:ked)?|failed|failure|cannot|could not|not found|no such|undefined"

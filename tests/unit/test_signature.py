@@ -33,6 +33,9 @@ UNUSED: Final = './shop.go:3:5: "os" imported and not used'
         "error[E0425]: cannot find value `x`", "E   ModuleNotFoundError: No module named 'x'",
         "Uncaught TypeError: x is not a function",
         'Exception in thread "main" java.lang.NullPointerException: x',
+        "TimeoutException after 0:00:30.000000: Future not completed",
+        "OperationalError at /polls/", "AssertionError [ERR_ASSERTION]: 1 == 2", "KeyError",
+        "ImportError: y is missing and z may be",
     ],
 )  # fmt: skip
 def test_an_error_amid_a_line_is_known(line: str) -> None:
@@ -42,7 +45,9 @@ def test_an_error_amid_a_line_is_known(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "This raises an ImportError when y is missing", "We saw ImportError: in the log",
+        "ImportError is what Python raises when y is missing", "OSError and KeyError are raised",
+        "errors.MyWarning means that y is old", "This raises an ImportError when y is missing",
+        "We saw ImportError: in the log",
         "docs/a.md:12: see ImportError for details", "docs/a.md:12: an ImportError: says so",
         "a.py:12: class MyError(Exception):", "a.py:12: DeprecationWarning: x is deprecated",
         "a.c:12:3: warning: unused variable", "a.c:12:3: note: declared here",
