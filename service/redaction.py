@@ -145,9 +145,11 @@ def _lines(error: BaseException) -> Iterator[str]:
 def _lines_without_contents(error: BaseException) -> Iterator[str]:
     """Yield a traceback with the exceptions that led to it, the first one first."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None:
-        yield from _lines_without_contents(cause)
-        yield "\nwhich led to:\n\n"
+    together = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    for one in (cause, *together):
+        if one is not None:
+            yield from _lines_without_contents(one)
+            yield "\nwhich led to:\n\n"
     yield "Traceback (most recent call last):\n"
     yield from traceback.format_tb(error.__traceback__)
     kind = type(error)

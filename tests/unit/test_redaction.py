@@ -86,6 +86,14 @@ def _failed() -> BaseException:
     raise AssertionError
 
 
+def test_of_what_failed_together_each_is_told_and_no_contents() -> None:
+    """A task group says nothing itself of what ended it."""
+    told = _logged("service.app", "failed", ExceptionGroup(WORD, [_failed(), OSError(5, "bad")]))
+    assert WORD not in told
+    assert told.index("QueryFailed: The database refused") < told.index("OSError: bad")
+    assert told.endswith("builtins.ExceptionGroup")
+
+
 def test_a_traceback_tells_no_contents_above_debug(caplog: pytest.LogCaptureFixture) -> None:
     error = _failed()
     with caplog.at_level(logging.INFO):
