@@ -87,10 +87,7 @@ class PrivateFiles:
                 "are left: give a folder of its own as MEMORY_DATA_DIR."
             )
         roots = [part for part in parts if part.is_dir()] if holds_more else [folder]
-        self.warnings += [
-            f"{part} is a link: nothing behind it was looked at." for part in parts
-            if part.is_symlink()
-        ]  # fmt: skip
+        self.warnings += _left_parts(parts)
         if mended := sum(_mended(root) for root in roots):
             log.warning(
                 "%d files and folders in %s could be read by other users; now only by this one",
@@ -106,6 +103,15 @@ def _reason_to_leave(folder: Path) -> str | None:
     if found.st_mode & stat.S_ISGID or found.st_gid != os.getegid() or _has_acl(folder):
         return "is shared with a group, so its rights are left: chmod 0700 ends that"
     return None
+
+
+def _left_parts(parts: list[Path]) -> Iterator[str]:
+    """Tell which of ours nothing is mended in."""
+    for part in parts:
+        if part.is_symlink():
+            yield f"{part} is a link: nothing behind it was looked at."
+        elif part.is_dir() and part.stat().st_uid != os.geteuid():
+            yield f"{part} belongs to another user, so its rights are left: chown it to this one."
 
 
 def _is_foreign(path: Path) -> bool:

@@ -216,3 +216,15 @@ def test_a_folder_of_another_user_is_told_and_left(home: Path) -> None:
     [warning] = _warnings(data)
     assert warning.startswith(f"{data} can be reached by other users and belongs to another user")
     assert _every(data) == {".": 0o755}
+
+
+@AS_ANOTHER_USER
+def test_a_part_of_another_user_is_told_and_left(home: Path) -> None:
+    """Snapshots hold every text, and what is deleted cannot be taken out of them."""
+    data = home / "data"
+    (data / "snapshots").mkdir(mode=0o755, parents=True)
+    data.chmod(0o700)
+    os.chown(data / "snapshots", NOBODY, NOBODY)
+    [warning] = _warnings(data)
+    assert warning.startswith(f"{data / 'snapshots'} belongs to another user")
+    assert _every(data)["snapshots"] == 0o755
