@@ -40,7 +40,7 @@ from service.store.schema import (
     schema_facts,
 )
 from service.store.upgrade import upgrade
-from service.store.write_log import LAST_LOGGED, SNAPSHOT, Write, WriteLog
+from service.store.write_log import FORGET_SNAPSHOT, LAST_LOGGED, SNAPSHOT, Write, WriteLog
 from service.store.written_records import RecordKey, Row, WrittenRecords
 
 log = logging.getLogger(__name__)
@@ -98,6 +98,9 @@ class Database:
             await self.set_meta("schema", facts)
         if self.address.folder:
             self.write_log.resume(await self.run(LAST_LOGGED), await self.meta(SNAPSHOT))
+        elif await self.meta(SNAPSHOT):
+            # A server has the folder of an embedded store: no log tells what it writes there.
+            await self.run(FORGET_SNAPSHOT, id=record("meta", SNAPSHOT))
 
     async def define_index(
         self, schema: str, index: IndexOf, patience: float = 1, dimensions: int = 0

@@ -791,6 +791,23 @@ async def test_a_store_that_was_read_from_an_export_does_not_know_the_snapshots_
         assert len(index["memories"]) == 2
 
 
+async def test_what_a_server_wrote_to_the_folder_of_an_embedded_store_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is in the log that a snapshot of before goes on with."""
+    monkeypatch.setattr(snapshots, "FEWEST_MEMORIES", 1)
+    async with open_store(tmp_path, form="bytes") as opened:
+        _, gone = await opened.push("the blue bunny", "a kettle")
+        residency = Residency(opened.db, PLENTY_BYTES, None, snapshots=tmp_path / "index")
+        await residency.index_of("main")
+        await residency.take_snapshots()
+    async with served(tmp_path) as (writer, _):
+        await remove(writer.pipeline, "main", gone)
+    async with open_store(tmp_path, form="bytes") as opened:
+        residency = Residency(opened.db, PLENTY_BYTES, None, snapshots=tmp_path / "index")
+        assert gone not in told(await residency.index_of("main"))["memories"]
+
+
 async def test_that_there_is_a_snapshot_makes_none_due(
     replicas: Replicas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
