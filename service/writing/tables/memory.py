@@ -17,6 +17,7 @@ def memory(linked: LinkedChange) -> Fragment | None:
     return fragment(
         QUERY,
         gone_memories=[record("memory", memory.id) for memory in change.gone],
+        gone_waiting=[record("unembedded", [change.agent, memory.id]) for memory in change.gone],
         memories=[_row(linked, d) for d in change.drafts if d.id not in change.replaced],
         changed_memories=[_row(linked, d) for d in change.drafts if d.id in change.replaced],
     )
