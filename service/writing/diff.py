@@ -1,8 +1,10 @@
 """The difference between what a document says and what the store holds of it."""
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from service.drafts.drafts import Cutting, DocumentText, Draft, document_drafts
 from service.drafts.stored_memory import StoredMemory, differs, keep_ids
@@ -11,6 +13,9 @@ from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.markdown import Document, parse_markdown
 from service.writing.leaving import Leaving, comes, is_set, kept, weight
+
+# A long paragraph is cut between sentences.
+_SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 @dataclass(slots=True)
@@ -110,9 +115,10 @@ async def _carry_over(db: Database, diff: DocumentDiff, leaving: Leaving) -> Non
 
 
 async def _quarantine_moved(db: Database, diff: DocumentDiff) -> None:
-    """Quarantine sections that have lines from now on which stood in a quarantined one until now.
+    """Quarantine sections that have sentences which stood in a quarantined one until now.
 
-    A heading that comes or goes parts and joins sections: the words are as little trusted.
+    A heading that comes or goes parts and joins sections, and words above a long paragraph move the
+    places where it is cut: they are as little trusted.
     """
     now = {draft.id: draft for draft in diff.drafts}
     left = [
@@ -123,24 +129,25 @@ async def _quarantine_moved(db: Database, diff: DocumentDiff) -> None:
     if not left:
         return
     texts = await stored.memories_by_id(db, {*left, *(diff.changed & diff.old.keys())})
-    lines = {key: _lines(one.content) for key, one in texts.items()}
+    said = {key: _sentences(one.content) for key, one in texts.items()}
     moved = set[str]()
     for key in left:
-        stay = _lines(now[key].content) if key in now else set[str]()
-        moved |= lines.get(key, set()) - stay
+        stay = _sentences(now[key].content) if key in now else set[str]()
+        moved |= said.get(key, set()) - stay
 
     def judged(draft: Draft) -> Draft:
         if not comes(draft, diff.old.get(draft.id)):
             return draft
-        came = _lines(draft.content) - lines.get(draft.id, set())
+        came = _sentences(draft.content) - said.get(draft.id, set())
         return draft if came.isdisjoint(moved) else replace(draft, trust_tier=QUARANTINED)
 
     diff.redraft(judged)
 
 
-def _lines(text: str) -> set[str]:
-    """Return the lines of a text that hold a word."""
-    return {line.strip() for line in text.splitlines() if any(map(str.isalnum, line))}
+def _sentences(text: str) -> set[str]:
+    """Return the sentences of a text, or its lines, that hold a word."""
+    found = (part.strip() for part in _SENTENCE_ENDS.split(text))
+    return {part for part in found if any(map(str.isalnum, part))}
 
 
 def _compare(

@@ -134,6 +134,19 @@ async def test_a_quarantined_section_that_is_parted_stays_so(notes: Notes) -> No
     assert await told(notes) == {("a.md", text): one for text, one in said.items()}
 
 
+async def test_a_long_quarantined_paragraph_that_is_cut_elsewhere_stays_so(notes: Notes) -> None:
+    words = " ".join(f"Sentence {n} tells of cranes and pumps and drills." for n in range(120))
+    lay(notes, {"a.md": f"# A\n\n{words}\n"})
+    await notes.scan("notes")
+    for _, text in await notes.sections():
+        await put(notes, text, trust_tier="quarantined")
+    before = len(await notes.sections())
+    lay(notes, {"a.md": f"# A\n\n{'A start that moves all the rest along. ' * 20}{words}\n"})
+    await notes.scan("notes")
+    assert len(await notes.sections()) > before
+    assert set((await told(notes)).values()) == {"q"}
+
+
 @pytest.mark.parametrize("is_set_before", [True, False])
 async def test_a_scan_that_ends_before_the_old_file_goes_loses_nothing(
     notes: Notes,
