@@ -57,6 +57,7 @@ from service.web.room import mount
 from service.working_memory import route as working_memory
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
+from service.writing.link_later import keep_linking
 from service.writing.pipeline import read_ahead
 
 log = logging.getLogger(__name__)
@@ -153,6 +154,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
         asyncio.create_task(_read_dictionaries(parts, agents)),
         asyncio.create_task(_supervised("jobs", parts.jobs.run)),
         asyncio.create_task(_supervised("merges", lambda: keep_finishing(parts.pipeline))),
+        asyncio.create_task(_supervised("links", lambda: keep_linking(parts.pipeline))),
         asyncio.create_task(_supervised("keys", parts.keyring.keep_noting)),
         asyncio.create_task(_supervised("audit", parts.audit.keep_writing)),
         asyncio.create_task(

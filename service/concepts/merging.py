@@ -85,7 +85,7 @@ async def part_concepts(
 
 
 async def keep_finishing(pipeline: Pipeline) -> None:
-    """Go on with what a crash left, and later with what a failure or a new concept leaves."""
+    """Go on with what a crash left, and later with what a failure leaves."""
     while True:
         pipeline.has_unfinished.clear()
         try:

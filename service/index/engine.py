@@ -79,6 +79,14 @@ class Engine(Protocol):
         unless `caveat` tells of some that are left out.
         """
 
+    async def holding_after(
+        self, agent: str, phrases: Iterable[str], after: str, limit: int
+    ) -> list[str]:
+        """Return the first `limit` of all that `holding` looks for, behind the id `after`.
+
+        In ascending order, so that the last of them is where the next ones are behind.
+        """
+
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
         """Return the ids of an agent's memories that reference one of these concepts; no filters.
 

@@ -74,10 +74,11 @@ class Change:
     """What one agent's turn writes, in one transaction; a step of the pipeline may add to it.
 
     `drafts` are written and `gone` removed; `replaced` are the drafts' stored versions by id, and
-    `relink` names stored memories whose links are found anew as the dictionary changed. `archive`
-    and `unarchive` name memories that leave the answers, or come back. `fresh` names chains that
-    have no memory yet: nothing to query for. `regroup` is worked out in the turn, from what is
-    stored then, and gives `regrouped`. `in_turn` says from what is stored then what else it is.
+    `relink` names stored memories whose links are found anew as the dictionary changed; more may
+    mention the names `unlinked`: the next transactions link those. `archive` and `unarchive` name
+    memories that leave the answers, or come back. `fresh` names chains that have no memory yet:
+    nothing to query for. `regroup` is worked out in the turn, from what is stored then, and gives
+    `regrouped`. `in_turn` says from what is stored then what else it is.
     `audit` is why memories are removed; if for good, their `tombstones` stay, and `cut_documents`
     lose their text. What another room writes besides comes as `fragments`. `scopes` are those whose
     memories it may write over or remove; None for all.
@@ -88,6 +89,7 @@ class Change:
     gone: tuple[StoredMemory, ...] = ()
     replaced: Mapping[str, StoredMemory] = field(default_factory=dict)
     relink: frozenset[str] = frozenset()
+    unlinked: tuple[str, ...] = ()
     archive: frozenset[str] = frozenset()
     unarchive: frozenset[str] = frozenset()
     fresh: frozenset[str] = frozenset()

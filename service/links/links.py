@@ -1,7 +1,7 @@
 """Which concepts the memories of a change mention, and which older memories are touched by it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -32,8 +32,8 @@ T = TypeVar("T")
 class Links:
     """What a change does to concepts and edges; slugs and memory ids throughout.
 
-    `pairs` are the edges between concepts that are there already, of those that it alters. `later`
-    are the memories that the next transactions link to the new concepts, as these are many.
+    `pairs` are the edges between concepts that are there already, of those that it alters.
+    `unlinked` are names that more memories may mention: the next transactions link those.
     """
 
     new_concepts: tuple[Name, ...]
@@ -44,7 +44,7 @@ class Links:
     gone_candidates: frozenset[str]
     expansions: Expansions
     concepts_of: Mapping[str, frozenset[str]]
-    later: frozenset[str]
+    unlinked: tuple[str, ...]
 
 
 async def find_links(db: Database, engine: Engine, dictionary: Dictionary, change: Change) -> Links:
@@ -62,8 +62,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         db, dictionary, change.agent, stale, _teaching(texts), reopened
     )
     # Before names are looked for: what an abbreviation took may be a name again.
-    keys = await stored.mentioning(engine, change.agent, expansions.moved)
-    keys |= await engine.referencing(change.agent, expansions.left)
+    short = await stored.mentioning(engine, change.agent, expansions.moved)
+    keys = short.keys | await engine.referencing(change.agent, expansions.left)
     texts |= await _touched(db, change, keys - texts.keys())
     # Perhaps in threads: nobody else holds this dictionary in the agent's turn.
     teaching = _teaching(texts)
@@ -76,8 +76,8 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     for name in proper.promoted.values():
         dictionary.add(name)
     new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
-    keys = await stored.mentioning(engine, change.agent, [name.name for name in new])
-    touched = await _touched(db, change, keys - texts.keys())
+    found = await stored.mentioning(engine, change.agent, [name.name for name in new])
+    touched = await _touched(db, change, found.keys - texts.keys())
     texts |= touched
     after = await read_texts(length_of(texts.values()), _find_all, dictionary, texts)
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
@@ -87,7 +87,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     # One that is silent may have heard it all the same, in place of a shorter name.
     after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
     new_concepts = tuple(name for name in new if name.slug not in unheard)
-    later = _later(touched, after, new_concepts)
+    later, names = _later(touched, after, new_concepts, bool(found.unlinked))
     texts, after = _without(texts, later), _without(after, later)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
@@ -114,7 +114,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         gone_candidates=frozenset(proper.promoted.keys() - unheard),
         expansions=expansions,
         concepts_of=after,
-        later=later,
+        unlinked=(*change.unlinked, *short.unlinked, *names),
     )
 
 
@@ -230,11 +230,12 @@ async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, St
 
 
 def _later(
-    touched: Iterable[str], after: Mapping[str, frozenset[str]], new: Iterable[Name]
-) -> frozenset[str]:
-    """Return those of older memories that new concepts are linked to in transactions to come."""
+    touched: Iterable[str], after: Mapping[str, frozenset[str]], new: Sequence[Name], is_cut: bool
+) -> tuple[frozenset[str], list[str]]:
+    """Return older memories, and the names of new concepts, that are linked later; maybe more."""
     slugs = {name.slug for name in new}
-    return frozenset(sorted(key for key in touched if after[key] & slugs)[MOST_RELINKED:])
+    later = sorted(key for key in touched if after[key] & slugs)[MOST_RELINKED:]
+    return frozenset(later), [name.name for name in new if later or is_cut]
 
 
 def _without(found: Mapping[str, T], keys: frozenset[str]) -> dict[str, T]:

@@ -124,8 +124,7 @@ async def regroup(
         after = waiting["after"]
     slugs |= {asked.slug} if asked.part else set()
     slugs |= set(waiting["slugs"]) if waiting is not None else set()
-    found = set(waiting["memories"] if waiting is not None else ())
-    keys = sorted(k for k in found or await engine.referencing(agent, slugs) if k > after)
+    keys = sorted(key for key in await engine.referencing(agent, slugs) if key > after)
     return replace(
         made, slug=asked.slug, slugs=frozenset(slugs), relink=frozenset(keys[:MOST_RELINKED]),
         later=frozenset(keys[MOST_RELINKED:]), was_waiting=waiting is not None,

@@ -124,13 +124,13 @@ async def concept_rows(db: Database, agent: str, slugs: Iterable[str]) -> dict[s
 
 
 async def relinking(db: Database, agent: str, slug: str) -> dict[str, Any] | None:
-    """Return what is left of a merge into a concept, a parting from it, or of a new one."""
+    """Return what is left of a merge into a concept, or of a parting from it."""
     row: dict[str, Any] | None = await db.run(RELINKING, id=record("relinking", [agent, slug]))
     return row
 
 
 async def waiting_slugs(db: Database, agent: str) -> set[str]:
-    """Return the concepts that a merge or a parting is about which is not finished."""
+    """Return the concepts that memories may yet be linked to, in transactions to come."""
     return set(await db.run(WAITING_SLUGS, agent=agent))
 
 
@@ -139,10 +139,31 @@ async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
     return set(await db.run(SHORTS_OF, agent=agent, slugs=sorted(slugs)))
 
 
-async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> set[str]:
-    """Return the ids of memories that may mention at least one of the names, 1,000 for each."""
-    phrases = dict.fromkeys(phrase for name in names for phrase in _phrases(name))
-    return await engine.holding(agent, phrases, _MOST_MENTIONING) if phrases else set()
+class Mentioning(NamedTuple):
+    """The ids of memories that may mention a name, and the names that perhaps more of them do."""
+
+    keys: set[str]
+    unlinked: tuple[str, ...] = ()
+
+
+async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> Mentioning:
+    """Return the memories that may mention at least one of the names, 1,000 for each."""
+    names = tuple(names)
+    if not (phrases := _phrases_of(names)):
+        return Mentioning(set())
+    keys = await engine.holding(agent, phrases, _MOST_MENTIONING)
+    return Mentioning(keys, names if len(keys) >= _MOST_MENTIONING else ())
+
+
+async def mentioning_after(
+    engine: Engine, agent: str, names: Iterable[str], after: str, limit: int
+) -> list[str]:
+    """Return the first `limit` of all memories that may mention one of the names, by their ids."""
+    return await engine.holding_after(agent, _phrases_of(names), after, limit)
+
+
+def _phrases_of(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(phrase for name in names for phrase in _phrases(name)))
 
 
 def _phrases(name: str) -> list[str]:

@@ -12,6 +12,7 @@ from service.errors import InvalidRequest
 from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Declared
+from service.links.stored import Mentioning
 from service.names.names import Name, common_as_word, declared_name
 from service.names.slugs import slug_of, tokens_of
 from service.store.database import Database
@@ -107,7 +108,9 @@ async def _declare(engine: Engine, file: ConceptFile, db: Database, change: Chan
     if differences is None:
         return change
     relink = await _affected(db, engine, change.agent, file, differences.flags)
-    return replace(change, relink=frozenset(relink), declared=differences)
+    return replace(
+        change, relink=frozenset(relink.keys), unlinked=relink.unlinked, declared=differences
+    )
 
 
 async def _read_declared(db: Database, agent: str, file: ConceptFile) -> Mapping[str, Any]:
@@ -179,7 +182,7 @@ def _edge_changes(file: ConceptFile, now: Mapping[str, Any]) -> Declared:
 
 async def _affected(
     db: Database, engine: Engine, agent: str, file: ConceptFile, slugs: Collection[str]
-) -> set[str]:
+) -> Mentioning:
     """Return the memories that mention, or may mention, these concepts.
 
     A name or an alias may have been a concept of its own, another's abbreviation, or merged into
@@ -193,7 +196,8 @@ async def _affected(
         owners |= set() if known.isdisjoint(spellings) else {row["id"][1]}
     linked = await engine.referencing(agent, owners)
     names = [file.names[slug].name for slug in slugs if slug in file.names]
-    return linked | await stored.mentioning(engine, agent, [*names, *aliases])
+    found = await stored.mentioning(engine, agent, [*names, *aliases])
+    return found._replace(keys=found.keys | linked)
 
 
 def _name(value: object, kind: str) -> Name:

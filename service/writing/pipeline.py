@@ -72,6 +72,7 @@ class Pipeline:
     # What may have been sent before is looked up and stored in one turn.
     sending: Turns = field(default_factory=Turns)
     has_unfinished: asyncio.Event = field(default_factory=asyncio.Event)
+    has_unlinked: asyncio.Event = field(default_factory=asyncio.Event)
     has_pending: asyncio.Event = field(default_factory=asyncio.Event)
     max_sections: int = 4000
     sanitiser: Sanitiser = field(default_factory=Sanitiser)
@@ -231,8 +232,8 @@ async def write_change(
         vectors = fitting(vectors, change, written)
     if any(draft.id not in vectors for draft in written.drafts):
         pipeline.has_pending.set()
-    if links.later:
-        pipeline.has_unfinished.set()
+    if links.unlinked:
+        pipeline.has_unlinked.set()
     if waits:  # behind the turn: the next change is linked without the index
         await pipeline.db.taken_in()
     return written, links

@@ -24,12 +24,13 @@ from service.writing.tables.related_to import related_to
 from service.writing.tables.relinking import relinking
 from service.writing.tables.tombstone import tombstone
 from service.writing.tables.unembedded import unembedded
+from service.writing.tables.unlinked import unlinked
 
 # In this order: the guard first, what edges lead from and to before the edges, orphans after them.
 # What waits early: an insert that meets a row is taken back, for the time of all written so far.
 TABLES: Final[tuple[TableWriter, ...]] = (
     dictionary, unembedded, memory, embedding, concept, references, related_to, is_a, orphan,
-    follows, candidate, abbreviation, document, tombstone, archive, audit, relinking,
+    follows, candidate, abbreviation, document, tombstone, archive, audit, relinking, unlinked,
 )  # fmt: skip
 
 

@@ -320,6 +320,40 @@ def test_a_merge_of_concepts_that_is_killed_goes_on_by_itself(
     assert check(store) == []
 
 
+def test_links_to_a_new_name_that_are_killed_go_on_by_themselves(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    chance = effort.chance(17)
+    (tmp_path / "notes").mkdir()
+    counts = list[int]()
+
+    def linked(url: str) -> int:
+        answer = httpx.get(f"{url}/concepts/test")
+        return int(answer.json()["memories"]) if answer.is_success else 0
+
+    with service_on(tmp_path, embedding_url) as service:
+        for start in range(0, 2 * BATCH, BATCH):
+            batch = [{"text": f"{n} of a test"} for n in range(start, start + BATCH)]
+            httpx.post(f"{service.url}/memories/batch", json={"memories": batch}, timeout=60)
+        new = {"text": "something new", "tags": ["test"]}
+        httpx.post(f"{service.url}/memories", json=new, timeout=60)
+        counts.append(linked(service.url))
+        service.kill()
+    for _ in range(effort.amount("kills")):
+        with service_on(tmp_path, embedding_url) as service:
+            time.sleep(chance.uniform(0.0, 0.3))
+            service.kill()
+        counts.append(len(stored(tmp_path).rows["references"]))
+    assert counts == sorted(counts)
+    assert 0 < counts[0] < 2 * BATCH
+
+    with service_on(tmp_path, embedding_url) as service:
+        wait_until(lambda: linked(service.url) == 2 * BATCH + 1)
+    store = stored(tmp_path)
+    assert len(store.rows["references"]) == 2 * BATCH + 1
+    assert check(store) == []
+
+
 def wait_until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + 90
     while not is_so():

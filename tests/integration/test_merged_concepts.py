@@ -281,36 +281,6 @@ async def test_a_merge_of_many_memories_is_many_small_writes_and_goes_on_after_a
         assert await opened.complaints() == []
 
 
-async def test_a_new_concept_of_many_memories_is_many_small_writes_and_goes_on_after_a_kill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[set[str]] = []
-    write, count = transaction.write, 2 * MOST_RELINKED + 40
-
-    async def counting(db: Database, linked: LinkedChange) -> None:
-        written.append({key for key, slug in linked.links.references.added if slug == "test"})
-        await write(db, linked)
-
-    async with open_store(tmp_path, form="bytes") as opened:
-        keys = set(await opened.push(*(f"note {n} of a test" for n in range(count))))
-        monkeypatch.setattr(sync, "write", counting)
-        [new] = await opened.push("something else", tags=("test",))
-        assert await opened.memories_of("test") == sorted(written[0])
-        assert len(written[0] & keys) == MOST_RELINKED
-        await remove(opened.pipeline, "main", new)
-        [gone] = sorted(keys - written[0])[-1:]
-        await remove(opened.pipeline, "main", gone)
-        assert await opened.pipeline.db.run(merging.UNFINISHED, agent=None) == [["main", "test"]]
-        assert opened.pipeline.has_unfinished.is_set()
-    monkeypatch.setattr(merges, "MOST_RELINKED", MOST_RELINKED)
-    async with open_store(tmp_path, form="bytes") as opened:
-        assert await merge_concepts(opened.pipeline, "main", (), "r1") == []
-        assert await opened.memories_of("test") == sorted(keys - {gone})
-        assert [len(some) for some in written[3:]] == [MOST_RELINKED, 39]
-        assert await opened.pipeline.db.run(merging.UNFINISHED, agent=None) == []
-        assert await opened.complaints() == []
-
-
 @pytest.mark.parametrize("form", FORMS)
 async def test_a_chain_of_merges_that_is_killed_amid_comes_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm

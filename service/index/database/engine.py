@@ -23,12 +23,13 @@ from service.records import (
 )
 from service.store.database import Database, record
 from service.store.fetching import fetch_visible
-from service.store.queries import load_query
+from service.store.queries import Query, load_query
 from service.text.words import query_words
 
 BY_TEXT: Final = load_query(__package__, "by_text")
 BY_PHRASE: Final = load_query(__package__, "by_phrase")
 HOLDING: Final = load_query(__package__, "holding")
+HOLDING_AFTER: Final = load_query(__package__, "holding_after")
 BY_VECTOR: Final = load_query(__package__, "by_vector")
 BY_VECTOR_EXACTLY: Final = load_query(__package__, "by_vector_exactly")
 VISIBLE: Final = load_query(__package__, "visible")
@@ -107,11 +108,21 @@ class DatabaseEngine:
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
         """Ask the store's full-text index, about a few phrases at once."""
+        return await self._holding(HOLDING, phrases, agent=agent, limit=limit)
+
+    async def holding_after(
+        self, agent: str, phrases: Iterable[str], after: str, limit: int
+    ) -> list[str]:
+        """Ask the store's full-text index for all of them: it knows no order of ids."""
+        found = await self._holding(HOLDING_AFTER, phrases, agent=agent, after=after, limit=limit)
+        return sorted(found)[:limit]
+
+    async def _holding(self, query: Query, phrases: Iterable[str], **asked: str | int) -> set[str]:
         turns = asyncio.Semaphore(stored_evidence.AT_ONCE)
 
         async def one(words: str) -> list[str]:
             async with turns:
-                ids: list[str] = await self.db.run(HOLDING, agent=agent, words=words, limit=limit)
+                ids: list[str] = await self.db.run(query, words=words, **asked)
             return ids
 
         return set(chain.from_iterable(await asyncio.gather(*map(one, phrases))))

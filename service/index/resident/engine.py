@@ -28,7 +28,7 @@ from service.index.resident.neighbours import (
     summaries_of,
 )
 from service.index.resident.packing import UNFIT, unpack
-from service.index.resident.phrases import hold_phrase, hold_words, waiting_rows
+from service.index.resident.phrases import hold_after, hold_words, keep_phrase, waiting_rows
 from service.index.resident.residency import Residency
 from service.records import (
     Concept,
@@ -46,8 +46,6 @@ from service.threads import give_way
 
 Answer = TypeVar("Answer")
 
-# Texts are read from the store: 100 by id take about 4 ms.
-_SLICE: Final = 100
 _MOST_PHRASE_TEXTS: Final = 1000
 # What the event loop answers itself. Measured: a memory's share in the search for one word, and
 # what it takes to count one word in one memory, and to compare one number of two vectors: the way
@@ -85,14 +83,7 @@ class ResidentEngine:
         most = max(_MOST_PHRASE_TEXTS, limit)
         rankings = await self._ask(filters.agents, lambda i: i.by_all_words(phrase, filters, most))
         ranking = await self._best(filters.agents, rankings, most)
-        kept: list[Scored] = []
-        for start in range(0, len(ranking), _SLICE):
-            part = ranking[start : start + _SLICE]
-            holding = await hold_phrase(self.residency.db, [hit.id for hit in part], phrase)
-            kept += [hit for hit in part if hit.id in holding]
-            if len(kept) >= limit:
-                break
-        return kept[:limit]
+        return await keep_phrase(self.residency.db, ranking, phrase, limit)
 
     async def by_vector(
         self, vector: Vector, filters: Filters, limit: int
@@ -147,6 +138,15 @@ class ResidentEngine:
         rows = await waiting_rows(self.residency, agent)
         [held] = await self._ask([agent], lambda i: i.holding(wanted, limit))
         return held | await asyncio.to_thread(hold_words, rows, wanted) if rows else held
+
+    async def holding_after(
+        self, agent: str, phrases: Iterable[str], after: str, limit: int
+    ) -> list[str]:
+        """Ask the agent's index for all of them, and look as `holding` does."""
+        wanted, rows = list(phrases), await waiting_rows(self.residency, agent)
+        [held] = await self._ask([agent], lambda i: hold_after(i, wanted, after, limit))
+        held |= await asyncio.to_thread(hold_words, rows, wanted)
+        return sorted(key for key in held if key > after)[:limit]
 
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
         """Ask the agent's index with all that anyone has written, the store where it lacks some."""

@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from typing import Any, Final
 
+from service.index.resident.agent_index import AgentIndex
 from service.index.resident.facts import words_of
 from service.index.resident.residency import Residency
+from service.records import Scored
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.store.written_records import Row
@@ -13,12 +16,37 @@ from service.text.terms import TERMS
 
 WORDS_OF_MEMORIES: Final = load_query(__package__, "words_of_memories")
 
+# Texts are read from the store: 100 by id take about 4 ms.
+_SLICE: Final = 100
 
-async def hold_phrase(db: Database, keys: Sequence[str], phrase: str) -> set[str]:
-    """Return those of the memories whose words hold a phrase; raises StoreUnavailable."""
-    ids = [record("memory", key) for key in keys]
-    rows = await db.run(WORDS_OF_MEMORIES, ids=ids)
-    return await asyncio.to_thread(_holding, rows, f" {phrase} ")
+
+async def keep_phrase(
+    db: Database, ranking: Sequence[Scored], phrase: str, limit: int
+) -> list[Scored]:
+    """Return the first `limit` of a ranking whose words hold a phrase; raises StoreUnavailable."""
+    kept: list[Scored] = []
+    for start in range(0, len(ranking), _SLICE):
+        part = ranking[start : start + _SLICE]
+        rows = await db.run(WORDS_OF_MEMORIES, ids=[record("memory", hit.id) for hit in part])
+        holding = await asyncio.to_thread(_holding, rows, f" {phrase} ")
+        kept += [hit for hit in part if hit.id in holding]
+        if len(kept) >= limit:
+            break
+    return kept[:limit]
+
+
+def hold_after(index: AgentIndex, phrases: Iterable[str], after: str, limit: int) -> set[str]:
+    """Return for each phrase the first `limit` ids behind `after` of those that hold its words.
+
+    The lock is let go between two phrases, and for the ids: a row keeps its memory.
+    """
+    held: set[str] = set()
+    for words in phrases:
+        with index.lock:
+            rows, _ = index.text.search_all(words, index.columns.present)
+        keys = (key for row in rows.tolist() if (key := index.keys[row]) > after)
+        held.update(nsmallest(limit, keys))
+    return held
 
 
 async def waiting_rows(residency: Residency, agent: str) -> list[Row]:

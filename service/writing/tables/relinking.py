@@ -1,6 +1,6 @@
-"""What is left of merges and partings of concepts, and of links to new ones, for the next one."""
+"""What is left of a merge or a parting of concepts, for the next transaction."""
 
-from typing import Any, Final
+from typing import Final
 
 from service.store.database import record
 from service.store.queries import Fragment, load_query
@@ -15,20 +15,4 @@ def relinking(linked: LinkedChange) -> Fragment | None:
     key = record("relinking", [linked.agent, one.slug])
     row = {"id": key, "slugs": sorted(one.slugs), "after": max(one.relink, default="")}
     is_over = one.was_waiting and not one.later
-    return fragment(
-        QUERY,
-        relinking=[*([row] if one.later else ()), *_of_new_concepts(linked)],
-        relinked=[key] if is_over else [],
-    )
-
-
-def _of_new_concepts(linked: LinkedChange) -> list[dict[str, Any]]:
-    """Return the row of the memories in which new concepts stand too, where they are many.
-
-    Under the first of them: no other row has its name, for nothing that waits was not there before.
-    """
-    if not linked.links.later:
-        return []
-    slugs = sorted(name.slug for name in linked.links.new_concepts)
-    key = record("relinking", [linked.agent, slugs[0]])
-    return [{"id": key, "slugs": slugs, "after": "", "memories": sorted(linked.links.later)}]
+    return fragment(QUERY, relinking=[row] if one.later else [], relinked=[key] if is_over else [])
