@@ -1,5 +1,6 @@
 """What goes with the memories of a document, and with them alone."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from service.store.queries import checked
 from service.store.vector_forms import VectorForm
 from service.writing.tables import memory
 from tests.stores.open_store import open_store
+from tests.stores.template import SCHEMA
 
 pytestmark = pytest.mark.anyio
 
+_EVENT = re.compile(r"^DEFINE EVENT (?:OVERWRITE|IF NOT EXISTS) (\w+) ON memory ", re.MULTILINE)
 # What stands beside a memory, with its key: of one that goes and of one that stays.
 BESIDE = """
 FOR $key IN [$going, $staying] {
@@ -64,3 +67,8 @@ async def test_what_goes_with_memories_goes_at_once_and_no_event_is_asked(
         assert left.pop("edges") == left.pop("by_source") == []
         assert set(map(str, left.values())) == {str([staying])}
         assert await opened.engine.holding("main", ["goes"], 10) == set()
+
+
+def test_what_each_event_takes_along_the_writing_takes_along_by_itself() -> None:
+    """An embedded store asks no event: a new one does in vain what memory.surql does not do."""
+    assert _EVENT.findall(SCHEMA) == ["gone", "gone_fix", "gone_recurrence"]
