@@ -53,18 +53,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     Reads only. The caller holds the agent's turn to write, so that what is read here still
     stands when it is written.
     """
-    again = change.relink | change.regrouped.relink
-    relinked = await stored.memories_by_id(db, again - {d.id for d in change.drafts})
-    texts: dict[str, Written] = {**relinked, **{d.id: d for d in change.drafts}}
-    stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
-    reopened = change.regrouped.shorts
-    expansions = await learn_expansions(
-        db, dictionary, change.agent, stale, _teaching(texts), reopened
-    )
-    # Before names are looked for: what an abbreviation took may be a name again.
-    short = await stored.mentioning(engine, change.agent, expansions.moved)
-    keys = short.keys | await engine.referencing(change.agent, expansions.left)
-    texts |= await _touched(db, change, keys - texts.keys())
+    texts, expansions, unlinked = await _texts_of(db, engine, dictionary, change)
     # Perhaps in threads: nobody else holds this dictionary in the agent's turn.
     teaching = _teaching(texts)
     given = await read_texts(
@@ -114,8 +103,30 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
         gone_candidates=frozenset(proper.promoted.keys() - unheard),
         expansions=expansions,
         concepts_of=after,
-        unlinked=(*change.unlinked, *short.unlinked, *names),
+        unlinked=(*unlinked, *names),
     )
+
+
+async def _texts_of(
+    db: Database, engine: Engine, dictionary: Dictionary, change: Change
+) -> tuple[dict[str, Written], Expansions, tuple[str, ...]]:
+    """Return what is linked anew, by id, and what the dictionary has learned of abbreviations.
+
+    Behind them the names so far that perhaps more memories mention.
+    """
+    again = change.relink | change.regrouped.relink
+    relinked = await stored.memories_by_id(db, again - {d.id for d in change.drafts})
+    texts: dict[str, Written] = {**relinked, **{d.id: d for d in change.drafts}}
+    stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
+    reopened = change.regrouped.shorts
+    expansions = await learn_expansions(
+        db, dictionary, change.agent, stale, _teaching(texts), reopened
+    )
+    # Before names are looked for: what an abbreviation took may be a name again.
+    short = await stored.mentioning(engine, change.agent, expansions.moved)
+    keys = short.keys | await engine.referencing(change.agent, expansions.left)
+    texts |= await _touched(db, change, keys - texts.keys())
+    return texts, expansions, (*change.unlinked, *short.unlinked)
 
 
 async def find_follows(db: Database, change: Change) -> tuple[set[Edge], set[Edge]]:
