@@ -13,13 +13,16 @@ class Documenter(Writer):
     """Pushes documents, and the same ones again with sections changed, added and left out."""
 
     mine: list[Paper] = field(default_factory=list)
+    # A name is never given again: of one that was given up, an answer may still be under way.
+    made: int = 0
 
     def run(self) -> None:
         """Write until told to stop."""
         while not self.stop.is_set():
             if len(self.mine) < 4:
-                self.mine.append(Paper(self.agent, f"papers/{self.agent}-{len(self.mine)}.md"))
+                self.mine.append(Paper(self.agent, f"papers/{self.agent}-{self.made}.md"))
                 self.ledger.papers.append(self.mine[-1])
+                self.made += 1
             paper = self.pen.chance.choice(self.mine)
             words = edited(paper, self.pen)
             body = {"source": paper.uri, "agent": self.agent, "text": text_of_paper(paper, words)}

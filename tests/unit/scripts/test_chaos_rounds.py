@@ -1,10 +1,11 @@
 """What chaos draws, what it counts as time of the service, and what it calls declared."""
 
 from random import Random
+from threading import Event
 
 import pytest
 
-from scripts.chaos_rounds.asking import Answer, undeclared
+from scripts.chaos_rounds.asking import Answer, Asking, Notes, undeclared
 from scripts.chaos_rounds.draws import (
     ENGINES,
     MOODS,
@@ -14,6 +15,8 @@ from scripts.chaos_rounds.draws import (
     Scope,
     draw_round,
 )
+from scripts.chaos_rounds.ledger import Ledger
+from scripts.chaos_rounds.paper_writers import Documenter
 from scripts.chaos_rounds.pens import Pen
 from scripts.chaos_rounds.report import figures_of
 from scripts.chaos_rounds.rounds import Outcome
@@ -49,6 +52,21 @@ def test_nothing_is_drawn_that_is_not_there() -> None:
     drawn = [draw_round(seed, scope) for seed in range(50)]
     assert {one.engine for one in drawn} == {"database"}
     assert not any(fault.kind in OF_CLOCK for one in drawn for fault in one.faults)
+
+
+def test_the_name_of_a_document_that_was_given_up_is_not_given_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its entry stands for what may have become of it: another's answers would contradict it."""
+    lost = Answer("unknown", 0, None, gave_up=True)
+    asking, ledger = Asking("http://127.0.0.1:9", Notes()), Ledger()
+    monkeypatch.setattr(Asking, "ask", lambda *_args, **_body: lost)
+    stop = Event()
+    monkeypatch.setattr(stop, "wait", lambda _seconds: False)
+    Documenter(asking, ledger, Pen(Random(1), 0), "bob", stop).run()
+    asking.close()
+    names = [paper.uri for paper in ledger.papers]
+    assert len(names) == len(set(names)) == 9
 
 
 def test_only_what_a_running_service_answers_counts() -> None:
