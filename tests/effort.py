@@ -52,6 +52,9 @@ AMOUNTS: Final = {
     ),
     "histories": Amount("integration/test_ingest_graph.py", "histories for each engine", 12, 4, 30),
     "steps": Amount("integration/test_ingest_graph.py", "steps in a history", 12, 12, 16),
+    "plays of files": Amount(
+        "integration/test_files_at_random.py", "plays of 40 operations", 30, 3, 30
+    ),
     "kills": Amount("integration/test_crash.py", "kills of one scan", 4, 2, 6),
     "rude requests": Amount(
         "embedding_server/test_fuzz.py", "times that 500 drawn requests are sent", 20, 4, 30

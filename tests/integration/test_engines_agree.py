@@ -4,12 +4,12 @@ import asyncio
 import math
 import random
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -18,6 +18,10 @@ from hypothesis import strategies as st
 
 from service.access.origins import ORIGINS
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
+from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.planning import Target
+from service.consolidate.undoing import undo_summary
+from service.errors import InvalidRequest
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence
@@ -27,12 +31,14 @@ from service.kinds import KINDS
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import remove, store
-from service.records import TRUST_TIERS, TYPES, Concept, Filters, Scored
+from service.records import CONSOLIDATION, TRUST_TIERS, TYPES, Concept, Filters, Memory, Scored
 from service.search.fusion.scoring import SignalValues
 from service.search.signals.features import REACH
 from service.store.database import record
 from service.store.fetching import fetch
 from service.text.words import query_words
+from service.trust.quarantine import Selection, select, set_tiers
+from service.writing.removing import remove_documents
 from tests.effort import amount
 from tests.servers.outer_embeddings import vector_of
 from tests.stores.open_store import OpenStore, open_store
@@ -136,10 +142,10 @@ class Chance(random.Random):
         return Question(self.words(1, 2), asked, self.choice([200, 5, 2, 0]), frozenset(edges))
 
     def deeds(self) -> list[Deed]:
-        kinds = ["text", "archive", "delete", "add", "fields", "merge", "merge", "part"]
+        kinds = [*_OF_A_MEMORY, *_OF_AN_AGENT, "merge", "read", "join"]
         return [
             (self.choice(kinds), self.randrange(40), self.memory(AGENTS))
-            for _ in range(self.randint(4, 10))
+            for _ in range(self.randint(8, 20))
         ]
 
 
@@ -186,10 +192,10 @@ async def compare(
         resident = await stack.enter_async_context(resident_engine(opened.db))
         both = Both(opened, DatabaseEngine(opened.db), resident)
         await opened.declare(CONCEPTS)
-        ids, _ = await store(opened.pipeline, pushed)
+        await store(opened.pipeline, pushed)
         await agree(both, asked, is_churned=False)
         for number, (deed, place, other) in enumerate(done):
-            owner = pushed[place % len(pushed)]
+            owner, ids = pushed[place % len(pushed)], await both.ids()
             await do(opened, deed, ids[place % len(ids)], replace(other, agent=owner.agent), number)
         await resident.residency.follower.catch_up()
         await agree(both, asked, is_churned=True)
@@ -204,29 +210,83 @@ async def compare(
 
 async def do(opened: OpenStore, deed: str, key: str, other: Pushed, number: int) -> None:
     """Change the store in one way; what is gone already is left alone."""
-    if deed == "add":
-        await store(opened.pipeline, [replace(other, source_ref=f"added-{number}")])
-        return
-    if deed == "merge":
-        groups = await variants_of(opened.db, other.agent)
-        await merge_concepts(opened.pipeline, other.agent, groups, f"run-{number}")
-        return
-    if deed == "part":
-        await part_concepts(opened.pipeline, other.agent, concept="surreal_db")
-        return
-    found = await fetch(opened.db, [key])
-    for memory in found:
+    if deed in _OF_AN_AGENT:
+        await _OF_AN_AGENT[deed](opened, other, number)
+    for memory in await fetch(opened.db, [key]) if deed in _OF_A_MEMORY else ():
         if deed == "delete":
             await remove(opened.pipeline, memory.agent, key)
-        elif deed == "archive":
-            is_archived = memory.archived_at is not None
-            await change_memory(opened.pipeline, memory, {"archived": not is_archived})
-        elif deed == "text":
-            await change_memory(opened.pipeline, memory, {"text": other.text})
-        else:
-            fields: dict[str, Any] = {"scope": other.scope, "tags": list(other.tags)}
-            fields |= {"kind": other.kind, "occurred_at": other.occurred_at}
-            await change_memory(opened.pipeline, memory, fields)
+        elif memory.source_kind != CONSOLIDATION or deed == "archive":
+            # Each field as `other` has it: some would end before they begin.
+            with suppress(InvalidRequest):
+                await change_memory(opened.pipeline, memory, _OF_A_MEMORY[deed](memory, other))
+
+
+async def _add(opened: OpenStore, other: Pushed, number: int) -> None:
+    await store(opened.pipeline, [replace(other, source_ref=f"added-{number}")])
+
+
+async def _merge(opened: OpenStore, other: Pushed, number: int) -> None:
+    groups = await variants_of(opened.db, other.agent)
+    await merge_concepts(opened.pipeline, other.agent, groups, f"run-{number}")
+
+
+async def _part(opened: OpenStore, other: Pushed, _number: int) -> None:
+    await part_concepts(opened.pipeline, other.agent, concept="surreal_db")
+
+
+async def _read(opened: OpenStore, other: Pushed, number: int) -> None:
+    """Read one of two documents as it is now, with a section more or less."""
+    sections = [f"## {word}\n\n{other.text} {word}\n" for word in VOCABULARY[: number % 4]]
+    await opened.read(f"notes/{number % 2}.md", "\n".join(sections), other.agent, at=START)
+
+
+async def _drop(opened: OpenStore, other: Pushed, _number: int) -> None:
+    await remove_documents(opened.pipeline, other.agent, ["notes/0.md", "notes/1.md"])
+
+
+async def _join(opened: OpenStore, other: Pushed, _number: int) -> None:
+    target = Target(other.agent, None, START + timedelta(days=400))
+    await consolidate(opened.pipeline, Consolidation(target, dry_run=False))
+
+
+async def _undo(opened: OpenStore, other: Pushed, number: int) -> None:
+    text = "SELECT VALUE id FROM memory WHERE agent = $who AND source_kind = 'consolidation'"
+    for key in await run(opened.db, text, who=other.agent):
+        await undo_summary(opened.pipeline, other.agent, key, pin=bool(number % 2))
+
+
+async def _distrust(opened: OpenStore, other: Pushed, _number: int) -> None:
+    selection = Selection((other.agent,), session="s1")
+    selected = await select(opened.db, selection, is_quarantined=False)
+    await set_tiers(opened.pipeline, selected, "quarantined")
+
+
+async def _release(opened: OpenStore, other: Pushed, _number: int) -> None:
+    selected = await select(opened.db, Selection((other.agent,), session="s1"), is_quarantined=True)
+    await set_tiers(opened.pipeline, selected, None)
+
+
+_OF_AN_AGENT: Final[Mapping[str, Callable[[OpenStore, Pushed, int], Awaitable[None]]]] = {
+    "add": _add, "merge": _merge, "part": _part, "read": _read, "drop": _drop, "join": _join,
+    "undo": _undo, "distrust": _distrust, "release": _release,
+}  # fmt: skip
+_OF_A_MEMORY: Final[Mapping[str, Callable[[Memory, Pushed], dict[str, Any]]]] = {
+    "delete": lambda _memory, _other: {},
+    "archive": lambda memory, _other: {"archived": memory.archived_at is None},
+    "text": lambda memory, other: {} if memory.source.uri else {"text": other.text},
+    "fields": lambda _memory, other: {
+        "scope": other.scope, "tags": list(other.tags), "kind": other.kind,
+        "occurred_at": other.occurred_at,
+    },
+    "standing": lambda _memory, other: {
+        "valid_from": other.valid_from, "valid_until": other.valid_until,
+        "trust_tier": other.trust_tier, "pinned": other.scope == "gpu",
+    },
+    "names": lambda _memory, other: {
+        "title": other.title or "", "concepts": list(other.concepts),
+        "type": other.type or "semantic",
+    },
+}  # fmt: skip
 
 
 async def agree(both: Both, asked: Sequence[Question], *, is_churned: bool) -> None:
