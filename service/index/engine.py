@@ -71,8 +71,8 @@ class Engine(Protocol):
         concepts_of_memories. Concepts that lead nowhere are left out.
         """
 
-    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
-        """Return the ids of an agent's memories that hold all words of a phrase; no filters.
+    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> dict[str, set[str]]:
+        """Return by phrase the ids of an agent's memories that hold all its words; no filters.
 
         At most `limit` for each phrase, whose words are stemmed and as `words.index_words` gives
         them, and of what was written just now all. Every memory that is stored now is looked at,

@@ -1,7 +1,7 @@
 """Which concepts the memories of a change mention, and which older memories are touched by it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -76,7 +76,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     # One that is silent may have heard it all the same, in place of a shorter name.
     after |= {key: find_concepts(dictionary, texts[key]) for key in after if after[key] & unheard}
     new_concepts = tuple(name for name in new if name.slug not in unheard)
-    later, names = _later(touched, after, new_concepts, bool(found.unlinked))
+    later, names = _later(touched, after, new_concepts, found.unlinked)
     texts, after = _without(texts, later), _without(after, later)
     existing = {*after, *(m.id for m in change.gone)} - _brand_new(change)
     before = await stored.linked_concepts(db, existing)
@@ -241,12 +241,19 @@ async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, St
 
 
 def _later(
-    touched: Iterable[str], after: Mapping[str, frozenset[str]], new: Sequence[Name], is_cut: bool
+    touched: Iterable[str],
+    after: Mapping[str, frozenset[str]],
+    new: Sequence[Name],
+    cut: Collection[str],
 ) -> tuple[frozenset[str], list[str]]:
-    """Return older memories, and the names of new concepts, that are linked later; maybe more."""
+    """Return older memories that are linked later, and the names of new concepts in these.
+
+    And those names that more memories may mention than were looked at: `cut`.
+    """
     slugs = {name.slug for name in new}
     later = sorted(key for key in touched if after[key] & slugs)[MOST_RELINKED:]
-    return frozenset(later), [name.name for name in new if later or is_cut]
+    waiting = frozenset().union(*(after[key] for key in later))
+    return frozenset(later), [one.name for one in new if one.slug in waiting or one.name in cut]
 
 
 def _without(found: Mapping[str, T], keys: frozenset[str]) -> dict[str, T]:

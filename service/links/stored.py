@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -140,7 +141,7 @@ async def shorts_of(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:
 
 
 class Mentioning(NamedTuple):
-    """The ids of memories that may mention a name, and the names that perhaps more of them do."""
+    """The ids of memories that may mention a name, and the names that perhaps more mention."""
 
     keys: set[str]
     unlinked: tuple[str, ...] = ()
@@ -148,22 +149,21 @@ class Mentioning(NamedTuple):
 
 async def mentioning(engine: Engine, agent: str, names: Iterable[str]) -> Mentioning:
     """Return the memories that may mention at least one of the names, 1,000 for each."""
-    names = tuple(names)
-    if not (phrases := _phrases_of(names)):
+    phrases = {name: _phrases(name) for name in names}
+    if not (every := list(dict.fromkeys(chain.from_iterable(phrases.values())))):
         return Mentioning(set())
-    keys = await engine.holding(agent, phrases, _MOST_MENTIONING)
-    return Mentioning(keys, names if len(keys) >= _MOST_MENTIONING else ())
+    held = await engine.holding(agent, every, _MOST_MENTIONING)
+    cut = {phrase for phrase, keys in held.items() if len(keys) >= _MOST_MENTIONING}
+    unlinked = tuple(name for name, those in phrases.items() if not cut.isdisjoint(those))
+    return Mentioning(set().union(*held.values()), unlinked)
 
 
 async def mentioning_after(
     engine: Engine, agent: str, names: Iterable[str], after: str, limit: int
 ) -> list[str]:
     """Return the first `limit` of all memories that may mention one of the names, by their ids."""
-    return await engine.holding_after(agent, _phrases_of(names), after, limit)
-
-
-def _phrases_of(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(phrase for name in names for phrase in _phrases(name)))
+    phrases = dict.fromkeys(phrase for name in names for phrase in _phrases(name))
+    return await engine.holding_after(agent, phrases, after, limit)
 
 
 def _phrases(name: str) -> list[str]:

@@ -66,7 +66,7 @@ async def test_what_goes_with_memories_goes_at_once_and_no_event_is_asked(
         assert len(left.pop("events")) == (2 if is_shared else 0)
         assert left.pop("edges") == left.pop("by_source") == []
         assert set(map(str, left.values())) == {str([staying])}
-        assert await opened.engine.holding("main", ["goes"], 10) == set()
+        assert await opened.engine.holding("main", ["goes"], 10) == {"goes": set()}
 
 
 def test_what_each_event_takes_along_the_writing_takes_along_by_itself() -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Any, ClassVar, Final
 
 from service.index.database import evidence as stored_evidence
@@ -106,7 +105,7 @@ class DatabaseEngine:
         concepts_of = await self.concepts_of_memories(agents, keys, caps)
         return Links.of(await stored_evidence.linked(self.db, agents, concepts_of))
 
-    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
+    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> dict[str, set[str]]:
         """Ask the store's full-text index, about a few phrases at once."""
         return await self._holding(HOLDING, phrases, agent=agent, limit=limit)
 
@@ -114,18 +113,19 @@ class DatabaseEngine:
         self, agent: str, phrases: Iterable[str], after: str, limit: int
     ) -> list[str]:
         """Ask the store's full-text index for all of them: it knows no order of ids."""
-        found = await self._holding(HOLDING_AFTER, phrases, agent=agent, after=after, limit=limit)
-        return sorted(found)[:limit]
+        held = await self._holding(HOLDING_AFTER, phrases, agent=agent, after=after, limit=limit)
+        return sorted(set().union(*held.values()))[:limit]
 
-    async def _holding(self, query: Query, phrases: Iterable[str], **asked: str | int) -> set[str]:
+    async def _holding(
+        self, query: Query, phrases: Iterable[str], **asked: str | int
+    ) -> dict[str, set[str]]:
         turns = asyncio.Semaphore(stored_evidence.AT_ONCE)
 
-        async def one(words: str) -> list[str]:
+        async def one(words: str) -> tuple[str, set[str]]:
             async with turns:
-                ids: list[str] = await self.db.run(query, words=words, **asked)
-            return ids
+                return words, set(await self.db.run(query, words=words, **asked))
 
-        return set(chain.from_iterable(await asyncio.gather(*map(one, phrases))))
+        return dict(await asyncio.gather(*map(one, phrases)))
 
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
         """Ask the store's index over `references`."""

@@ -229,16 +229,16 @@ class AgentIndex:
         with self.lock:
             return self._best(*self.text.search_all(words, self.mask(filters)), limit)
 
-    def holding(self, phrases: Iterable[str], limit: int) -> set[str]:
-        """Return the ids of the memories that hold all words of a phrase, whatever their filters.
+    def holding(self, phrases: Iterable[str], limit: int) -> dict[str, set[str]]:
+        """Return by phrase the ids of the memories that hold all its words, whatever their filters.
 
         The lock is let go between two phrases: a document may name thousands.
         """
-        held: set[str] = set()
+        held = {}
         for words in phrases:
             with self.lock:
                 found = self.text.search_all(words, self.columns.present)
-                held.update(hit.id for hit in self._best(*found, limit))
+                held[words] = {hit.id for hit in self._best(*found, limit)}
         return held
 
     def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:

@@ -28,7 +28,7 @@ from service.index.resident.neighbours import (
     summaries_of,
 )
 from service.index.resident.packing import UNFIT, unpack
-from service.index.resident.phrases import hold_after, hold_words, keep_phrase, waiting_rows
+from service.index.resident.phrases import add_holding, hold_after, keep_phrase, waiting_rows
 from service.index.resident.residency import Residency
 from service.records import (
     Concept,
@@ -132,12 +132,12 @@ class ResidentEngine:
         answers = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
         return join_links(answers)
 
-    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> set[str]:
+    async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> dict[str, set[str]]:
         """Ask the agent's index, and look through what is written and not in it yet."""
         wanted = list(phrases)
         rows = await waiting_rows(self.residency, agent)
         [held] = await self._ask([agent], lambda i: i.holding(wanted, limit))
-        return held | await asyncio.to_thread(hold_words, rows, wanted) if rows else held
+        return await asyncio.to_thread(add_holding, rows, held) if rows else held
 
     async def holding_after(
         self, agent: str, phrases: Iterable[str], after: str, limit: int
@@ -145,8 +145,8 @@ class ResidentEngine:
         """Ask the agent's index for all of them, and look as `holding` does."""
         wanted, rows = list(phrases), await waiting_rows(self.residency, agent)
         [held] = await self._ask([agent], lambda i: hold_after(i, wanted, after, limit))
-        held |= await asyncio.to_thread(hold_words, rows, wanted)
-        return sorted(key for key in held if key > after)[:limit]
+        held = await asyncio.to_thread(add_holding, rows, held)
+        return sorted(key for key in set().union(*held.values()) if key > after)[:limit]
 
     async def referencing(self, agent: str, slugs: Iterable[str]) -> set[str]:
         """Ask the agent's index with all that anyone has written, the store where it lacks some."""

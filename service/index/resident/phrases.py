@@ -35,17 +35,19 @@ async def keep_phrase(
     return kept[:limit]
 
 
-def hold_after(index: AgentIndex, phrases: Iterable[str], after: str, limit: int) -> set[str]:
-    """Return for each phrase the first `limit` ids behind `after` of those that hold its words.
+def hold_after(
+    index: AgentIndex, phrases: Iterable[str], after: str, limit: int
+) -> dict[str, set[str]]:
+    """Return by phrase the first `limit` ids behind `after` of those that hold its words.
 
     The lock is let go between two phrases, and for the ids: a row keeps its memory.
     """
-    held: set[str] = set()
+    held = {}
     for words in phrases:
         with index.lock:
             rows, _ = index.text.search_all(words, index.columns.present)
         keys = (key for row in rows.tolist() if (key := index.keys[row]) > after)
-        held.update(nsmallest(limit, keys))
+        held[words] = {*nsmallest(limit, keys)}
     return held
 
 
@@ -60,15 +62,15 @@ async def waiting_rows(residency: Residency, agent: str) -> list[Row]:
     return [row for row in rows or () if row["agent"] == agent]
 
 
-def hold_words(rows: Iterable[Row], phrases: Iterable[str]) -> set[str]:
-    """Return the ids of rows whose words hold all words of a phrase, as TextIndex.search_all."""
-    wanted = [{TERMS[word] for word in phrase.split()} for phrase in phrases if phrase]
-    held: set[str] = set()
+def add_holding(rows: Iterable[Row], held: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return `held` with the ids of rows that hold all words of a phrase, as search_all."""
+    wanted = {phrase: {TERMS[word] for word in phrase.split()} for phrase in held}
     for row in rows:
         words = words_of([row["heading_path"], row["title"], row["content"]]) or ""
         terms = set(map(TERMS.__getitem__, words.split()))
-        if any(phrase <= terms for phrase in wanted):
-            held.add(row["id"].id)
+        for phrase, needed in wanted.items():
+            if needed and needed <= terms:
+                held[phrase].add(row["id"].id)
     return held
 
 

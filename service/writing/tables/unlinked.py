@@ -11,16 +11,16 @@ QUERY: Final = load_query(__package__, "unlinked")
 
 def unlinked(linked: LinkedChange) -> Fragment | None:
     """Note the names, and the new concepts: these stay until all is linked that mentions them."""
-    links = linked.links
-    if not links.unlinked:
+    links, names = linked.links, {*linked.links.unlinked}
+    if not names:
         return None
     return fragment(
         QUERY,
         unlinked=[
             {
                 "id": record("unlinked", [linked.agent, linked.dictionary_version]),
-                "slugs": sorted(name.slug for name in links.new_concepts),
-                "names": sorted({*links.unlinked}),
+                "slugs": sorted(one.slug for one in links.new_concepts if one.name in names),
+                "names": sorted(names),
                 "after": "",
             }
         ],
