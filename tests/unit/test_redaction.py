@@ -75,7 +75,7 @@ def _logged(name: str, message: str, error: BaseException | None = None) -> str:
     return logging.Formatter("%(message)s").format(record)
 
 
-def _failed() -> BaseException:
+def _failed() -> QueryFailed:
     try:
         try:
             _ = dict[str, str]()[WORD]
