@@ -111,7 +111,7 @@ async def _carry_over(db: Database, diff: DocumentDiff, leaving: Leaving) -> Non
         is_new = comes(draft, diff.old.get(draft.id))
         return leaving.onto(draft, diff.document.sender) if is_new else draft
 
-    diff.redraft(carried)
+    await asyncio.to_thread(diff.redraft, carried)
 
 
 async def _quarantine_moved(db: Database, diff: DocumentDiff) -> None:
@@ -120,15 +120,18 @@ async def _quarantine_moved(db: Database, diff: DocumentDiff) -> None:
     A heading that comes or goes parts and joins sections, and words above a long paragraph move the
     places where it is cut: they are as little trusted.
     """
-    now = {draft.id: draft for draft in diff.drafts}
-    left = [
-        key
-        for key, one in diff.old.items()
-        if one.trust_tier == QUARANTINED and (key not in now or comes(now[key], one))
-    ]
-    if not left:
+    quarantined = {key for key, one in diff.old.items() if one.trust_tier == QUARANTINED}
+    if not quarantined:
         return
-    texts = await stored.memories_by_id(db, {*left, *(diff.changed & diff.old.keys())})
+    texts = await stored.memories_by_id(db, quarantined | (diff.changed & diff.old.keys()))
+    await asyncio.to_thread(_judge_moved, diff, quarantined, texts)
+
+
+def _judge_moved(
+    diff: DocumentDiff, quarantined: Collection[str], texts: Mapping[str, StoredMemory]
+) -> None:
+    now = {draft.id: draft for draft in diff.drafts}
+    left = [key for key in quarantined if key not in now or comes(now[key], diff.old[key])]
     said = {key: _sentences(one.content) for key, one in texts.items()}
     moved = set[str]()
     for key in left:

@@ -1,6 +1,7 @@
 """What was set on sections that leave their place: it comes along to those that say the same."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -75,7 +76,7 @@ async def complete(db: Database, agent: str, leaving: Leaving) -> None:
 
 async def set_words(db: Database, change: Change) -> list[StoredMemory]:
     """Return the sections whose words leave their place by a change, if somebody set a field."""
-    keys = [one.id for one in _left(change) if is_set(one)]
+    keys = [one.id for one in await asyncio.to_thread(_left, change) if is_set(one)]
     return list((await stored.memories_by_id(db, keys)).values())
 
 
@@ -87,17 +88,12 @@ async def hand_on(db: Database, change: Change) -> Change:
     step of the pipeline.
     """
     senders = {row.uri: row.sender for row in change.documents if row.folder}
-    left: list[StoredMemory] = list(_left(change))
-    if not (senders or change.gone_documents) or not any(map(is_set, left)):
+    if not (senders or change.gone_documents):
         return change
-    leaving = Leaving()
-    leaving.add(left)
-    drafts = tuple(
-        _redrafted(draft, change.replaced.get(draft.id), leaving, senders[uri])
-        if (uri := draft.source.uri) in senders
-        else draft
-        for draft in change.drafts
-    )
+    left = await asyncio.to_thread(_left, change)
+    if not any(map(is_set, left)):
+        return change
+    drafts = await asyncio.to_thread(_redrafted, change, left, senders)
     taken = {(one.heading_path[-1:], one.content) for one in drafts}
     gone = {one.id for one in change.gone}
     lost = [
@@ -110,8 +106,19 @@ async def hand_on(db: Database, change: Change) -> Change:
 
 
 def _redrafted(
-    draft: Draft, old: StoredMemory | None, leaving: Leaving, sender: Provenance
-) -> Draft:
+    change: Change, left: Sequence[StoredMemory], senders: dict[str, Provenance]
+) -> tuple[Draft, ...]:
+    leaving = Leaving()
+    leaving.add(left)
+    return tuple(
+        _onto(draft, change.replaced.get(draft.id), leaving, senders[uri])
+        if (uri := draft.source.uri) in senders
+        else draft
+        for draft in change.drafts
+    )
+
+
+def _onto(draft: Draft, old: StoredMemory | None, leaving: Leaving, sender: Provenance) -> Draft:
     if not comes(draft, old):
         return draft
     anew = leaving.onto(draft, sender)
@@ -156,13 +163,15 @@ def _with(one: StoredMemory, before: StoredMemory, *, is_gone: bool) -> Draft:
     return replace(draft_of_stored(one), **fields)
 
 
-def _left(change: Change) -> Iterator[StoredMemory]:
-    """Yield the stored sections whose words leave their place: they go, or say something else."""
-    yield from (one for one in change.gone if one.source_kind == DOCUMENT)
-    for draft in change.drafts:
-        old = change.replaced.get(draft.id)
-        if old is not None and old.source_kind == DOCUMENT and comes(draft, old):
-            yield old
+def _left(change: Change) -> list[StoredMemory]:
+    """Return the stored sections whose words leave their place: they go, or say something else."""
+    others = [
+        old
+        for draft in change.drafts
+        if (old := change.replaced.get(draft.id)) and old.source_kind == DOCUMENT
+        if comes(draft, old)
+    ]
+    return [*(one for one in change.gone if one.source_kind == DOCUMENT), *others]
 
 
 def comes(draft: Draft, old: StoredMemory | None) -> bool:
