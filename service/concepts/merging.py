@@ -1,11 +1,10 @@
 """Concepts that are the same thing become one, and can be parted again."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from service.errors import InvalidRequest, Unavailable
+from service.errors import InvalidRequest
 from service.links import stored
 from service.links.change import Change
 from service.links.merges import Merged, Regroup
@@ -13,13 +12,10 @@ from service.names.variants import Variants, find_variants
 from service.store.database import Database
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, commit
-
-log = logging.getLogger(__name__)
+from service.writing.turns import keep_doing
 
 MERGED: Final = load_query(__package__, "merged")
 UNFINISHED: Final = load_query(__package__, "unfinished")
-# The database may be away; it is tried again.
-_REST_SECONDS: Final = 2.0
 
 
 async def variants_of(db: Database, agent: str) -> list[Variants]:
@@ -86,17 +82,15 @@ async def part_concepts(
 
 async def keep_finishing(pipeline: Pipeline) -> None:
     """Go on with what a crash left, and later with what a failure leaves."""
-    while True:
-        pipeline.has_unfinished.clear()
-        try:
-            for agent in {agent for agent, _ in await pipeline.db.run(UNFINISHED, agent=None)}:
-                async with pipeline.regrouping.of(agent):
-                    await _finish(pipeline, agent)
-        except Unavailable as error:
-            log.warning("merges of concepts wait: %s", error.logged)
-            pipeline.has_unfinished.set()
-            await asyncio.sleep(_REST_SECONDS)
-        await pipeline.has_unfinished.wait()
+    await keep_doing(
+        lambda: _finish_all(pipeline), pipeline.has_unfinished, "merges of concepts wait"
+    )
+
+
+async def _finish_all(pipeline: Pipeline) -> None:
+    for agent in {agent for agent, _ in await pipeline.db.run(UNFINISHED, agent=None)}:
+        async with pipeline.regrouping.of(agent):
+            await _finish(pipeline, agent)
 
 
 async def _finish(pipeline: Pipeline, agent: str) -> None:

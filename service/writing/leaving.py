@@ -141,9 +141,10 @@ async def _handed_on(db: Database, change: Change, lost: Sequence[StoredMemory])
     handed = {}
     for key, one in standing.items():
         before = said.sections.get(said_by(one))
-        draft = _with(one, before, is_gone=before.id in going) if before else draft_of_stored(one)
-        if draft != draft_of_stored(one):
-            handed[key] = draft
+        if before is not None:
+            draft = _with(one, before, is_gone=before.id in going)
+            if draft != draft_of_stored(one):
+                handed[key] = draft
     return replace(
         change,
         drafts=(*change.drafts, *handed.values()),

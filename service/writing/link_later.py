@@ -1,40 +1,27 @@
 """Names that came up when many memories held them already: those are linked behind the answer."""
 
-import asyncio
-import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
-from service.errors import Unavailable
 from service.links import stored
 from service.links.change import Change
 from service.links.merges import MOST_RELINKED, Regrouped
 from service.store.database import record
 from service.store.queries import Fragment, load_query
 from service.writing.pipeline import Pipeline, commit
-
-log = logging.getLogger(__name__)
+from service.writing.turns import keep_doing
 
 UNLINKED: Final = load_query(__package__, "unlinked")
 LINKED_THROUGH: Final = load_query(__package__, "linked_through")
 ALL_LINKED: Final = load_query(__package__, "all_linked")
 # Each look costs the database engine as much as all that holds a name: fewer looks than writes.
 _MOST_FOUND: Final = 10_000
-# The database may be away; it is tried again.
-_REST_SECONDS: Final = 2.0
 
 
 async def keep_linking(pipeline: Pipeline) -> None:
     """Go on with what the last run left, and with what every new name leaves."""
-    while True:
-        pipeline.has_unlinked.clear()
-        try:
-            await link_rest(pipeline)
-        except Unavailable as error:
-            log.warning("links to new concepts wait: %s", error.logged)
-            pipeline.has_unlinked.set()
-            await asyncio.sleep(_REST_SECONDS)
-        await pipeline.has_unlinked.wait()
+    what = "links to new concepts wait"
+    await keep_doing(lambda: link_rest(pipeline), pipeline.has_unlinked, what)
 
 
 async def link_rest(pipeline: Pipeline) -> None:

@@ -15,10 +15,11 @@ from service.memories.storing import remove
 from service.names.variants import Variants
 from service.store.database import Database
 from service.store.vector_forms import VectorForm
-from service.writing import link_later, transaction
+from service.writing import link_later, transaction, turns
 from service.writing import pipeline as sync
 from service.writing.link_later import UNLINKED, keep_linking, link_rest
 from service.writing.tables.linked_change import LinkedChange
+from tests.stores.killed import Killed
 from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -128,29 +129,22 @@ async def test_however_it_comes_to_be_known(
 async def test_killed_at_any_place_it_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm
 ) -> None:
-    write, left = transaction.write, [0]
-
-    async def dying(db: Database, linked: LinkedChange) -> None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise StoreUnavailable("killed")
-        await write(db, linked)
-
+    writing = Killed()
     async with open_store(tmp_path, form) as opened:
         keys = await older(opened)
         [new] = await opened.push("something new", tags=("test",))
-    monkeypatch.setattr(sync, "write", dying)
+    monkeypatch.setattr(sync, "write", writing)
     before = AT_ONCE + 1
     for lives in (1, 0, 2, 3, 1):
         async with open_store(tmp_path, form) as opened:
-            left[0] = lives
+            writing.left = lives
             with pytest.raises(StoreUnavailable):
                 await link_rest(opened.pipeline)
             now = len(await opened.memories_of("test"))
             assert before <= now <= before + AT_ONCE * lives
             assert await counted(opened, "test") == now
             before = now
-    left[0] = 1000
+    writing.left = 1000
     async with open_store(tmp_path, form) as opened:
         await link_rest(opened.pipeline)
         await is_linked_to(opened, "test", {*keys, new})
@@ -167,7 +161,7 @@ async def test_a_store_that_is_away_is_tried_again(
             raise StoreUnavailable("away")
         await write(db, linked)
 
-    monkeypatch.setattr(link_later, "_REST_SECONDS", 0.01)
+    monkeypatch.setattr(turns, "_REST_SECONDS", 0.01)
     async with open_store(tmp_path, "bytes") as opened, linking(opened):
         keys = await older(opened)
         monkeypatch.setattr(sync, "write", failing)

@@ -24,6 +24,7 @@ from service.writing import transaction
 from service.writing.pipeline import Pipeline, Synced
 from service.writing.removing import remove_documents
 from service.writing.tables.linked_change import LinkedChange
+from tests.stores.killed import Killed
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import resident_engine
 
@@ -287,14 +288,6 @@ async def test_a_chain_of_merges_that_is_killed_amid_comes_to_its_end(
 ) -> None:
     """What was merged into a concept goes on with it, though that one stands there for a while."""
     monkeypatch.setattr(merges, "MOST_RELINKED", 1)
-    write, left = transaction.write, [1]
-
-    async def dying(db: Database, linked: LinkedChange) -> None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise StoreUnavailable("killed")
-        await write(db, linked)
-
     async with open_store(tmp_path, form) as opened:
         await opened.read("a.md", "a [[file system]]\n")
         await opened.read("b.md", "b [[file systems]]\n")
@@ -302,7 +295,7 @@ async def test_a_chain_of_merges_that_is_killed_amid_comes_to_its_end(
         for name in "cdefg":
             await opened.read(f"{name}.md", f"{name} [[filesystem]]\n")
         with monkeypatch.context() as patched:
-            patched.setattr(sync, "write", dying)
+            patched.setattr(sync, "write", Killed(left=1))
             with pytest.raises(StoreUnavailable):
                 await merge(opened, "r2")
     async with open_store(tmp_path, form) as opened:
