@@ -105,6 +105,18 @@ async def test_a_new_name_is_linked_to_all_that_mentions_it_in_small_transaction
 
 
 @pytest.mark.parametrize("form", FORMS)
+async def test_a_name_that_was_linked_to_all_at_once_is_not_looked_for_again(
+    tmp_path: Path, form: VectorForm
+) -> None:
+    """A batch may bring many names of which one stands everywhere."""
+    async with open_store(tmp_path, form) as opened:
+        await older(opened)
+        await opened.push("something new", tags=("test", "kettle"))
+        [row] = await waiting(opened)
+        assert (row["names"], row["slugs"]) == (["test"], ["test"])
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "texts", [["See [[blue harbour]]."], ["We saw Blue Harbour there.", "So Blue Harbour grew."]]
 )
