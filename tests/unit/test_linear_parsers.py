@@ -34,7 +34,7 @@ from service.text.front_matter import read_front_matter
 from service.text.lines import Placed
 from service.text.markdown import parse_markdown
 from tests.effort import IS_SOAK
-from tests.linear_time import MOST_GROWTH, growth, is_quick
+from tests.linear_time import MOST_GROWTH, QUICK_SECONDS, growth, is_quick
 from tests.worst_cases import COMMON
 
 # What a cache keeps is no measure of the twice as long that it does not.
@@ -68,7 +68,8 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.drafts.kinds.kind_of": {"table": [("journal/**", "daily_log")]},
     "service.drafts.kinds.type_of": {"source": "notes/a.md"},
 }  # fmt: skip
-# A text comes to these cut by who calls them.
+# A text comes to these cut by who calls them; the slowest of them takes 3 ms on a slow machine.
+BOUNDED_SECONDS: Final = 0.015
 MOST_CHARACTERS: Final = {
     "service.search.times.events.find_anchor": 500,
     "service.search.times.time_words.find_time_words": 500,
@@ -156,8 +157,8 @@ def test_a_reader_takes_as_long_as_its_text(where: str) -> None:
                 return partial(read, first + again * (length // len(again)) + last)
 
             length = most or LENGTH
-            # What is bounded is timed as it is, and a machine may be slow for a moment.
-            if any(is_quick(call(length)) for _ in range(4 if most else 1)):
+            # What is bounded has no longer text to be told by: it ends soon, on a slow machine too.
+            if is_quick(call(length), BOUNDED_SECONDS if most else QUICK_SECONDS):
                 continue
             if most or growth(call, length) > MOST_GROWTH:
                 slow.append(start + pump)
