@@ -16,6 +16,11 @@ class Link:
     key: str
 
 
+def session_chain(session: str) -> str:
+    """Return the chain of what was pushed in a session."""
+    return f"session:{session}"
+
+
 def expected_edges(links: Iterable[Link]) -> set[tuple[str, str]]:
     """Return the (later, earlier) pairs that a chain of these memories has."""
     ordered = sorted(links)

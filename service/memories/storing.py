@@ -8,6 +8,7 @@ from typing import Final
 
 from service.access.caller import caller, own_scopes
 from service.access.errors import Forbidden
+from service.drafts.chains import session_chain
 from service.drafts.clock import CLOCK
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
@@ -51,7 +52,7 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         concepts=pushed.concepts,
         source=Source(ref=pushed.source_ref),
         source_kind=pushed.source_kind,
-        chain=f"session:{pushed.session}" if pushed.session else None,
+        chain=session_chain(pushed.session) if pushed.session else None,
         position=position,
         said=pushed.said,
         is_by_words=_known_as(pushed) is None,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 
+from service.drafts.chains import session_chain
 from service.drafts.stored_memory import StoredMemory, draft_of_stored
 from service.links import stored
 from service.links.change import Change
@@ -59,7 +60,9 @@ async def remove_handoffs(pipeline: Pipeline, agent: str, session: str) -> None:
 
 
 async def _handoffs(db: Database, agent: str, sessions: Iterable[str]) -> list[StoredMemory]:
-    ids = await db.run(AUTOMATIC_HANDOFFS, agent=agent, sessions=sorted(sessions))
+    ids = []
+    for chain in map(session_chain, sorted(sessions)):
+        ids += await db.run(AUTOMATIC_HANDOFFS, agent=agent, chain=chain)
     return list((await stored.memories_by_id(db, ids)).values())
 
 

@@ -11,7 +11,7 @@ from service.memories.changing import change_memory
 from service.memories.storing import find, remove
 from service.observe.fold import Failure, State
 from service.observe.observing import Delta, Observed, Observer
-from service.observe.taking_back import without
+from service.observe.taking_back import AUTOMATIC_HANDOFFS, without
 from tests.integration.test_deleted_stays_deleted import contents, everything
 from tests.stores.open_store import OpenStore, open_store
 
@@ -137,3 +137,11 @@ def test_a_failure_goes_with_any_of_its_words() -> None:
     every = (Failure("red", "x"), Failure("y", "so red"), Failure("z", "x", ["ran `red`"]))
     state = State(failures={one.command: one for one in every} | {"w": Failure("w", "x")})
     assert without(state, {"red"}).failures == {"w": Failure("w", "x")}
+
+
+async def test_a_sessions_handoffs_are_looked_up_by_its_chain(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        params = {"agent": "main", "chain": "session:a"}
+        plan = str(await opened.ask(f"EXPLAIN {AUTOMATIC_HANDOFFS.text}", **params))
+        # By the kind all handoffs that an agent has are read.
+        assert "[index: by_chain_moment, access: ['main', 'session:a']" in plan
