@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final, Self
 
 from service.access.errors import Forbidden
@@ -21,6 +22,10 @@ Edge = tuple[str, str]
 Step = Callable[[Database, "Change"], Awaitable["Change"]]
 # What follows from a text and from other memories is compared with these alone.
 _DERIVED: Final = (DOCUMENT, CONSOLIDATION)
+# Whatever the links of a memory follow from, besides what the dictionary knows: all of `Written`.
+_LINKED_BY: Final = attrgetter(
+    "heading_path", "title", "content", "tags", "concepts", "trust_tier", "teaches"
+)
 TIMES: Final = frozenset({"valid_from", "valid_until"})
 OF_ANOTHER_SCOPE: Final = (
     "What is stored under this name is of a scope that your key is not for: send it under another "
@@ -104,6 +109,14 @@ class Change:
     audit: str | None = None
     fragments: tuple[Fragment, ...] = ()
     scopes: frozenset[str] | None = None
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """The sections of documents that say what they said: their names and links stay."""
+        sections = (draft for draft in self.drafts if draft.source_kind == DOCUMENT)
+        known = ((draft, self.replaced.get(draft.id)) for draft in sections)
+        same = {draft.id for draft, old in known if old and _LINKED_BY(draft) == _LINKED_BY(old)}
+        return frozenset(same - self.relink - self.regrouped.relink)
 
     def compared(self, now: Mapping[str, StoredMemory]) -> Self:
         """Return the change against what is stored `now`, by id: what is gone need not go.

@@ -114,10 +114,12 @@ async def _texts_of(
 
     Behind them the names so far that perhaps more memories mention.
     """
-    again = change.relink | change.regrouped.relink
+    again, moved = change.relink | change.regrouped.relink, change.moved
     relinked = await stored.memories_by_id(db, again - {d.id for d in change.drafts})
-    texts: dict[str, Written] = {**relinked, **{d.id: d for d in change.drafts}}
-    stale = {memory.id for memory in change.gone} | change.replaced.keys() | relinked.keys()
+    drafts = {d.id: d for d in change.drafts if d.id not in moved}
+    texts: dict[str, Written] = {**relinked, **drafts}
+    anew = change.replaced.keys() - moved
+    stale = {memory.id for memory in change.gone} | anew | relinked.keys()
     reopened = change.regrouped.shorts
     expansions = await learn_expansions(
         db, dictionary, change.agent, stale, _teaching(texts), reopened

@@ -211,7 +211,7 @@ async def commit_embedded(
         concepts_linked=sum(key in mine for key, _ in links.references.added),
         embedded=len(vectors),
         warnings=embedded.warnings,
-        concepts=frozenset().union(*(links.concepts_of[key] for key in mine)),
+        concepts=frozenset().union(*(links.concepts_of.get(key, ()) for key in mine)),
         written=frozenset(mine),
         replaced=frozenset(written.replaced),
         regrouped=written.regrouped,

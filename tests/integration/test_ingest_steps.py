@@ -13,6 +13,7 @@ from service.drafts.drafts import DocumentText
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
+from service.store.database import Database
 from service.store.queries import Query
 from service.writing.pipeline import Pipeline, read_ahead, sync_documents
 from service.writing.removing import remove_documents
@@ -59,6 +60,30 @@ async def test_moved_lines_keep_their_vectors(tmp_path: Path) -> None:
         assert lines == [6, 10, 14]
         assert opened.embeddings.requests == []
         assert await opened.ask("SELECT id, vector FROM embedding ORDER BY id") == before
+
+
+async def test_moved_lines_keep_their_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[dict[str, Any]] = []
+    write = Database.write
+
+    async def noting(db: Database, query: Query, params: dict[str, Any]) -> Any:
+        written.append(params)
+        return await write(db, query, params)
+
+    text = THREE.replace("Second", "The Blue Harbour (BH) and second")
+    async with open_store(tmp_path) as opened:
+        await opened.read("log.md", text)
+        monkeypatch.setattr(Database, "write", noting)
+        edited = text.replace("## Alpha", "\n\n\n## Alpha").replace("Third", "Other Lakeside")
+        await opened.read("log.md", edited)
+        [params] = [one for one in written if one.get("changed_memories")]
+        told = {name: len(value) for name, value in params.items() if isinstance(value, list)}
+        # Two stand elsewhere alone. What the third said counts no more.
+        assert (told["changed_memories"], told["cleared_candidates"]) == (3, 1)
+        assert told["cleared_abbreviations"] == 1
+        assert await opened.complaints() == []
 
 
 async def test_a_section_added_at_the_end_follows_the_others(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""New rows are written as they are given: what the store's checks would make of them."""
+"""Rows are written as they are given: what the store's checks would make of them."""
 
 import re
 from collections.abc import AsyncIterator
@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
+from service.errors import StaleRead
+from service.memories.changing import change_memory
 from service.memories.screening import Pushed
-from service.memories.storing import remove, store
+from service.memories.storing import find, remove, store
 from service.store import database
-from service.store.database import Database
+from service.store.database import Database, record
 from service.store.queries import checked
 from service.store.vector_forms import VectorForm
+from service.writing.tables.memory import QUERY
 from tests.stores.graph_check import TABLES
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.template import SCHEMA
@@ -25,7 +28,7 @@ BOTH = pytest.mark.parametrize("form", ["bytes", "array"])
 NOTE = "---\ntags: [gpu]\nimportance: 1\n---\n# Rush\n\nA GPU.\n\n## Blue Harbour\n\nRAG.\n"
 DECLARED = '[[concept]]\nname = "Hardware"\nrelated_to = ["GPU"]\nis_a = ["thing"]\n'
 EAST = timezone(timedelta(hours=9))
-# The tables whose new rows are written so.
+# The tables whose rows are written so.
 GIVEN = {"memory", "embedding", "concept", "references", "related_to", "follows"}
 # Told by the clock of each store.
 _OWN = ("created_at", "updated_at")
@@ -56,6 +59,15 @@ async def fill(opened: OpenStore) -> None:
     await opened.read("a.md", NOTE)
     await opened.read("a.md", NOTE.replace("RAG", "Blue Harbour and RAG"))
     await remove(opened.pipeline, "main", keys[0])
+    # Each row that changes, to more and to less than it had.
+    await opened.read("a.md", NOTE.replace("# Rush\n", "# Rush\n\n\n"))
+    less = Pushed(
+        "RAG at last.", occurred_at=datetime(2, 3, 4, tzinfo=UTC), source_ref="r",
+        said=frozenset({"pinned", "valid_from", "valid_until", "scope", "importance"}),
+    )  # fmt: skip
+    await store(opened.pipeline, [less])
+    first_year = await find(opened.db, ["main"], keys[1])
+    await change_memory(opened.pipeline, first_year, {"importance": 0, "title": "First"})
     await opened.push("Rush at Blue Harbour.", "Another GPU of Rush.", session="s", tags=("gpu",))
 
 
@@ -121,3 +133,16 @@ async def test_what_the_checks_would_refuse_is_found(tmp_path: Path) -> None:
             "BEGIN; OPTION IMPORT = TRUE; UPDATE memory SET importance = 'much'; COMMIT;"
         )
         assert "importance" in str(await opened.complaints())
+
+
+async def test_a_row_that_is_gone_is_not_changed_in_silence(tmp_path: Path) -> None:
+    async with open_store(tmp_path, "bytes") as opened:
+        await opened.push("Words.")
+        rows = await opened.ask("SELECT * FROM memory")
+        assert isinstance(rows, list)
+        gone = rows[0] | {"id": record("memory", "gone")}
+        with pytest.raises(StaleRead):
+            await opened.db.run(
+                QUERY, gone_memories=[], gone_waiting=[], memories=[], changed_memories=[gone]
+            )
+        assert await opened.ask("SELECT * FROM memory") == rows

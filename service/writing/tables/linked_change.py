@@ -52,8 +52,9 @@ class LinkedChange:
     @property
     def cleared(self) -> list[Any]:
         """The memories whose names and abbreviations count no more: they go, or come anew."""
-        change = self.change
-        return [record("memory", key) for key in [*(m.id for m in change.gone), *change.replaced]]
+        change, moved = self.change, self.change.moved
+        anew = (key for key in change.replaced if key not in moved)
+        return [record("memory", key) for key in [*(m.id for m in change.gone), *anew]]
 
 
 # What one table has of a change; None where it has nothing.
