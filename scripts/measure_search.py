@@ -183,7 +183,7 @@ def measure_size(
         }
         answers = take_turns(ours | contenders, questions)
         used, told = service.resident(), http.get("/health/ready").json()["index"]
-        # It reads every row, which the engine keeps in RAM for a while.
+        # Where the index leaves memories out it reads every row, and the engine keeps them in RAM.
         stats = {} if asked.curve else http.get("/stats").raise_for_status().json()
     if asked.load:
         measure_peers(contenders, questions, asked.seconds, console)

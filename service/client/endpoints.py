@@ -203,7 +203,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
 
     @Endpoint
     def stats(self, *, agent: str | None = None) -> Request[reports.Stats]:
-        """Count what an agent remembers; counts every row."""
+        """Count what an agent remembers."""
         return Request("GET", "/stats", params={"agent": agent}, is_long=True)
 
     @Endpoint

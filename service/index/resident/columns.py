@@ -97,6 +97,13 @@ class Columns:
         mask: Mask = self._codes["session"][rows] != outside
         return mask
 
+    def counted(self) -> tuple[dict[str, int], int]:
+        """Return how many memories there are of each kind, and how many are archived."""
+        here, kinds = self.present, self._labels["kind"].codes
+        counts = np.bincount(self._codes["kind"][: self._size][here], minlength=len(kinds))
+        by_kind = {str(kind): n for kind, n in zip(kinds, counts.tolist(), strict=True) if n}
+        return by_kind, int(np.count_nonzero(self._is_archived[: self._size] & here))
+
     @property
     def occurred_at(self) -> NDArray[np.int64]:
         """When each memory happened, in microseconds since 1970; a view."""
@@ -106,8 +113,7 @@ class Columns:
     def bytes(self) -> int:
         """The memory held, without the labels."""
         columns: list[NDArray[Any]] = [*self._codes.values(), *self._times.values()]
-        columns += [self._tags, self.subjects, self._is_archived, self._is_source]
-        columns += [self._is_present]
+        columns += [getattr(self, name) for name in _OTHER_COLUMNS]
         return sum(column.nbytes for column in columns)
 
     def save(self) -> Saved:
