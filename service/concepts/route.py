@@ -6,21 +6,22 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import Field
 
+from service.concepts.listing import Wanted, read_page
 from service.errors import AgentUnknown, ConceptNotFound
 from service.field_types import WHOLE
-from service.names.slugs import slug_of
+from service.index.resident.concept_pages import Place
+from service.index.resident.residency import Residency
 from service.store.agents import refuse_unknown
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import QueryAgent
-from service.web.parts import TheDatabase, ThePipeline
+from service.web.parts import TheDatabase, ThePipeline, part
 from service.web.room import Room
 
 router = Room("concepts", prefix="/concepts")
 
-LIST = load_query(__package__, "list")
 CONCEPT = load_query(__package__, "concept")
 MERGED_INTO = load_query(__package__, "merged_into")
 _MOST_RELATED = 50
@@ -89,30 +90,22 @@ class ConceptDetail(ConceptFields):
 )  # fmt: skip
 async def get_concepts(
     db: TheDatabase,
+    residency: Annotated[Residency | None, part(Residency)],
     agent: QueryAgent,
     q: Annotated[str | None, Query(max_length=200, description="Part of a name.")] = None,
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
     cursor: ConceptCursor | None = None,
 ) -> ConceptPage:
     """List what an agent's memories talk about."""
-    memories, after = None, None
+    after: Place | None = None
     if cursor:
         memories, slug = PLACE.decode(cursor)
-        after = record("concept", [agent, slug])
-    rows = await db.run(
-        LIST,
-        agent=agent,
-        contains=q.lower() if q else None,
-        contains_slug=slug_of(q) or None if q else None,
-        memories=memories,
-        after=after,
-        limit=limit + 1,
-    )
+        after = memories, slug
+    rows, next_place = await read_page(db, residency, Wanted(agent, q or None, after, limit))
     if not rows and not cursor:
         await refuse_unknown(db, agent)
-    page = [ConceptFields(**_fields(row)) for row in rows[:limit]]
-    more = len(rows) > limit
-    return ConceptPage(page, PLACE.encode(page[-1].memories, page[-1].id) if more else None)
+    page = [ConceptFields(**_fields(row)) for row in rows]
+    return ConceptPage(page, PLACE.encode(*next_place) if next_place else None)
 
 
 @router.get("/{id}", operation_id="read_concept", responses=problems(ConceptNotFound))

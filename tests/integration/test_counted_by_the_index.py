@@ -1,4 +1,4 @@
-"""/stats: the index in RAM tells what the store would, and reads no rows for it."""
+"""/stats and /concepts: the index in RAM tells what the store would, and reads no rows for it."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from service.concepts.listing import ROWS
+from service.concepts.route import ConceptPage, get_concepts
 from service.index.resident.residency import Residency
 from service.memories.storing import store
 from service.operate.stats import BESIDE_THE_INDEX, get_stats
@@ -60,6 +62,19 @@ async def same_numbers(opened: OpenStore, residency: Residency, agent: str) -> N
     assert await stats(opened, None, agent) == expected
 
 
+async def same_pages(opened: OpenStore, residency: Residency, agent: str) -> None:
+    for part in (None, "G", "gpu", "er", "CAFÉ", "東", "%", "-", "no such name"):
+        for limit in (1, 3, 1000):
+            pages = list[ConceptPage]()
+            while not pages or pages[-1].next_cursor:
+                cursor = pages[-1].next_cursor if pages else None
+                page = await get_concepts(opened.db, residency, agent, part, limit, cursor)
+                assert page == await get_concepts(opened.db, None, agent, part, limit, cursor)
+                pages.append(page)
+            ids = [concept.id for page in pages for concept in page.concepts]
+            assert len(ids) == len({*ids})
+
+
 @pytest.mark.parametrize("seed", range(3))
 async def test_an_index_counts_as_the_store_does(tmp_path: Path, seed: int) -> None:
     chance = Chance(seed)
@@ -79,6 +94,7 @@ async def test_an_index_counts_as_the_store_does(tmp_path: Path, seed: int) -> N
             await same_numbers(opened, residency, owner.agent)
         for agent in AGENTS:
             await same_numbers(opened, residency, agent)
+            await same_pages(opened, residency, agent)
 
 
 @pytest.fixture
@@ -114,6 +130,17 @@ async def test_no_memory_is_read_to_count_them(opened: OpenStore, asked: list[Qu
         assert "CountScan" in str(await opened.ask(text))
 
 
+async def test_no_concept_is_read_but_those_of_the_page(
+    opened: OpenStore, asked: list[Query]
+) -> None:
+    async with resident_engine(opened.db) as resident:
+        await same_pages(opened, resident.residency, "main")
+        asked.clear()
+        page = await get_concepts(opened.db, resident.residency, "main", limit=1)
+        assert [concept.id for concept in page.concepts] == ["crane"]
+        assert asked == [ROWS]
+
+
 async def test_the_store_counts_what_the_index_leaves_out(opened: OpenStore) -> None:
     await opened.push(*(f"A heron by the mill, number {n}." for n in range(60)))
     async with resident_engine(opened.db) as whole:
@@ -121,6 +148,7 @@ async def test_the_store_counts_what_the_index_leaves_out(opened: OpenStore) -> 
     async with resident_engine(opened.db, half) as resident:
         assert (await resident.residency.index_of("main")).beyond_budget
         await same_numbers(opened, resident.residency, "main")
+        await same_pages(opened, resident.residency, "main")
     odd = memory_row("x", "odd", is_embedded=True) | {"id": ["odd", 1]}
     await run(opened.db, "INSERT INTO memory $row RETURN NONE", row=odd)
     odd = {"id": ["main", "odd", "concept"], "agent": "main", "name": "Odd", "memories": 3}
@@ -129,6 +157,9 @@ async def test_the_store_counts_what_the_index_leaves_out(opened: OpenStore) -> 
     async with resident_engine(opened.db) as resident:
         assert (await counted(opened, "main"))["memories"] == 63
         await same_numbers(opened, resident.residency, "main")
+        page = await get_concepts(opened.db, resident.residency, "main")
+        assert page.concepts[0].id == "odd"
+        assert page == await get_concepts(opened.db, None, "main")
 
 
 async def test_the_store_counts_where_the_index_was_found_to_differ(opened: OpenStore) -> None:
@@ -140,5 +171,6 @@ async def test_the_store_counts_where_the_index_was_found_to_differ(opened: Open
             index.graph.remove_concept("kettle")
         assert (await residency.take_census("main")).keys() >= {"memory", "concept"}
         await same_numbers(opened, residency, "main")
+        await same_pages(opened, residency, "main")
         await residency.rebuild(["main"])
         assert (await get_stats(opened.db, residency, "main")).memories == 2

@@ -394,7 +394,7 @@ async def test_concepts_tell_what_was_merged_into_them(tmp_path: Path) -> None:
         assert [(old.id, old.name, old.run) for old in found.merged] == [
             ("graph_memory", "graph memory", "r1")
         ]
-        page = await get_concepts(opened.db, "main", q="graphm", limit=5, cursor=None)
+        page = await get_concepts(opened.db, None, "main", q="graphm", limit=5, cursor=None)
         assert [concept.aliases for concept in page.concepts] == [["graph memory"]]
         with pytest.raises(ConceptNotFound):
             await get_concept(opened.pipeline, "graph_memory", "other")

@@ -59,6 +59,26 @@ class Concepts:
         memories: NDArray[np.int64] = self._memories[numbers] * self._is_present[numbers]
         return memories
 
+    def by_memories(self, most: int | None = None) -> Iterator[tuple[int, list[int]]]:
+        """Go through all numbers, those of concepts in the most memories first.
+
+        Each number of memories comes with its concepts; with `most` none in more memories come.
+        """
+        numbers = np.flatnonzero(self._is_present)
+        if most is not None:
+            numbers = numbers[self._memories[numbers] <= most]
+        numbers = numbers[np.argsort(-self._memories[numbers], kind="stable")]
+        memories = self._memories[numbers]
+        ends = [*(np.flatnonzero(np.diff(memories)) + 1).tolist(), len(numbers)]
+        start = 0
+        for end in ends if len(numbers) else ():
+            yield int(memories[start]), numbers[start:end].tolist()
+            start = end
+
+    def name(self, number: int) -> str:
+        """Return the name of a number."""
+        return self._names[number]
+
     def slug(self, number: int) -> str:
         """Return the slug of a number."""
         return self._slugs[number]
