@@ -78,13 +78,15 @@ async def concept_neighbours(
     for edge in await engine.related_edges(agent, slugs):
         ahead[edge.source].append(edge)
         behind[edge.target].append(edge)
+    ids = [record("concept", [agent, slug]) for slug in slugs]
+    along_is_a = {key[1]: ends for key, ends in await _rows(db, BROADER_AND_NARROWER, "ids", ids)}
     found = {}
     for slug in slugs:
         heaviest = {edge.target: edge for edge in _heaviest(ahead[slug])}
         heaviest |= {edge.source: edge for edge in _heaviest(behind[slug])}
         weights = {key: None if e.is_declared else e.weight for key, e in heaviest.items()}
-        ends = await db.run(BROADER_AND_NARROWER, id=record("concept", [agent, slug]))
-        found[slug] = ConceptNeighbours(weights, tuple(end for _, end in ends))
+        ends = tuple(end for _, end in along_is_a.get(slug, ()))
+        found[slug] = ConceptNeighbours(weights, ends)
     return found
 
 

@@ -3,14 +3,18 @@
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from service.graph import edge_kinds, pair_vectors, report
+from service.graph.reading import BROADER_AND_NARROWER, concept_neighbours
 from service.graph.report import report_on
 from service.index.resident.graph import AgentGraph
 from service.records import RelatedEdge
 from service.settings import Settings
+from service.store.database import Database, record
+from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from tests.stores.open_store import open_store
 
@@ -64,3 +68,36 @@ async def test_nobody_waits_while_edges_are_listed(
     # The edges of a thousand memories' concepts: 0.8 s for 100,000.
     assert listed
     assert not any(listed)
+
+
+@pytest.mark.parametrize("form", ["bytes", "array"])
+async def test_concepts_along_is_a_are_asked_for_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm
+) -> None:
+    asked: list[Query] = []
+    run = Database.run
+
+    async def noting(db: Database, query: Query, **params: Any) -> Any:
+        asked.append(query)
+        return await run(db, query, **params)
+
+    async with open_store(tmp_path, form) as store:
+        await store.declare(
+            '[[concept]]\nname = "GPU"\nis_a = ["hardware", "part"]\n'
+            '[[concept]]\nname = "RTX 5070"\nis_a = ["GPU"]\nrelated_to = ["part"]\n'
+        )
+        await store.push("The RTX 5070 is a GPU.", "Hardware wears out.", concepts=["kettle"])
+        slugs = await store.ask("SELECT VALUE record::id(id)[1] FROM concept WHERE agent = 'main'")
+        assert isinstance(slugs, list)
+        monkeypatch.setattr(Database, "run", noting)
+        found = await concept_neighbours(store.db, store.engine, "main", [*slugs, "nothing"])
+        assert asked.count(BROADER_AND_NARROWER) == 1
+        for slug in slugs:
+            one_by_one = await store.ask(
+                "RETURN array::concat($id->is_a->concept, $id<-is_a<-concept)"
+                ".map(|$one| record::id($one)[1])",
+                id=record("concept", ["main", slug]),
+            )
+            assert [*found[slug].is_a] == one_by_one
+        assert [*found["gpu"].is_a] != []
+        assert (found["nothing"].related_to, found["nothing"].is_a) == ({}, ())
