@@ -157,6 +157,13 @@ class Filters:
         }
 
 
+class Place(NamedTuple):
+    """Where a memory stands among others: when it happened, of equal moments by its id."""
+
+    micros: int
+    id: str
+
+
 class Scored(NamedTuple):
     """A memory id with the score one signal gave it, and how the graph reached it."""
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from service.index.evidence import Evidence, Floats, Question
 from service.index.links import Links
-from service.records import Concept, ConceptId, Filters, Memory, Related, RelatedEdge, Scored
+from service.records import Concept, ConceptId, Filters, Memory, Place, Related, RelatedEdge, Scored
 
 
 class Engine(Protocol):
@@ -59,6 +59,12 @@ class Engine(Protocol):
         """Return by id those of the memories that pass the filters, as they are stored now.
 
         A write that was answered is seen, however far behind the index is.
+        """
+
+    async def fetch_newest(self, filters: Filters, before: Place, limit: int) -> list[Memory]:
+        """Return the newest memories that pass the filters, of those that stand before a place.
+
+        By their places downwards, as they are stored now; none is missing, whatever an index lacks.
         """
 
     async def linked(

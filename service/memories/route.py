@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from operator import itemgetter
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import Query, Response
 from pydantic import ValidationError
@@ -47,7 +46,7 @@ from service.metadata import CLEARABLE
 from service.moments import micros_of
 from service.projects.registry import Registered
 from service.projects.switched_off import SwitchedOff
-from service.records import Filters, Memory
+from service.records import Filters, Memory, Place
 from service.sessions.evidence import evidence_of
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import Database, record
@@ -67,13 +66,11 @@ from service.worth import Evidence, Told, Worth, worth_of
 
 router = Room("memories", prefix="/memories")
 
-LIST = load_query(__package__, "list")
 SURROUNDINGS = load_query(__package__, "surroundings")
 
 _TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
 _NOBODY_ELSE: Final[list[str]] = []
-# In microseconds since 1970, later than any memory.
-_AHEAD_OF_ALL: Final = 2**63 - 1
+AHEAD_OF_ALL: Final = Place(2**63 - 1, "")
 
 
 _BY_ID: Final = {"id": "/id"}
@@ -130,19 +127,21 @@ _FIRST_LISTED: Final = {"id": "/memories/0/id", "agent": "/memories/0/agent"}
     | links(200, read_memory=_FIRST_LISTED, list_memories={"cursor": "/next_cursor"}),
 )  # fmt: skip
 async def get_memories(
-    db: TheDatabase, parameters: Annotated[ListParameters, Query()]
+    db: TheDatabase, pipeline: ThePipeline, parameters: Annotated[ListParameters, Query()]
 ) -> MemoryPage:
     """List memories, newest first, with the filters of /search."""
     agents = await parameters.readable(db)
-    before, key = _AHEAD_OF_ALL, ""
+    before = AHEAD_OF_ALL
     if parameters.cursor:
         moment, key = PLACE.decode(parameters.cursor)
-        before = micros_of(moment)
-    rows = await newest(db, parameters.filters(agents), before, key, parameters.limit + 1)
-    if not rows and not parameters.cursor:
+        before = Place(micros_of(moment), key)
+    found = await pipeline.engine.fetch_newest(
+        parameters.filters(agents), before, parameters.limit + 1
+    )
+    if not found and not parameters.cursor:
         await refuse_unknown(db, parameters.agent)
-    memories = [Memory.from_row(row) for row in rows[: parameters.limit]]
-    has_more = len(rows) > parameters.limit
+    memories = found[: parameters.limit]
+    has_more = len(found) > parameters.limit
     last = memories[-1] if memories else None
     return MemoryPage(
         [MemoryFields(**memory_fields(memory)) for memory in memories],
@@ -246,23 +245,6 @@ async def delete_memory(pipeline: ThePipeline, id: str, agent: QueryAgent) -> Re
     """Delete a memory for good, with its vector and links; the deletion is audited."""
     await remove(pipeline, agent, id)
     return Response(status_code=204)
-
-
-async def newest(
-    db: Database, filters: Filters, before: int, before_id: str, limit: int
-) -> list[dict[str, Any]]:
-    """Return the newest that pass, from a place on: those of several agents agent by agent.
-
-    The index has the moments of each; asked for several at once the store sorts all that they have.
-    """
-    found: list[dict[str, Any]] = []
-    for agent in filters.agents:
-        found += await db.run(
-            LIST, before=before, before_id=record("memory", before_id), limit=limit,
-            **replace(filters, agents=(agent,)).params(),
-        )  # fmt: skip
-        found = sorted(found, key=itemgetter("occurred_micros", "id"), reverse=True)[:limit]
-    return found
 
 
 async def _readable(db: Database, agent: str, read_from: list[str], key: str) -> Memory:

@@ -1,12 +1,15 @@
 """Memories by id, as they are stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
-from service.records import Filters, Memory
+from service.records import Filters, Memory, Place
 from service.store.database import Database, record
 from service.store.queries import load_query
 
+FETCH_NEWEST: Final = load_query(__package__, "fetch_newest")
 FETCH: Final = load_query(__package__, "fetch")
 FETCH_VISIBLE: Final = load_query(__package__, "fetch_visible")
 
@@ -27,3 +30,23 @@ async def fetch_visible(db: Database, keys: Sequence[str], filters: Filters) -> 
     ids = [record("memory", key) for key in keys]
     rows = await db.run(FETCH_VISIBLE, ids=ids, **filters.params())
     return {row["id"]: Memory.from_row(row) for row in rows}
+
+
+async def fetch_newest(db: Database, filters: Filters, before: Place, limit: int) -> list[Memory]:
+    """Return the newest that pass, from a place on: those of several agents agent by agent.
+
+    The index has the moments of each; asked for several at once the store sorts all that they have.
+    """
+    found: list[Memory] = []
+    for agent in filters.agents:
+        rows = await db.run(
+            FETCH_NEWEST, before=before.micros, before_id=record("memory", before.id), limit=limit,
+            **replace(filters, agents=(agent,)).params(),
+        )  # fmt: skip
+        found = newest_first([*found, *map(Memory.from_row, rows)])[:limit]
+    return found
+
+
+def newest_first(memories: Iterable[Memory]) -> list[Memory]:
+    """Return memories in the order of their places, downwards."""
+    return sorted(memories, key=attrgetter("occurred_at", "id"), reverse=True)

@@ -29,9 +29,20 @@ from service.index.evidence import Question as Read
 from service.index.resident.engine import ResidentEngine
 from service.kinds import KINDS
 from service.memories.changing import change_memory
+from service.memories.route import AHEAD_OF_ALL
 from service.memories.screening import Pushed
 from service.memories.storing import remove, store
-from service.records import CONSOLIDATION, TRUST_TIERS, TYPES, Concept, Filters, Memory, Scored
+from service.moments import micros_of
+from service.records import (
+    CONSOLIDATION,
+    TRUST_TIERS,
+    TYPES,
+    Concept,
+    Filters,
+    Memory,
+    Place,
+    Scored,
+)
 from service.search.fusion.scoring import SignalValues
 from service.search.signals.features import REACH
 from service.store.database import record
@@ -479,6 +490,12 @@ async def same_newest(both: Both, question: Question, ids: Sequence[str]) -> Non
     for limit in (1, 3, 1000):
         last = [await engine.latest(question.filters, limit) for engine in both.engines]
         assert last[0] == last[1]
+        before, pages = AHEAD_OF_ALL, list[list[Memory]]()
+        while not pages or pages[-1]:
+            pages = [await e.fetch_newest(question.filters, before, limit) for e in both.engines]
+            assert pages[0] == pages[1]
+            for last_shown in pages[0][-1:]:
+                before = Place(micros_of(last_shown.occurred_at), last_shown.id)
 
 
 def by_id(found: Mapping[str, Sequence[Concept]]) -> dict[str, list[Concept]]:

@@ -22,17 +22,19 @@ from service.index.resident import feed_position, follow, snapshots
 from service.index.resident import residency as residencies
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.change_feed import ChangeFeed
+from service.index.resident.engine import ResidentEngine
 from service.index.resident.feed_position import FeedPosition
 from service.index.resident.follow import Follower
 from service.index.resident.neighbours import related
 from service.index.resident.residency import Residency
 from service.memories.changing import change_memory
+from service.memories.route import AHEAD_OF_ALL
 from service.memories.storing import find, remove
 from service.records import Commit, Filters
 from service.store import database
 from service.store.address import StoreAddress
 from service.store.database import Database
-from service.store.fetching import fetch
+from service.store.fetching import fetch, fetch_newest
 from service.store.queries import Query
 from service.writing.embed_later import embed_pending
 from tests.conftest import Start
@@ -240,6 +242,25 @@ async def test_what_another_writes_arrives(replicas: Replicas, deed: Deed) -> No
     await deed(replicas.writer, ids)
     await replicas.agree("main", "other")
     assert told(await replicas.index(), *WORDS) != before
+
+
+async def test_what_another_wrote_a_moment_ago_is_listed(
+    replicas: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "POLL_SECONDS", 60)
+    ids = await fill(replicas.writer)
+    engine = ResidentEngine(replicas.residency, threads=1)
+    await replicas.residency.index_of("main")
+    # It has looked for the last time in this test.
+    await asyncio.sleep(0.5)
+    for number in range(3):
+        ids += await replicas.writer.push(f"Bunny {number}.")
+        page = await engine.fetch_newest(Filters(), AHEAD_OF_ALL, 50)
+        assert [one.id for one in page] == sorted(ids, reverse=True)
+        await remove(replicas.writer.pipeline, "main", ids.pop(0))
+        page = await engine.fetch_newest(Filters(session="s1"), AHEAD_OF_ALL, 2)
+        assert page == await fetch_newest(replicas.reader, Filters(session="s1"), AHEAD_OF_ALL, 2)
+    engine.close()
 
 
 async def test_a_memory_moved_to_another_agent_takes_its_vector_along(

@@ -15,13 +15,14 @@ from service.records import (
     ConceptId,
     Filters,
     Memory,
+    Place,
     Related,
     RelatedEdge,
     Scored,
     Vector,
 )
 from service.store.database import Database, record
-from service.store.fetching import fetch_visible
+from service.store.fetching import fetch_newest, fetch_visible
 from service.store.queries import Query, load_query
 from service.text.words import query_words
 
@@ -97,6 +98,10 @@ class DatabaseEngine:
     async def fetch(self, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
         """Read them."""
         return await fetch_visible(self.db, keys, filters)
+
+    async def fetch_newest(self, filters: Filters, before: Place, limit: int) -> list[Memory]:
+        """Read the store's index of moments, from there on."""
+        return await fetch_newest(self.db, filters, before, limit)
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]

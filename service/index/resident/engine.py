@@ -1,20 +1,20 @@
 """The resident engine: every signal answered from RAM, in threads beside the event loop."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from heapq import merge
 from itertools import chain, islice
 from typing import Final, TypeVar
 
-from service.index.evidence import Evidence, Question, join
+from service.index.evidence import Evidence, Floats, Question, join
 from service.index.links import Links
 from service.index.links import join as join_links
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.evidence import collect_evidence, latest, newest
-from service.index.resident.fetching import read_packed, unread
+from service.index.resident.evidence import collect_evidence, latest, newest, newest_places
+from service.index.resident.fetching import are_at, is_current, read_packed, unpack_or_read, unread
 from service.index.resident.left_out import find_referencing
 from service.index.resident.neighbours import (
     before_and_after,
@@ -25,33 +25,25 @@ from service.index.resident.neighbours import (
     referencing,
     related,
     related_edges,
+    slugs_by_agent,
     summaries_of,
 )
-from service.index.resident.packing import UNFIT, unpack
 from service.index.resident.phrases import add_holding, hold_after, keep_phrase, waiting_rows
 from service.index.resident.residency import Residency
-from service.records import (
-    Concept,
-    ConceptId,
-    Filters,
-    Memory,
-    Related,
-    RelatedEdge,
-    Scored,
-    Vector,
-)
-from service.store.fetching import fetch_visible
+from service.records import Concept, ConceptId, Filters, Memory, Place, Related, RelatedEdge, Scored
+from service.store.fetching import fetch_newest, newest_first
 from service.text.words import query_words
 from service.threads import give_way
 
 Answer = TypeVar("Answer")
 
 _MOST_PHRASE_TEXTS: Final = 1000
-# What the event loop answers itself. Measured: a memory's share in the search for one word, and
-# what it takes to count one word in one memory, and to compare one number of two vectors: the way
-# to a thread and back costs more than another core wins up to some 130,000 vectors of 384.
+# What the event loop answers itself. Measured: a memory's share in the search for one word and for
+# the newest; to count one word in one memory; to compare one number of two vectors: the way to a
+# thread and back costs more than another core wins up to some 130,000 vectors of 384.
 _MOST_SECONDS: Final = 0.003
 _POSTING: Final = 1e-9
+_MOMENT: Final = 2.5e-8
 _COUNT: Final = 2e-8
 _NUMBER: Final = 6e-11
 
@@ -86,7 +78,7 @@ class ResidentEngine:
         return await keep_phrase(self.residency.db, ranking, phrase, limit)
 
     async def by_vector(
-        self, vector: Vector, filters: Filters, limit: int
+        self, vector: Floats, filters: Filters, limit: int
     ) -> tuple[list[Scored], int]:
         """Return the memories nearest in meaning, by comparing every one that passes."""
         answers = await self._look_up(
@@ -114,14 +106,17 @@ class ResidentEngine:
         """Unpack what is held; the store is asked for what it may have in another form."""
         asked = unread(self.residency, keys, filters.agents)
         known = [key for key in keys if key not in asked]
-        memories: dict[str, Memory] = {}
-        for packed in await self._look_up(filters.agents, lambda i: read_packed(i, known, filters)):
-            for key, one in packed.items():
-                try:
-                    memories[key] = unpack(key, one)
-                except UNFIT:
-                    asked.add(key)
-        return memories | await fetch_visible(self.residency.db, sorted(asked), filters)
+        parts = await self._look_up(filters.agents, lambda i: read_packed(i, known, filters))
+        return await unpack_or_read(self.residency.db, parts, asked, filters)
+
+    async def fetch_newest(self, filters: Filters, before: Place, limit: int) -> list[Memory]:
+        """Ask the index of each agent, or the store, which reads all down to the last that passes.
+
+        The store is asked where the index lacks some, and where what it told is so no more.
+        """
+        each = [replace(filters, agents=(agent,)) for agent in filters.agents]
+        pages = [await self._page(one, before, limit) for one in each]
+        return newest_first(chain.from_iterable(pages))[:limit]
 
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
@@ -212,7 +207,7 @@ class ResidentEngine:
         self, agents: Sequence[str], concepts: Iterable[ConceptId]
     ) -> dict[ConceptId, list[str]]:
         """Return the ids of the memories that reference each concept, in ascending order."""
-        slugs = _slugs(concepts)
+        slugs = slugs_by_agent(concepts)
         answers = await self._look_up(agents, lambda i: memories_of(i, slugs[i.agent]))
         return dict(chain.from_iterable(part.items() for part in answers))
 
@@ -220,7 +215,7 @@ class ResidentEngine:
         self, agents: Sequence[str], concepts: Sequence[Concept], edges: Iterable[str]
     ) -> dict[ConceptId, list[Related]]:
         """Return the concepts beside each one, the tightest first."""
-        slugs, allowed = _slugs(concept.id for concept in concepts), set(edges)
+        slugs, allowed = slugs_by_agent(concept.id for concept in concepts), set(edges)
         answers = await self._look_up(agents, lambda i: related(i, slugs[i.agent], allowed))
         return dict(chain.from_iterable(part.items() for part in answers))
 
@@ -252,9 +247,21 @@ class ResidentEngine:
         """Ask the index of each agent, in their order; loads those that are not in RAM."""
         indexes = [await self.residency.index_of(agent) for agent in agents]
         loop = asyncio.get_running_loop()
-        return await asyncio.gather(
-            *[loop.run_in_executor(self._threads, question, index) for index in indexes]
-        )
+        asked = [loop.run_in_executor(self._threads, question, index) for index in indexes]
+        return await asyncio.gather(*asked)
+
+    async def _page(self, filters: Filters, before: Place, limit: int) -> list[Memory]:
+        """Return a page of one agent's."""
+        if await is_current(self.residency, *filters.agents):
+            [places] = await self._look_up(
+                filters.agents,
+                lambda i: newest_places(i, filters, before, limit),
+                lambda i: i.memories * _MOMENT,
+            )
+            found = await self.fetch([place.id for place in places or ()], filters)
+            if places is not None and are_at(places, found):
+                return list(found.values())
+        return await fetch_newest(self.residency.db, filters, before, limit)
 
     async def _best(
         self, agents: Sequence[str], rankings: Sequence[list[Scored]], limit: int
@@ -291,10 +298,3 @@ class ResidentEngine:
             else:
                 answers += await self._ask([agent], question)
         return answers
-
-
-def _slugs(concepts: Iterable[ConceptId]) -> defaultdict[str, list[str]]:
-    by_agent: defaultdict[str, list[str]] = defaultdict(list)
-    for agent, slug in concepts:
-        by_agent[agent].append(slug)
-    return by_agent

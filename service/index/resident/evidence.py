@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from heapq import nlargest
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.index.evidence import Evidence, KeysOfRows, Question, told_within
 from service.index.resident.agent_index import AgentIndex
@@ -11,7 +13,7 @@ from service.index.resident.columns import Mask
 from service.index.resident.values import VALUES, Rows, Told
 from service.index.resident.ways import number_rows
 from service.moments import moment_of
-from service.records import Filters
+from service.records import Filters, Place
 
 
 def collect_evidence(
@@ -59,12 +61,38 @@ def latest(index: AgentIndex, filters: Filters, limit: int) -> list[tuple[int, s
     """Return the newest that pass, as (minus its microseconds since 1970, id), in this order."""
     with index.lock:
         rows = np.flatnonzero(index.mask(filters))
-        moments = index.columns.occurred_at[rows]
-        if len(rows) > limit:
-            kth = np.partition(moments, len(rows) - limit)[len(rows) - limit]
-            rows, moments = rows[moments >= kth], moments[moments >= kth]
+        rows, moments = _newest(rows, index.columns.occurred_at[rows], limit)
         keys = [index.keys[row] for row in rows.tolist()]
         return sorted(zip((-moments).tolist(), keys, strict=True))[:limit]
+
+
+def newest_places(
+    index: AgentIndex, filters: Filters, before: Place, limit: int
+) -> list[Place] | None:
+    """Return where the newest that pass stand, of those that stand before a place, downwards.
+
+    None where the index leaves out memories of the store.
+    """
+    with index.lock:
+        if index.beyond_budget or any(table == "memory" for table, _ in index.corrupt):
+            return None
+        keys, rows = index.keys, np.flatnonzero(index.mask(filters))
+        moments = index.columns.occurred_at[rows]
+        beside = (keys[row] for row in rows[moments == before.micros].tolist())
+        first = nlargest(limit, (key for key in beside if key < before.id))
+        older = moments < before.micros
+        rows, moments = _newest(rows[older], moments[older], limit)
+        rest = zip(moments.tolist(), (keys[row] for row in rows.tolist()), strict=True)
+        found = [*((before.micros, key) for key in first), *nlargest(limit, rest)]
+        return [Place(*one) for one in found[:limit]]
+
+
+def _newest(rows: Rows, moments: NDArray[np.int64], limit: int) -> tuple[Rows, NDArray[np.int64]]:
+    """Return the rows of the `limit` newest with their moments, in no order, and all as new."""
+    if len(rows) <= limit:
+        return rows, moments
+    kth = np.partition(moments, len(rows) - limit)[len(rows) - limit]
+    return rows[moments >= kth], moments[moments >= kth]
 
 
 def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:

@@ -1,5 +1,6 @@
 """What lies beside memories and concepts in one agent's index; see Engine for each of them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -114,6 +115,14 @@ def before_and_after(
             for side in sides
         )
         return dict(zip(rows, zip(before, after, strict=True), strict=True))
+
+
+def slugs_by_agent(concepts: Iterable[ConceptId]) -> defaultdict[str, list[str]]:
+    """Return the slugs of concepts by their agent; none of an agent without any."""
+    by_agent: defaultdict[str, list[str]] = defaultdict(list)
+    for agent, slug in concepts:
+        by_agent[agent].append(slug)
+    return by_agent
 
 
 def _named(index: AgentIndex, rows: Sequence[int]) -> list[str]:
