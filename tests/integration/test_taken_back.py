@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from service.access.caller import LOCAL
+from service.fixes.fixes import Proof, put_fix
 from service.memories.changing import change_memory
 from service.memories.storing import find, remove
 from service.observe.fold import Failure, State
 from service.observe.observing import Delta, Observed, Observer
-from service.observe.taking_back import AUTOMATIC_HANDOFFS, without
+from service.observe.taking_back import AUTOMATIC_HANDOFFS, CAME_UP, without
+from service.recurrences.recurrences import Sighting, note
 from tests.integration.test_deleted_stays_deleted import contents, everything
-from tests.stores.open_store import OpenStore, open_store
+from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -145,3 +147,22 @@ async def test_a_sessions_handoffs_are_looked_up_by_its_chain(tmp_path: Path) ->
         plan = str(await opened.ask(f"EXPLAIN {AUTOMATIC_HANDOFFS.text}", **params))
         # By the kind all handoffs that an agent has are read.
         assert "[index: by_chain_moment, access: ['main', 'session:a']" in plan
+
+
+async def test_what_came_up_of_a_memory_is_looked_up_by_its_keys(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as opened:
+        [mended] = await opened.push("The crane was red.")
+        await put_fix(opened.db, Proof("main", None, "red", "make", "s1", START), mended)
+        # Another agent's error says the same, a third one is of neither.
+        for agent, key in (("main", "red"), ("anna", "red"), ("main", "blue"), ("main", mended)):
+            sighting = Sighting("error", key, "It is so.", None, START)
+            await note(opened.db, agent, None, f"{agent} {key}", [sighting])
+        params = {"agent": "main", "memories": [mended]}
+        found = await opened.db.run(CAME_UP, **params)
+        assert sorted(row["sessions"] for row in found) == sorted(
+            [["main red"], [f"main {mended}"]]
+        )
+        plan = str(await opened.ask(CAME_UP.text.replace("\nSELECT", "\nEXPLAIN SELECT"), **params))
+        assert plan.count("[index: by_key, access: = ") == 2
+        # By the agent all that ever came up is read.
+        assert "by_kind" not in plan
