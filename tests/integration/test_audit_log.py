@@ -1,6 +1,7 @@
 """The audit in a real store: lines of older versions, what is too old, a store that is away."""
 
 import logging
+import random
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -14,10 +15,12 @@ from service.access.audit import Entry
 from service.access.caller import LOCAL
 from service.audit.route import AuditParameters, get_audit
 from service.errors import QueryFailed, StoreUnavailable
+from service.memories.lineage import NOTED
 from service.settings import REPOSITORY
 from service.store.address import StoreAddress
 from service.store.audit_log import AuditLog
-from service.store.database import Database
+from service.store.database import Database, record
+from service.store.queries import Query
 from tests.servers.running import free_port, service_process, wait_for
 
 pytestmark = pytest.mark.anyio
@@ -65,6 +68,54 @@ async def test_lines_of_older_versions_stay_readable_behind_all_others(db: Datab
     assert await _listed(db, operation="older1", outcome="done") == ["older1"]
     [older] = (await get_audit(db, LOCAL, AuditParameters(operation="older2"))).entries
     assert (older.ids, older.outcome, older.count) == (["m2"], "done", 1)
+
+
+# Row after row, as it was before there was an index.
+ALL_NOTED = """SELECT id, at, operation ?? action AS operation, key, name, agent
+FROM audit WITH NOINDEX WHERE (outcome IS NONE OR outcome = "done")
+    AND (ids ?? [subject]) CONTAINSANY $ids
+    AND ($agents IS NONE OR agent IN $agents OR key = $own_key)
+ORDER BY id DESC LIMIT $limit"""
+
+
+async def test_lines_about_memories_are_looked_up_and_are_the_same_ones(db: Database) -> None:
+    chance = random.Random(7)
+
+    def of(*values: Any) -> Any:
+        return chance.choice(values)
+
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    rows: list[dict[str, Any]] = [
+        {
+            "id": record("audit", [n, f"{n}"]), "at": at, "operation": of("search", "deleted"),
+            "outcome": of("done", "done", "failed"), "agent": of("anna", "bob", None),
+            "key": of("k1", "k2", None), "count": 1,
+            "ids": [f"m{chance.randrange(8)}" for _ in range(chance.randrange(4))],
+        }
+        for n in range(200)
+    ]  # fmt: skip
+    rows += [
+        {
+            "id": record("audit", f"{n:020x}"), "at": at, "action": "deleted", "agent": "anna",
+            "subject": f"m{chance.randrange(8)}",
+        }
+        for n in range(20)
+    ]  # fmt: skip
+    chance.shuffle(rows)
+    adding = Query("own", "INSERT INTO audit $rows RETURN NONE", frozenset({"rows"}), writes=False)
+    await db.run(adding, rows=rows)
+    every = Query("own", ALL_NOTED, NOTED.takes, writes=False)
+    for _ in range(60):
+        params = {
+            "ids": [f"m{n}" for n in chance.sample(range(9), chance.randrange(1, 4))],
+            "agents": of(None, [], ["anna"], ["anna", "bob"]), "own_key": of(None, "k1"),
+            "limit": of(1, 7, 1000),
+        }  # fmt: skip
+        assert await db.run(NOTED, **params) == await db.run(every, **params), params
+    [line] = [one for one in NOTED.text.splitlines() if "CONTAINSANY" in one]
+    told = Query("own", f"EXPLAIN {line.strip(' (),')}", frozenset({"ids"}), writes=False)
+    plan = str(await db.run(told, ids=["m1", "m2"]))
+    assert plan.count("[index: by_ids, access: = 'm") == 2
 
 
 async def test_lines_that_are_too_old_go(db: Database) -> None:
