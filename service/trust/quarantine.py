@@ -20,6 +20,7 @@ SELECT: Final = load_query(__package__, "select")
 
 # As of pushed memories: who writes meanwhile waits for one of these (decision 0009).
 _TRANSACTION_MEMORIES: Final = 128
+_BEHIND_SLASH: Final = chr(ord("/") + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,18 @@ Selected = Mapping[str, Sequence[str]]
 
 async def select(db: Database, selection: Selection, *, is_quarantined: bool) -> Selected:
     """Return the ids of memories by agent that are quarantined, or that are not."""
-    params = selection.parameters() | {"name": selection.name}
+    params = selection.parameters() | {
+        "name": selection.name,
+        "source_end": _end(selection.source), "name_end": _end(selection.name),
+    }  # fmt: skip
     rows = await db.run(SELECT, **params, is_quarantined=is_quarantined)
     by_agent = groupby(rows, lambda row: str(row["agent"]))
     return {agent: [row["id"] for row in some] for agent, some in by_agent}
+
+
+def _end(source: str | None) -> str | None:
+    """Return what comes just behind all that is in a folder; of anything else itself."""
+    return source[:-1] + _BEHIND_SLASH if source and source.endswith("/") else source
 
 
 async def set_tiers(pipeline: Pipeline, selected: Selected, tier: str | None) -> None:
