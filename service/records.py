@@ -101,9 +101,10 @@ class Filters:
 
     `agents` is the wall: the asking agent and those it may read. `tags` must all be present.
     `since` and `until` bound `occurred_at`, both inclusive. Without `as_of` a memory past its
-    `valid_until` is left out; with it, memories are seen as they held at that moment. With
-    `with_sources` archived memories pass that are part of a summary, and no others. `without` are
-    ids that do not pass. `project` is the scope of one: its memories pass, and those of no scope.
+    `valid_until` is left out; with it, memories are seen as they held at that moment. `with_ended`
+    leaves out none that is past its end. With `with_sources` archived memories pass that are part
+    of a summary, and no others. `without` are ids that do not pass. `project` is the scope of one:
+    its memories pass, and those of no scope.
     """
 
     agents: tuple[str, ...] = ("main",)
@@ -118,6 +119,7 @@ class Filters:
     origins: tuple[str, ...] | None = None
     include_archived: bool = False
     with_sources: bool = False
+    with_ended: bool = False
     trust: tuple[str, ...] = ("trusted", "untrusted")
     without: tuple[str, ...] = ()
     project: str | None = None
@@ -162,6 +164,9 @@ class Place(NamedTuple):
 
     micros: int
     id: str
+
+
+AHEAD_OF_ALL: Final = Place(2**63 - 1, "")
 
 
 class Scored(NamedTuple):

@@ -1,9 +1,10 @@
 """Decisions are memories of this kind: searchable and linked like all others."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from service.decisions.holding import DECISION, take_place
 from service.errors import InvalidRequest
@@ -14,7 +15,7 @@ from service.store.database import Database, record
 from service.store.queries import load_query
 from service.writing.pipeline import Pipeline, Synced, commit
 
-LIST: Final = load_query(__package__, "list")
+SUPERSEDED_BY: Final = load_query(__package__, "superseded_by")
 SUPERSEDING: Final = load_query(__package__, "superseding")
 
 
@@ -44,7 +45,10 @@ async def _refuse_others(db: Database, agent: str, superseded: str | None) -> No
             raise InvalidRequest(f"/supersedes: {superseded!r} is a {old.kind}, no decision.")
 
 
-async def list_decisions(db: Database, agent: str, **filters: Any) -> list[dict[str, Any]]:
-    """Return decisions, the newest first; `filters` are the others of list.surql."""
-    rows: list[dict[str, Any]] = await db.run(LIST, agent=agent, **filters)
-    return rows
+async def superseded_by(db: Database, keys: Sequence[str]) -> dict[str, list[str]]:
+    """Return by id which decisions took the place of each one, none that is quarantined."""
+    found: dict[str, list[str]] = {key: [] for key in keys}
+    ids = [record("memory", key) for key in keys]
+    for superseded, superseding in await db.run(SUPERSEDED_BY, ids=ids) if ids else ():
+        found[superseded].append(superseding)
+    return {key: sorted(others) for key, others in found.items()}

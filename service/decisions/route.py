@@ -2,20 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Query
 from pydantic import Field
 
 from service.access.caller import caller
-from service.decisions.decisions import decide, list_decisions
+from service.decisions.decisions import decide, superseded_by
+from service.decisions.holding import DECISION
 from service.errors import MemoryNotFound, QuotaFull
 from service.field_types import WHOLE, Label, MemoryText, Moment, Tags, Title
 from service.memories.screening import Pushed
+from service.moments import micros_of
 from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
-from service.store.database import record
+from service.records import AHEAD_OF_ALL, Filters, Memory, Place
 from service.text.titles import title_of
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
@@ -82,12 +84,12 @@ class Decision:
     superseded_by: list[str]
 
     @classmethod
-    def from_row(cls, row: dict[str, Any]) -> "Decision":
-        """Read a row of list.surql."""
+    def of(cls, memory: Memory, superseded_by: list[str]) -> "Decision":
+        """Return what is told of a decision."""
         return cls(
-            row["id"], title_of(row["title"], row["content"]), row["content"], list(row["tags"]),
-            row["occurred_at"], row.get("scope"), row.get("session"), row["origin"],
-            row["trust_tier"], sorted(row["superseded_by"]),
+            memory.id, title_of(memory.title, memory.content), memory.content, list(memory.tags),
+            memory.occurred_at, memory.scope, memory.session, memory.origin, memory.trust_tier,
+            superseded_by,
         )  # fmt: skip
 
 
@@ -124,18 +126,21 @@ async def post_decision(
     responses=problems(SwitchedOff) | links(200, list_decisions={"cursor": "/next_cursor"}),
 )  # fmt: skip
 async def get_decisions(
-    db: TheDatabase, parameters: Annotated[DecisionParameters, Query()]
+    db: TheDatabase, pipeline: ThePipeline, parameters: Annotated[DecisionParameters, Query()]
 ) -> DecisionPage:
     """List what was decided, the newest first, also what holds no longer."""
-    before, before_id = None, None
+    before = AHEAD_OF_ALL
     if parameters.cursor:
-        before, key = PLACE.decode(parameters.cursor)
-        before_id = record("memory", key)
-    scope = await parameters.found(db)
-    rows = await list_decisions(
-        db, parameters.agent, scope=scope, tag=parameters.tag, since=parameters.since,
-        before=before, before_id=before_id, limit=parameters.last + 1,
+        moment, key = PLACE.decode(parameters.cursor)
+        before = Place(micros_of(moment), key)
+    tags = None if parameters.tag is None else (parameters.tag,)
+    asked = Filters(
+        (parameters.agent,), await parameters.found(db), kinds=(DECISION,), tags=tags,
+        since=parameters.since, with_ended=True,
     )  # fmt: skip
-    page = [Decision.from_row(row) for row in rows[: parameters.last]]
-    has_more = len(rows) > parameters.last
+    found = await pipeline.engine.fetch_newest(asked, before, parameters.last + 1)
+    shown = found[: parameters.last]
+    others = await superseded_by(db, [one.id for one in shown])
+    page = [Decision.of(one, others[one.id]) for one in shown]
+    has_more = len(found) > parameters.last
     return DecisionPage(page, PLACE.encode(page[-1].at, page[-1].id) if has_more else None)

@@ -46,7 +46,7 @@ from service.metadata import CLEARABLE
 from service.moments import micros_of
 from service.projects.registry import Registered
 from service.projects.switched_off import SwitchedOff
-from service.records import Filters, Memory, Place
+from service.records import AHEAD_OF_ALL, Filters, Memory, Place
 from service.sessions.evidence import evidence_of
 from service.store.agents import readable_agents, refuse_unknown
 from service.store.database import Database, record
@@ -70,7 +70,6 @@ SURROUNDINGS = load_query(__package__, "surroundings")
 
 _TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
 _NOBODY_ELSE: Final[list[str]] = []
-AHEAD_OF_ALL: Final = Place(2**63 - 1, "")
 
 
 _BY_ID: Final = {"id": "/id"}

@@ -10,6 +10,7 @@ from service.store.database import Database, record
 from service.store.queries import load_query
 
 FETCH_NEWEST: Final = load_query(__package__, "fetch_newest")
+FETCH_NEWEST_OF_KIND: Final = load_query(__package__, "fetch_newest_of_kind")
 FETCH: Final = load_query(__package__, "fetch")
 FETCH_VISIBLE: Final = load_query(__package__, "fetch_visible")
 
@@ -38,11 +39,15 @@ async def fetch_newest(db: Database, filters: Filters, before: Place, limit: int
     The index has the moments of each; asked for several at once the store sorts all that they have.
     """
     found: list[Memory] = []
+    params = {"before": before.micros, "before_id": record("memory", before.id), "limit": limit}
+    [kind] = kinds if len(kinds := filters.kinds or ()) == 1 else [None]
+    has_archived = filters.include_archived or filters.with_sources
     for agent in filters.agents:
-        rows = await db.run(
-            FETCH_NEWEST, before=before.micros, before_id=record("memory", before.id), limit=limit,
-            **replace(filters, agents=(agent,)).params(),
-        )  # fmt: skip
+        params |= replace(filters, agents=(agent,)).params()
+        if kind is None or has_archived:
+            rows = await db.run(FETCH_NEWEST, **params)
+        else:
+            rows = await db.run(FETCH_NEWEST_OF_KIND, agent=agent, kind=kind, **params)
         found = newest_first([*found, *map(Memory.from_row, rows)])[:limit]
     return found
 

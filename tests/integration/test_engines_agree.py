@@ -29,11 +29,11 @@ from service.index.evidence import Question as Read
 from service.index.resident.engine import ResidentEngine
 from service.kinds import KINDS
 from service.memories.changing import change_memory
-from service.memories.route import AHEAD_OF_ALL
 from service.memories.screening import Pushed
 from service.memories.storing import remove, store
 from service.moments import micros_of
 from service.records import (
+    AHEAD_OF_ALL,
     CONSOLIDATION,
     TRUST_TIERS,
     TYPES,
@@ -148,6 +148,7 @@ class Chance(random.Random):
             origins=self.rarely(self.some(ORIGINS, 2)),
             trust=self.choice([TRUST_TIERS, TRUST_TIERS[:2], ("quarantined",), ()]),
             project=self.rarely(self.choice(["gpu", ""])),
+            with_ended=self.random() < 0.2,
         )
         edges = self.some(["related_to", "is_a"], 2)
         return Question(self.words(1, 2), asked, self.choice([200, 5, 2, 0]), frozenset(edges))

@@ -28,9 +28,8 @@ from service.index.resident.follow import Follower
 from service.index.resident.neighbours import related
 from service.index.resident.residency import Residency
 from service.memories.changing import change_memory
-from service.memories.route import AHEAD_OF_ALL
 from service.memories.storing import find, remove
-from service.records import Commit, Filters
+from service.records import AHEAD_OF_ALL, Commit, Filters
 from service.store import database
 from service.store.address import StoreAddress
 from service.store.database import Database

@@ -13,10 +13,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from service.index.resident.engine import ResidentEngine
-from service.memories.route import AHEAD_OF_ALL
 from service.memories.storing import remove, store
 from service.moments import micros_of
-from service.records import QUARANTINED, Filters, Memory, Place
+from service.records import AHEAD_OF_ALL, QUARANTINED, Filters, Memory, Place
 from service.store.database import Database, record
 from service.store.fetching import FETCH_NEWEST, fetch_newest
 from service.store.queries import Query
@@ -105,6 +104,20 @@ async def test_the_store_reads_no_memory_for_what_an_index_in_ram_knows(
         assert [one.id for one in page] == ids
     assert len(await opened.engine.fetch_newest(Filters(), AHEAD_OF_ALL, 50)) == 10
     assert asked == []
+
+
+@pytest.mark.parametrize("kind", ["decision", "handoff"])
+async def test_of_one_kind_the_store_reads_no_other_memory(
+    opened: OpenStore, asked: Asked, kind: str
+) -> None:
+    await opened.push("A kettle.")
+    asked.clear()
+    filters = Filters(kinds=(kind,), with_ended=True)
+    assert await fetch_newest(opened.db, filters, Place(micros_of(START), "x"), 9) == []
+    [(query, params)] = asked
+    plan = str(await opened.ask(f"EXPLAIN {query.text}", **params))
+    assert f"by_archived_moment, access: ['main', '{kind}', NONE] LessThanEqual 177" in plan
+    assert "Sort" not in plan
 
 
 @settings(max_examples=examples(12), phases=[Phase.explicit, Phase.generate])

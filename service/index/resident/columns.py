@@ -251,15 +251,18 @@ class Columns:
 
     def _until(self, filters: Filters, now: int) -> int:
         """Return when the next memory's time is over, in microseconds."""
+        if filters.as_of or filters.with_ended:
+            return _FOREVER
         ends = self._times["valid_until"][: self._size]
-        return _FOREVER if filters.as_of else int(ends[ends > now].min(initial=_FOREVER))
+        return int(ends[ends > now].min(initial=_FOREVER))
 
     def _make_mask(self, filters: Filters, now: int, which: Which) -> Mask:
         """Return which of these rows pass, whenever they happened."""
         mask = self._is_present[which].copy()
         self._keep_labels(mask, filters.labels(), filters, which)
         moment = now if filters.as_of is None else micros_of(filters.as_of)
-        mask &= self._times["valid_until"][which] > moment
+        if not filters.with_ended:
+            mask &= self._times["valid_until"][which] > moment
         if filters.as_of is not None:
             mask &= self._times["valid_from"][which] <= moment
         if not filters.include_archived:

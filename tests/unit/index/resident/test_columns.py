@@ -63,6 +63,7 @@ filters = st.builds(
     as_of=st.none() | moments,
     session=st.sampled_from([None, "s1", "unheard"]),
     with_sources=st.booleans(),
+    with_ended=st.booleans(),
     include_archived=st.booleans(),
     origins=st.none() | st.lists(st.sampled_from(ORIGINS), max_size=3).map(tuple),
     trust=st.lists(st.sampled_from(["trusted", "untrusted", "quarantined"]), max_size=4).map(tuple),
@@ -84,7 +85,7 @@ def passes(fact: Facts, asked: Filters) -> bool:
         and (asked.tags is None or set(asked.tags) <= set(fact.tags))
         and (asked.since is None or fact.occurred_at >= micros_of(asked.since))
         and (asked.until is None or fact.occurred_at <= micros_of(asked.until))
-        and (fact.valid_until is None or fact.valid_until > moment)
+        and (asked.with_ended or fact.valid_until is None or fact.valid_until > moment)
         and (asked.as_of is None or begins <= moment)
         and (asked.session is None or label["session"] == asked.session)
         and (
