@@ -94,7 +94,9 @@ async def load(db: Database, loading: Loading) -> None:
 
 async def _load(db: Database, loading: Loading) -> None:
     loading.index.reserve(min(loading.facts.memories, loading.most_memories))
-    if not (await _is_much_of_the_store(db, loading) and await _scan(db, loading)):
+    expected = loading.facts.memories
+    is_scanned = expected <= loading.most_memories and await is_much_of_the_store(db, expected)
+    if not (is_scanned and await _scan(db, loading)):
         await _pick(db, loading)
     index = loading.index
     for query, table in CONCEPT_EDGES:
@@ -128,10 +130,10 @@ def log_loaded(index: AgentIndex, seconds: float, caveat: str | None) -> None:
         log.warning("%s", caveat)
 
 
-async def _is_much_of_the_store(db: Database, loading: Loading) -> bool:
-    expected = loading.facts.memories
-    fits = expected <= loading.most_memories
-    return fits and expected >= _SCAN_SHARE * await db.run(MEMORY_COUNT)
+async def is_much_of_the_store(db: Database, memories: int) -> bool:
+    """Return whether so many memories of an agent are read faster by reading the whole store."""
+    stored: int = await db.run(MEMORY_COUNT)
+    return memories >= _SCAN_SHARE * stored
 
 
 async def _scan(db: Database, loading: Loading) -> bool:
