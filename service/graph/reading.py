@@ -1,5 +1,6 @@
 """What the report reads, the same with either engine; every list is bounded."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -8,7 +9,10 @@ import orjson
 
 from service.graph.edge_kinds import ConceptNeighbours, ConceptSize, MemoryLinks
 from service.index.engine import Engine
-from service.records import RelatedEdge
+from service.index.resident.amounts import true_index
+from service.index.resident.evidence import newest_places
+from service.index.resident.residency import Residency
+from service.records import AHEAD_OF_ALL, TRUST_TIERS, Filters, RelatedEdge
 from service.store.database import Database, record
 from service.store.queries import Query, load_query
 
@@ -23,10 +27,17 @@ _PAGE_CONCEPTS: Final = 5000
 _PAGE_IDS: Final = 500
 # What a walk goes on to on each side of a concept (related_concepts.surql).
 _MOST_RELATED: Final = 20
+_EVERY: Final = Filters(include_archived=True, with_ended=True, trust=TRUST_TIERS)
 
 
-async def newest_keys(db: Database, agent: str, most: int) -> list[str]:
-    """Return the ids of an agent's newest memories, in ascending order."""
+async def newest_keys(
+    db: Database, residency: Residency | None, agent: str, most: int
+) -> list[str]:
+    """Return the ids of an agent's newest memories, in ascending order; of the store if need be."""
+    index = await true_index(residency, agent) if residency else None
+    places = index and await asyncio.to_thread(newest_places, index, _EVERY, AHEAD_OF_ALL, most)
+    if places is not None:
+        return sorted(place.id for place in places)
     keys: str = await db.run(NEWEST_KEYS, agent=agent, limit=most)
     return sorted(keys.split("\n")) if keys else []
 

@@ -21,6 +21,7 @@ from service.graph.measures import Band, Measured
 from service.graph.pair_vectors import Population, measure
 from service.graph.pairs import MemoryPair, sample
 from service.index.engine import Engine
+from service.index.resident.residency import Residency
 from service.settings import Settings
 from service.stages import Stages
 from service.store.agents import hub_caps, refuse_unknown
@@ -91,14 +92,16 @@ class GraphReport:
     stages_ms: dict[str, float]
 
 
-async def report_on(db: Database, engine: Engine, settings: Settings, agent: str) -> GraphReport:
+async def report_on(
+    db: Database, engine: Engine, residency: Residency | None, settings: Settings, agent: str
+) -> GraphReport:
     """Measure an agent's graph; bounded by samples, the same each time.
 
     Raises AgentUnknown and StoreUnavailable.
     """
     stages = Stages()
     with stages.measured("memories"):
-        newest = await reading.newest_keys(db, agent, _NEWEST)
+        newest = await reading.newest_keys(db, residency, agent, _NEWEST)
         without_vector = await reading.count_without_vector(db, agent)
         counted = (await db.meta(["dictionary", agent])).get("memories", 0)
     if not newest:

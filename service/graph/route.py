@@ -1,12 +1,13 @@
 """The door of /graph."""
 
-from typing import Final
+from typing import Annotated, Final
 
 from service.errors import AgentUnknown
 from service.graph.report import GraphReport, report_on
+from service.index.resident.residency import Residency
 from service.web.declared import problems
 from service.web.fields import QueryAgent
-from service.web.parts import ThePipeline, TheSettings
+from service.web.parts import ThePipeline, TheSettings, part
 from service.web.room import Room
 
 router = Room("operations", prefix="/graph")
@@ -38,10 +39,13 @@ _EXAMPLE: Final = {
     },
 )
 async def get_report(
-    pipeline: ThePipeline, settings: TheSettings, agent: QueryAgent
+    pipeline: ThePipeline,
+    residency: Annotated[Residency | None, part(Residency)],
+    settings: TheSettings,
+    agent: QueryAgent,
 ) -> GraphReport:
     """Tell whether the graph is worth it: for each kind of edge its reach, precision and lift.
 
     Reads samples of 1,000 memories, 2,000 pairs a kind and 20,000 vectors; for people, in seconds.
     """
-    return await report_on(pipeline.db, pipeline.engine, settings, agent)
+    return await report_on(pipeline.db, pipeline.engine, residency, settings, agent)

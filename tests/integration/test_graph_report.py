@@ -8,18 +8,35 @@ from typing import Any
 import pytest
 
 from service.graph import edge_kinds, pair_vectors, report
-from service.graph.reading import BROADER_AND_NARROWER, concept_neighbours
-from service.graph.report import report_on
+from service.graph.reading import (
+    BROADER_AND_NARROWER,
+    NEWEST_KEYS,
+    concept_neighbours,
+    newest_keys,
+)
+from service.graph.report import GraphReport, report_on
+from service.index.resident.engine import ResidentEngine
 from service.index.resident.graph import AgentGraph
+from service.index.resident.residency import Residency
+from service.memories.storing import remove, store
 from service.records import RelatedEdge
 from service.settings import Settings
 from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
-from tests.stores.open_store import open_store
+from tests.integration.test_engines_agree import Chance
+from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 SETTINGS = Settings(_env_file=None)
+
+
+def residency_of(store: OpenStore) -> Residency | None:
+    return store.engine.residency if isinstance(store.engine, ResidentEngine) else None
+
+
+async def report_of(store: OpenStore) -> GraphReport:
+    return await report_on(store.db, store.engine, residency_of(store), SETTINGS, "main")
 
 
 @pytest.mark.parametrize("form", ["bytes", "array"])
@@ -29,14 +46,14 @@ async def test_samples_stand_for_a_larger_store(
     async with open_store(tmp_path, form) as store:
         await store.push(*(f"Otter Creek has a heron, number {n}." for n in range(15)))
         await store.push(*(f"nothing of note on day {n}" for n in range(45)), session="days")
-        whole = await report_on(store.db, store.engine, SETTINGS, "main")
+        whole = await report_of(store)
         monkeypatch.setattr(report, "_NEWEST", 50)
         monkeypatch.setattr(report, "_MOST_MEMORIES", 20)
         monkeypatch.setattr(pair_vectors, "_MOST_VECTORS", 30)
         monkeypatch.setattr(pair_vectors, "_MOST_REACH_PAIRS", 5)
         monkeypatch.setattr(edge_kinds, "MOST_PAIRS", 40)
-        part = await report_on(store.db, store.engine, SETTINGS, "main")
-        again = await report_on(store.db, store.engine, SETTINGS, "main")
+        part = await report_of(store)
+        again = await report_of(store)
     assert (whole.memories, whole.sampled_memories, whole.sampled_vectors) == (60, 60, 60)
     assert (part.memories, part.sampled_memories, part.sampled_vectors) == (60, 20, 30)
     assert part.bands == whole.bands
@@ -64,7 +81,7 @@ async def test_nobody_waits_while_edges_are_listed(
     monkeypatch.setattr(AgentGraph, "related_edges", watched)
     async with open_store(tmp_path, "bytes") as store:
         await store.push(*(f"Otter Creek has a Grey Heron, number {n}." for n in range(3)))
-        await report_on(store.db, store.engine, SETTINGS, "main")
+        await report_of(store)
     # The edges of a thousand memories' concepts: 0.8 s for 100,000.
     assert listed
     assert not any(listed)
@@ -101,3 +118,33 @@ async def test_concepts_along_is_a_are_asked_for_together(
             assert [*found[slug].is_a] == one_by_one
         assert [*found["gpu"].is_a] != []
         assert (found["nothing"].related_to, found["nothing"].is_a) == ({}, ())
+
+
+async def test_the_index_knows_the_newest_memories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Query] = []
+    run_ = Database.run
+
+    async def noting(db: Database, query: Query, **params: Any) -> Any:
+        asked.append(query)
+        return await run_(db, query, **params)
+
+    chance = Chance(7)
+    async with open_store(tmp_path, "bytes") as opened:
+        # Of a few moments only; archived, over and quarantined ones are as new as any.
+        await store(opened.pipeline, [chance.memory(("main", "bob")) for _ in range(60)])
+        await remove(opened.pipeline, "main", min(await opened.ids()))
+        residency = residency_of(opened)
+        monkeypatch.setattr(Database, "run", noting)
+        for agent in ("main", "bob", "nobody"):
+            for most in (1, 7, 20, 1000):
+                asked.clear()
+                held = await newest_keys(opened.db, residency, agent, most)
+                assert NEWEST_KEYS not in asked
+                assert held == await newest_keys(opened.db, None, agent, most)
+        assert residency
+        (await residency.index_of("main")).beyond_budget = 1
+        asked.clear()
+        await newest_keys(opened.db, residency, "main", 5)
+        assert NEWEST_KEYS in asked
