@@ -35,9 +35,10 @@ async def newest_keys(
 ) -> list[str]:
     """Return the ids of an agent's newest memories, in ascending order; of the store if need be."""
     index = await true_index(residency, agent) if residency else None
-    places = index and await asyncio.to_thread(newest_places, index, _EVERY, AHEAD_OF_ALL, most)
-    if places is not None:
-        return sorted(place.id for place in places)
+    if index is not None:
+        places = await asyncio.to_thread(newest_places, index, _EVERY, AHEAD_OF_ALL, most)
+        if places is not None:
+            return sorted(place.id for place in places)
     keys: str = await db.run(NEWEST_KEYS, agent=agent, limit=most)
     return sorted(keys.split("\n")) if keys else []
 
