@@ -251,10 +251,8 @@ class Columns:
 
     def _until(self, filters: Filters, now: int) -> int:
         """Return when the next memory's time is over, in microseconds."""
-        if filters.as_of or filters.with_ended:
-            return _FOREVER
-        ends = self._times["valid_until"][: self._size]
-        return int(ends[ends > now].min(initial=_FOREVER))
+        ends, stay = self._times["valid_until"][: self._size], filters.as_of or filters.with_ended
+        return _FOREVER if stay else int(ends[ends > now].min(initial=_FOREVER))
 
     def _make_mask(self, filters: Filters, now: int, which: Which) -> Mask:
         """Return which of these rows pass, whenever they happened."""
