@@ -151,7 +151,7 @@ def tell(medians: Sequence[Mapping[str, float]]) -> None:
         others = [each[name] for each in medians[1:]]
         table.add_row(
             name, f"{mine:.1f}", f"{mine / medians[0][PLAIN]:.1f}",
-            *(told for other in others for told in (f"{other:.1f}", f"{mine / other:.3f}")),
+            *(told for other in others for told in (f"{other:.1f}", f"{mine / other:.2g}")),
         )  # fmt: skip
     console.print(table)
 
