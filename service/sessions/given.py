@@ -154,7 +154,7 @@ class Given:
 
     async def forget(self, before: datetime) -> None:
         """Let go of what was given last before a moment."""
-        await self._db.run(FORGET, before=before)
+        await self._db.run_in_parts(FORGET, before=before)
 
 
 async def sessions_given(

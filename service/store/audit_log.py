@@ -12,7 +12,6 @@ from typing import Final, Literal
 
 from service.access.audit import Entry, Waiting
 from service.errors import ServiceError, Unavailable
-from service.moments import micros_of
 from service.store.database import Database
 from service.store.queries import load_query
 
@@ -81,6 +80,6 @@ class AuditLog:
         self._forgotten_at = now
         before = datetime.now(UTC) - timedelta(days=self._days)
         try:
-            await self._db.run(FORGET_AUDIT, before=before, micros=micros_of(before))
+            await self._db.run_in_parts(FORGET_AUDIT, before=before)
         except ServiceError as error:
             log.warning("old lines of the audit stay for now: %s", error.logged)

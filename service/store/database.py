@@ -50,6 +50,7 @@ _WRITE_ATTEMPTS: Final = 8
 _WRITE_PATIENCE: Final = 10.0  # a document is one transaction, however long
 # One statement builds an index over all rows: very long for 100,000 vectors.
 BUILDING_PATIENCE: Final = 1000.0
+_PART_ROWS: Final = 1000
 _MOST_ROWS_AT_ONCE: Final = 200  # are encoded in 5 ms; 4,000 sections take 200
 CHANGES = load_query(__package__, "changes")
 # Tables of commits in one look at the feed: the database itself ends near 1,000.
@@ -126,6 +127,15 @@ class Database:
         answer = await self.write(query, params)
         await self.taken_in()
         return answer
+
+    async def run_in_parts(self, query: Query, **params: Any) -> None:
+        """Run a writing query again and again, until it wrote fewer rows than its `limit`.
+
+        Others write in between: 370,000 rows in one transaction kept them waiting for minutes.
+        """
+        written = _PART_ROWS
+        while written == _PART_ROWS:
+            written = await self.run(query, limit=_PART_ROWS, **params)
 
     async def taken_in(self) -> None:
         """Wait until whoever keeps a copy of the store has taken in what was written."""

@@ -17,6 +17,7 @@ from service.audit.route import AuditParameters, get_audit
 from service.errors import QueryFailed, StoreUnavailable
 from service.memories.lineage import NOTED
 from service.settings import REPOSITORY
+from service.store import database
 from service.store.address import StoreAddress
 from service.store.audit_log import AuditLog
 from service.store.database import Database, record
@@ -131,6 +132,28 @@ async def test_lines_that_are_too_old_go(db: Database) -> None:
     await log.write()
     await log._forget()
     assert await _listed(db) == ["stays", "older stays"]
+
+
+async def test_many_lines_that_are_too_old_go_in_parts(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, run, parts = datetime.now(UTC), db.run, list[Any]()
+    log = AuditLog(db, "writes", 90)
+    for minutes in range(7):
+        log.add(_entry("gone", now - timedelta(days=91, minutes=minutes)))
+    log.add(_entry("stays", now - timedelta(days=89)))
+    await log.write()
+
+    async def noting(query: Query, **params: Any) -> Any:
+        parts.append(await run(query, **params))
+        return parts[-1]
+
+    monkeypatch.setattr(db, "run", noting)
+    monkeypatch.setattr(database, "_PART_ROWS", 3)
+    await log._forget()
+    monkeypatch.undo()
+    assert parts == [3, 3, 1]
+    assert await _listed(db) == ["stays"]
 
 
 async def test_a_store_that_is_away_costs_no_line(
