@@ -20,8 +20,8 @@ Which = slice | NDArray[np.intp]
 _FOREVER: Final = np.iinfo(np.int64).max
 # A full array grows by a quarter: doubling would hold three times a large one while it copies.
 _GROWTH: Final = 1.25
-# One search asks for the same mask four times; an agent asks again and again with the same filters.
-_MOST_MASKS: Final = 8
+# A session's context, its decisions and a search ask for ten, again and again. A byte a memory.
+_MOST_MASKS: Final = 16
 _NOTHING: Final = np.zeros(0, np.bool_)
 _OTHER_COLUMNS: Final = ("_tags", "subjects", "_is_archived", "_is_source", "_is_present")
 
