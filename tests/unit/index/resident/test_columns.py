@@ -239,3 +239,13 @@ def test_the_mask_that_is_asked_for_again_and_again_is_kept() -> None:
     for number in range(30):
         columns.mask(Filters(scope=f"s{number}"), NOW)
         assert columns.mask(Filters(), NOW) is often
+
+
+def test_what_a_session_asks_in_a_round_is_kept_until_the_next() -> None:
+    columns = Columns()
+    columns.put([0], [FACT])
+    # A context's sections, a handoff, decisions and a search, and what they are cut from.
+    every = [Filters(with_ended=ended, with_sources=True) for ended in (False, True)]
+    rounds = [replace(one, scope=f"s{number}") for one in every for number in range(5)]
+    kept = [columns.mask(one, NOW) for one in rounds]
+    assert all(columns.mask(one, NOW) is mask for one, mask in zip(rounds, kept, strict=True))
