@@ -14,6 +14,7 @@ from service.memories.storing import remove, store
 from service.store.database import Database
 from service.store.queries import Query
 from tests.integration.test_engines_agree import CONCEPTS, Chance, do
+from tests.stores.asked import note_asked, queries_of
 from tests.stores.open_store import open_store
 from tests.stores.resident_index import memory_row, resident_engine, run
 
@@ -55,14 +56,7 @@ async def test_it_counts_what_the_store_has(
         for number, (deed, place, other) in enumerate(chance.deeds()):
             owner, ids = pushed[place % len(pushed)], await opened.ids()
             await do(opened, deed, ids[place % len(ids)], replace(other, agent=owner.agent), number)
-        asked: list[Query] = []
-        run_ = Database.run
-
-        async def noting(db: Database, query: Query, **params: Any) -> Any:
-            asked.append(query)
-            return await run_(db, query, **params)
-
-        monkeypatch.setattr(Database, "run", noting)
+        asked = note_asked(monkeypatch)
         for agent in AGENTS:
             index = await resident.residency.index_of(agent)
             assert await resident.residency.take_census(agent) == {}
@@ -74,7 +68,8 @@ async def test_it_counts_what_the_store_has(
             assert await resident.residency.take_census(agent) == {
                 table: held[table] - n for table, n in stored.items() if held[table] != n
             }
-        assert (CENSUS_PAGE in asked, CENSUS_OF_MEMORIES in asked) == (is_paged, not is_paged)
+        queries = queries_of(asked)
+        assert (CENSUS_PAGE in queries, CENSUS_OF_MEMORIES in queries) == (is_paged, not is_paged)
 
 
 async def test_ids_that_are_no_texts_are_counted(tmp_path: Path, is_paged: bool) -> None:

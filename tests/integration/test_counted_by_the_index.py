@@ -13,10 +13,9 @@ from service.concepts.route import ConceptPage, get_concepts
 from service.index.resident.residency import Residency
 from service.memories.storing import store
 from service.operate.stats import BESIDE_THE_INDEX, get_stats
-from service.store.database import Database
-from service.store.queries import Query
 from tests.integration.test_engines_agree import CONCEPTS, Chance, do
 from tests.servers.outer_embeddings import Answer
+from tests.stores.asked import Asked, note_asked, queries_of
 from tests.stores.open_store import OpenStore, open_store
 from tests.stores.resident_index import memory_row, resident_engine, run
 
@@ -106,39 +105,29 @@ async def opened(tmp_path: Path) -> AsyncIterator[OpenStore]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Query]:
-    queries: list[Query] = []
-    run_ = Database.run
-
-    async def noting(db: Database, query: Query, **params: Any) -> Any:
-        queries.append(query)
-        return await run_(db, query, **params)
-
-    monkeypatch.setattr(Database, "run", noting)
-    return queries
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    return note_asked(monkeypatch)
 
 
-async def test_no_memory_is_read_to_count_them(opened: OpenStore, asked: list[Query]) -> None:
+async def test_no_memory_is_read_to_count_them(opened: OpenStore, asked: Asked) -> None:
     async with resident_engine(opened.db) as resident:
         for _ in range(2):
             asked.clear()
             told = await get_stats(opened.db, resident.residency, "main")
         assert (told.memories, told.kinds) == (2, {"decision": 1, "note": 1})
-        assert asked == [BESIDE_THE_INDEX]
+        assert queries_of(asked) == [BESIDE_THE_INDEX]
         # The documents are counted by their keys: their rows have their whole text.
         text = "EXPLAIN SELECT count() FROM document:['main']..['main', ..] GROUP ALL"
         assert "CountScan" in str(await opened.ask(text))
 
 
-async def test_no_concept_is_read_but_those_of_the_page(
-    opened: OpenStore, asked: list[Query]
-) -> None:
+async def test_no_concept_is_read_but_those_of_the_page(opened: OpenStore, asked: Asked) -> None:
     async with resident_engine(opened.db) as resident:
         await same_pages(opened, resident.residency, "main")
         asked.clear()
         page = await get_concepts(opened.db, resident.residency, "main", limit=1)
         assert [concept.id for concept in page.concepts] == ["crane"]
-        assert asked == [ROWS]
+        assert queries_of(asked) == [ROWS]
 
 
 async def test_the_store_counts_what_the_index_leaves_out(opened: OpenStore) -> None:

@@ -3,7 +3,6 @@
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,10 +20,10 @@ from service.index.resident.residency import Residency
 from service.memories.storing import remove, store
 from service.records import RelatedEdge
 from service.settings import Settings
-from service.store.database import Database, record
-from service.store.queries import Query
+from service.store.database import record
 from service.store.vector_forms import VectorForm
 from tests.integration.test_engines_agree import Chance
+from tests.stores.asked import note_asked, queries_of
 from tests.stores.open_store import OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -91,13 +90,6 @@ async def test_nobody_waits_while_edges_are_listed(
 async def test_concepts_along_is_a_are_asked_for_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: VectorForm
 ) -> None:
-    asked: list[Query] = []
-    run = Database.run
-
-    async def noting(db: Database, query: Query, **params: Any) -> Any:
-        asked.append(query)
-        return await run(db, query, **params)
-
     async with open_store(tmp_path, form) as store:
         await store.declare(
             '[[concept]]\nname = "GPU"\nis_a = ["hardware", "part"]\n'
@@ -106,9 +98,9 @@ async def test_concepts_along_is_a_are_asked_for_together(
         await store.push("The RTX 5070 is a GPU.", "Hardware wears out.", concepts=["kettle"])
         slugs = await store.ask("SELECT VALUE record::id(id)[1] FROM concept WHERE agent = 'main'")
         assert isinstance(slugs, list)
-        monkeypatch.setattr(Database, "run", noting)
+        asked = note_asked(monkeypatch)
         found = await concept_neighbours(store.db, store.engine, "main", [*slugs, "nothing"])
-        assert asked.count(BROADER_AND_NARROWER) == 1
+        assert queries_of(asked).count(BROADER_AND_NARROWER) == 1
         for slug in slugs:
             one_by_one = await store.ask(
                 "RETURN array::concat($id->is_a->concept, $id<-is_a<-concept)"
@@ -123,28 +115,21 @@ async def test_concepts_along_is_a_are_asked_for_together(
 async def test_the_index_knows_the_newest_memories(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Query] = []
-    run_ = Database.run
-
-    async def noting(db: Database, query: Query, **params: Any) -> Any:
-        asked.append(query)
-        return await run_(db, query, **params)
-
     chance = Chance(7)
     async with open_store(tmp_path, "bytes") as opened:
         # Of a few moments only; archived, over and quarantined ones are as new as any.
         await store(opened.pipeline, [chance.memory(("main", "bob")) for _ in range(60)])
         await remove(opened.pipeline, "main", min(await opened.ids()))
         residency = residency_of(opened)
-        monkeypatch.setattr(Database, "run", noting)
+        asked = note_asked(monkeypatch)
         for agent in ("main", "bob", "nobody"):
             for most in (1, 7, 20, 1000):
                 asked.clear()
                 held = await newest_keys(opened.db, residency, agent, most)
-                assert NEWEST_KEYS not in asked
+                assert NEWEST_KEYS not in queries_of(asked)
                 assert held == await newest_keys(opened.db, None, agent, most)
         assert residency
         (await residency.index_of("main")).beyond_budget = 1
         asked.clear()
         await newest_keys(opened.db, residency, "main", 5)
-        assert NEWEST_KEYS in asked
+        assert NEWEST_KEYS in queries_of(asked)

@@ -16,10 +16,10 @@ from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
 from service.records import QUARANTINED
-from service.store.database import Database, record
-from service.store.queries import Query
+from service.store.database import record
 from service.store.vector_forms import VectorForm
 from service.trust.quarantine import set_tiers
+from tests.stores.asked import note_asked, queries_of
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -128,20 +128,13 @@ async def test_decisions_are_listed_as_one_statement_tells_them(
 async def test_the_store_reads_no_decision_for_a_tag_that_none_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Query] = []
-    run = Database.run
-
-    async def noting(db: Database, query: Query, **params: Any) -> Any:
-        asked.append(query)
-        return await run(db, query, **params)
-
     async with open_store(tmp_path, form="bytes") as world:
         await world.push("We take a log.", kind=DECISION)
         assert isinstance(world.engine, ResidentEngine)
         await world.engine.residency.index_of("main")
-        monkeypatch.setattr(Database, "run", noting)
+        asked = note_asked(monkeypatch)
         assert await listed(world, 10, tag="none") == []
         assert asked == []
         assert len(await listed(world, 10)) == 1
         # What took its place.
-        assert [query.name for query in asked] == ["superseded_by"]
+        assert [query.name for query in queries_of(asked)] == ["superseded_by"]

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -16,32 +15,21 @@ from service.index.resident.engine import ResidentEngine
 from service.memories.storing import remove, store
 from service.moments import micros_of
 from service.records import AHEAD_OF_ALL, QUARANTINED, Filters, Memory, Place
-from service.store.database import Database, record
+from service.store.database import record
 from service.store.fetching import FETCH_NEWEST, fetch_newest
-from service.store.queries import Query
 from service.trust.quarantine import set_tiers
 from tests.effort import examples
 from tests.integration.test_engines_agree import EVERYTHING, Chance, do
 from tests.integration.test_written_amid import once_before
+from tests.stores.asked import Asked, note_asked
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
 
-Asked = list[tuple[Query, dict[str, Any]]]
-
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """Note what the store is asked."""
-    noted: Asked = []
-    run = Database.run
-
-    async def noting(db: Database, query: Query, **params: Any) -> Any:
-        noted.append((query, params))
-        return await run(db, query, **params)
-
-    monkeypatch.setattr(Database, "run", noting)
-    return noted
+    return note_asked(monkeypatch)
 
 
 @pytest.fixture
