@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from service.index.resident.concept_pages import Place, first_concepts
+from service.index.resident.concept_pages import ConceptPlace, first_concepts
 from service.index.resident.residency import Residency
 from service.names.slugs import slug_of
 from service.store.database import Database, record
@@ -20,19 +20,19 @@ class Wanted:
 
     agent: str
     part: str | None
-    after: Place | None
+    after: ConceptPlace | None
     limit: int
 
 
 async def read_page(
     db: Database, residency: Residency | None, wanted: Wanted
-) -> tuple[list[dict[str, Any]], Place | None]:
+) -> tuple[list[dict[str, Any]], ConceptPlace | None]:
     """Return the rows of a page, and where the next one begins; None behind the last concept.
 
     The order is the index's, which holds all names and numbers; without it the store sorts all.
     """
     limit = wanted.limit
-    places: list[Place] | None = None
+    places: list[ConceptPlace] | None = None
     if residency:
         passes = _holds(wanted.part) if wanted.part else None
         places = await first_concepts(residency, wanted.agent, passes, wanted.after, limit + 1)

@@ -9,7 +9,7 @@ from pydantic import Field
 from service.concepts.listing import Wanted, read_page
 from service.errors import AgentUnknown, ConceptNotFound
 from service.field_types import WHOLE
-from service.index.resident.concept_pages import Place
+from service.index.resident.concept_pages import ConceptPlace
 from service.index.resident.residency import Residency
 from service.store.agents import refuse_unknown
 from service.store.database import record
@@ -97,7 +97,7 @@ async def get_concepts(
     cursor: ConceptCursor | None = None,
 ) -> ConceptPage:
     """List what an agent's memories talk about."""
-    after: Place | None = None
+    after: ConceptPlace | None = None
     if cursor:
         memories, slug = PLACE.decode(cursor)
         after = memories, slug

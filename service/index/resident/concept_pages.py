@@ -11,7 +11,7 @@ from service.index.resident.amounts import true_index
 from service.index.resident.residency import Residency
 
 # In how many memories a concept stands, and its slug.
-Place = tuple[int, str]
+ConceptPlace = tuple[int, str]
 
 # Names are read in a few milliseconds.
 _AT_ONCE: Final = 1000
@@ -21,9 +21,9 @@ async def first_concepts(
     residency: Residency,
     agent: str,
     passes: Callable[[str, str], bool] | None,
-    after: Place | None,
+    after: ConceptPlace | None,
     limit: int,
-) -> list[Place] | None:
+) -> list[ConceptPlace] | None:
     """Return the first of an agent's concepts behind a place, of those whose name and slug pass.
 
     Those in the most memories come first, then by slug. None where the index leaves some out, or
@@ -36,9 +36,12 @@ async def first_concepts(
 
 
 def _first(
-    index: AgentIndex, passes: Callable[[str, str], bool] | None, after: Place | None, limit: int
-) -> list[Place]:
-    found: list[Place] = []
+    index: AgentIndex,
+    passes: Callable[[str, str], bool] | None,
+    after: ConceptPlace | None,
+    limit: int,
+) -> list[ConceptPlace]:
+    found: list[ConceptPlace] = []
     most, last = after or (None, "")
     with index.lock:
         groups = list(index.graph.concepts.by_memories(most))

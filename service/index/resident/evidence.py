@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from service.index.evidence import Evidence, KeysOfRows, Question, told_within
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.columns import Mask
+from service.index.resident.left_out import lacks_some
 from service.index.resident.values import VALUES, Rows, Told
 from service.index.resident.ways import number_rows
 from service.moments import moment_of
@@ -74,7 +75,7 @@ def newest_places(
     None where the index leaves out memories of the store.
     """
     with index.lock:
-        if index.beyond_budget or any(table == "memory" for table, _ in index.corrupt):
+        if lacks_some(index, "memory"):
             return None
         keys, rows = index.keys, np.flatnonzero(index.mask(filters))
         moments = index.columns.occurred_at[rows]

@@ -3,12 +3,18 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from service.index.resident.agent_index import AgentIndex
 from service.store.database import Database
 from service.store.queries import load_query
 
 REFERENCES_PAGE: Final = load_query(__package__, "references_page")
 
 _PAGE_MEMORIES: Final = 5000
+
+
+def lacks_some(index: AgentIndex, *tables: str) -> bool:
+    """Say whether an index leaves out rows of memories, or corrupt ones of these tables."""
+    return index.beyond_budget > 0 or any(table in tables for table, _ in index.corrupt)
 
 
 async def find_referencing(db: Database, agent: str, slugs: Iterable[str]) -> set[str]:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 import numpy as np
 
@@ -10,10 +9,9 @@ from service.index.evidence import Question
 from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.concept_links import follow_concepts
+from service.index.resident.left_out import lacks_some
 from service.index.resident.values import Told
 from service.records import Concept, ConceptId, Related, RelatedEdge
-
-_OF_MEMORIES: Final = frozenset({"memory", "references"})
 
 
 def concepts_of(
@@ -49,7 +47,7 @@ def referencing(index: AgentIndex, slugs: Iterable[str]) -> set[str] | None:
     None where the index leaves out memories of the store, with what they reference.
     """
     with index.lock:
-        if index.beyond_budget or any(table in _OF_MEMORIES for table, _ in index.corrupt):
+        if lacks_some(index, "memory", "references"):
             return None
         return {index.keys[row] for slug in slugs for row in index.graph.rows_of(slug)}
 
