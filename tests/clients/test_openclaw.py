@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
 Json = dict[str, Any]
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
 ASKED: Final = "What is the code phrase of the lighthouse?"
+# A gateway waits for nobody at the end of a turn, and a busy machine takes its time.
+PATIENCE_SECONDS: Final = 60
 BOTH: Final = {"load": {"paths": [str(PLUGIN), str(SLOT)]}}
 
 
@@ -35,8 +37,8 @@ def contents(service: RunningService, agent: str = "main") -> list[str]:
 
 
 def captured(service: RunningService, text: str, agent: str = "main") -> None:
-    """Wait until something was stored: a gateway waits for nobody at the end of a turn."""
-    end = time.monotonic() + 20
+    """Wait until something was stored."""
+    end = time.monotonic() + PATIENCE_SECONDS
     while text not in contents(service, agent):
         assert time.monotonic() < end, contents(service, agent)
         time.sleep(0.2)
@@ -129,7 +131,7 @@ def test_while_the_service_is_away_turns_go_on_and_captures_wait_their_turn(
     with claw.gateway():
         assert "Understood." in claw.say(TOLD)
         claw.say("Please remember that the gate of the harbour is red.")
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE_SECONDS
         while len(spool(claw)) < 2 and time.monotonic() < end:
             time.sleep(0.1)
         waiting = spool(claw)
@@ -140,8 +142,9 @@ def test_while_the_service_is_away_turns_go_on_and_captures_wait_their_turn(
     claw.write({"baseUrl": memory.url})
     with claw.gateway():
         claw.say("/new")
-        claw.say(ASKED)
+        claw.say("Good morning.")
         captured(memory, "Please remember that the gate of the harbour is red.")
+        claw.say(ASKED)
         asked = claw.model.texts()[-1]
     assert asked.count("is blue bunny") == 1
     assert contents(memory).count(TOLD) == 1
@@ -158,7 +161,7 @@ def test_two_agents_of_a_gateway_are_kept_apart_by_a_key_with_least_rights(
         claw.save()
         with claw.gateway(), keyed.client(key) as client:
             claw.say(TOLD)
-            end = time.monotonic() + 20
+            end = time.monotonic() + PATIENCE_SECONDS
             while not client.get("/stats").json()["memories"]:
                 assert time.monotonic() < end
                 time.sleep(0.2)

@@ -68,7 +68,11 @@ class OpenClaw:
         return [node(_NODE), str(modules / "openclaw" / "openclaw.mjs")]
 
     def write(self, entry: Json, **plugins: Any) -> None:
-        """Write the configuration of a gateway that has our plugin, set as said."""
+        """Write the configuration of a gateway that has our plugin, set as said.
+
+        A prompt has ten seconds for the service where nothing else is said: tests share two cores.
+        """
+        entry = {"timeoutMs": 10_000} | entry
         mark = {"hooks": {"allowConversationAccess": True}, "enabled": True}
         model = {
             "id": "fake-1", "name": "Fake", "reasoning": False, "input": ["text"],

@@ -23,7 +23,8 @@ export async function capture(memory, event, ctx, { isEnd = false } = {}) {
   const place = memory.placeOf(ctx, { orOff: true });
   if (!place || place.isToolsOnly || !place.sessionId || !Array.isArray(event.messages)) return;
   takeDown(memory, place, event.messages, { isWanted: !place.isOff && isSaidByPerson(ctx), isEnd });
-  if (!isEnd && !place.isOff && !memory.isResting()) await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
+  // Nobody waits for the end of a turn: a service that was too slow for a prompt is asked all the same.
+  if (!isEnd && !place.isOff) await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
 }
 
 /** A session ended: its handoff is made, and what comes under its id is another session. */

@@ -234,6 +234,15 @@ test("within its time: a service that hangs delays one turn, and then none for a
   end();
 });
 
+test("what a turn says is sent at its end, also where the service was too slow for its prompt", async () => {
+  const { claw, book, end } = await both({ timeoutMs: 300 }, { "/hooks/openclaw": () => undefined });
+  await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] });
+  await claw.fire("agent_end", { messages: turn("one") });
+  assert.deepEqual(texts(book.sessions.get("s1")), ["one", "Understood."]);
+  assert.deepEqual(claw.spool(), []);
+  end();
+});
+
 test("answers that are no answers of the service are told to nobody", async () => {
   const answers = [() => ({ prependContext: 7, appendSystemContext: ["x"] }), () => ({ prependContext: "x".repeat(7000) }), () => ({ status: 500 })];
   for (const answer of answers) {
