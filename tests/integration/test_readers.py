@@ -51,6 +51,8 @@ def of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_REST_SECONDS", 0.1)
     monkeypatch.setattr(line_module, "_FIRST_REST_SECONDS", 0.02)
     monkeypatch.setattr(line_module, "_LONGEST_REST_SECONDS", 0.1)
+    # Beside other tests on two cores a reader that is nicer by ten takes minutes to start.
+    monkeypatch.setattr(line_module, "_NICENESS", 1)
     # However many ask at once here, it is the readers that are looked at.
     monkeypatch.setattr(module, "_MOST_WAITING", 1000)
 
