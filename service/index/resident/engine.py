@@ -29,6 +29,7 @@ from service.index.resident.neighbours import (
     summaries_of,
 )
 from service.index.resident.phrases import add_holding, hold_after, keep_phrase, waiting_rows
+from service.index.resident.rankings import leading, newest_of_equals, tied
 from service.index.resident.residency import Residency
 from service.records import Concept, ConceptId, Filters, Memory, Place, Related, RelatedEdge, Scored
 from service.store.fetching import fetch_newest, newest_first
@@ -269,12 +270,11 @@ class ResidentEngine:
         """Return the best of all agents in one order, as each of them has it."""
         if len(rankings) == 1:
             return rankings[0][:limit]
-        every = list(chain.from_iterable(rankings))
-        keys = [hit.id for hit in every]
+        best = leading(rankings, limit)
+        keys = tied(best)
         known = await self._look_up(agents, lambda i: i.occurred(keys))
         moments = dict(chain.from_iterable(part.items() for part in known))
-        # One that is gone by now comes last of its equals.
-        return sorted(every, key=lambda hit: (-hit.score, -moments.get(hit.id, 0), hit.id))[:limit]
+        return newest_of_equals(best, moments)[:limit]
 
     async def _look_up(
         self,
