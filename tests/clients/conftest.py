@@ -79,7 +79,7 @@ class Machine:
         config.write_text(CODEX_CONFIG.format(url=self.model.url))
 
     def run(
-        self, *words: str, given: str = "", seconds: float = 120, checked: bool = True
+        self, *words: str, given: str = "", seconds: float = 300, checked: bool = True
     ) -> subprocess.CompletedProcess[str]:
         """Run a command in the project."""
         done = subprocess.run(

@@ -27,8 +27,8 @@ SLOT: Final = REPOSITORY / "integrations" / "openclaw-slot"
 WORD: Final = "of-a-test"
 GUIDE: Final = REPOSITORY / "docs" / "openclaw.md"
 _NODE: Final = 26
-_START_SECONDS: Final = 120
-_TURN_SECONDS: Final = 120
+_START_SECONDS: Final = 300
+_TURN_SECONDS: Final = 300
 
 
 @dataclass
