@@ -23,8 +23,10 @@ export async function capture(memory, event, ctx, { isEnd = false } = {}) {
   const place = memory.placeOf(ctx, { orOff: true });
   if (!place || place.isToolsOnly || !place.sessionId || !Array.isArray(event.messages)) return;
   takeDown(memory, place, event.messages, { isWanted: !place.isOff && isSaidByPerson(ctx), isEnd });
-  // Nobody waits for the end of a turn: a service that was too slow for a prompt is asked all the same.
-  if (!isEnd && !place.isOff) await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
+  if (isEnd || place.isOff) return;
+  // Some gateways wait for this: a service that was too slow for a prompt is given little time.
+  if (memory.isResting()) await memory.drainBriefly();
+  else await memory.spool.drain(memory.service, after(CAPTURE_MILLISECONDS));
 }
 
 /** A session ended: its handoff is made, and what comes under its id is another session. */

@@ -16,6 +16,7 @@ const CONNECTION = "client.json";
 const REST_MILLISECONDS = 30_000;
 const QUIET_MILLISECONDS = 600_000;
 const WAKE_MILLISECONDS = 2000;
+const BRIEF_MILLISECONDS = 700;
 /** One for all registrations of a process, and for the plugin in the slot. */
 const resting = new Map();
 
@@ -78,6 +79,16 @@ export class Memory {
       // A key that is for another agent than the one whose notes those are.
       if (error.status !== 403) this.complain(error);
     });
+  }
+
+  /** Send what waits while a turn does: what was told while the service was away may be asked for now. */
+  async drainBriefly(until = Infinity) {
+    try {
+      await this.spool.drain(this.service, Math.min(until, after(BRIEF_MILLISECONDS)));
+    } catch (error) {
+      // A drain that took its time says nothing of the service: its questions are short.
+      if (error?.name !== "TimeoutError") this.complain(error);
+    }
   }
 
   isResting() {

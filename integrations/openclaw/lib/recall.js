@@ -2,8 +2,6 @@
 import { after } from "./service.js";
 import { nameOf } from "./sessions.js";
 
-// What was told while the service was away may be what is asked for now.
-const DRAIN_MILLISECONDS = 700;
 const MOST_PROMPT = 10_000;
 // With less than such a part of its room left a request begins anew, with so much of what it had.
 const LEAST_PART = 3;
@@ -22,19 +20,10 @@ export async function recall(memory, event, ctx) {
   const isAgain = Boolean(run) && session.run === run;
   if (isPrompt && !isAgain && !memory.isResting()) {
     const until = after(memory.settings.timeoutMs);
-    await drained(memory, until);
+    await memory.drainBriefly(until);
     session = await asked(memory, place, promptOf(event), until, run);
   }
   return replyOf(session, event);
-}
-
-async function drained(memory, until) {
-  try {
-    await memory.spool.drain(memory.service, Math.min(until, after(DRAIN_MILLISECONDS)));
-  } catch (error) {
-    // A drain that took its time says nothing of the service: its questions are short.
-    if (error?.name !== "TimeoutError") memory.complain(error);
-  }
 }
 
 async function asked(memory, place, prompt, until, run) {
