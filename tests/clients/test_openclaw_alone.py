@@ -30,7 +30,7 @@ def test_its_own_search_has_its_vectors_from_our_embedding_server(
     (claw.workspace / "memory").mkdir()
     (claw.workspace / "memory" / "2026-02-13.md").write_text(f"# Friday\n\n{TOLD}\n", "utf-8")
     with claw.gateway():
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90
         while True:
             found = claw.invoke("memory_search", query=TOLD)
             if found.get("results") or time.monotonic() > end:

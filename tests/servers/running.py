@@ -98,7 +98,7 @@ def embedding_server(model: str, port: int = 0) -> Iterator[str]:
         yield url
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=90)
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def service_process(**environment: str) -> Iterator[subprocess.Popen[str]]:
     finally:
         if process.poll() is None:
             process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=90)
 
 
 def free_port() -> int:
