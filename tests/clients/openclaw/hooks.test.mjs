@@ -243,6 +243,18 @@ test("what a turn says is sent at its end, also where the service was too slow f
   end();
 });
 
+test("the end of a turn waits briefly for a service that hangs, and what was said waits", async () => {
+  const hangs = () => undefined;
+  const { memory, claw, end } = await both({ timeoutMs: 300 }, { "/hooks/openclaw": hangs, "/observe": hangs });
+  await claw.fire("before_prompt_build", { prompt: "the phrase?", messages: [] });
+  const began = performance.now();
+  await claw.fire("agent_end", { messages: turn("one") });
+  assert.ok(performance.now() - began < 4000, `${performance.now() - began}`);
+  assert.equal(memory.asked.filter(({ url }) => url === "/observe").length, 1);
+  assert.equal(claw.spool().length, 1);
+  end();
+});
+
 test("answers that are no answers of the service are told to nobody", async () => {
   const answers = [() => ({ prependContext: 7, appendSystemContext: ["x"] }), () => ({ prependContext: "x".repeat(7000) }), () => ({ status: 500 })];
   for (const answer of answers) {
