@@ -177,6 +177,9 @@ def requests() -> dict[str, Ask]:
         "GET /working-memory": lambda c, _: c.get("/working-memory", params=of_name),
         "POST /search": search,
         "POST /search, new_only": lambda c, n: search(c, n, session=f"u-{n // 10}", new_only=True),
+        "POST /search, new_only, all in one session": lambda c, n: search(
+            c, n, session="v", new_only=True
+        ),
     }
 
 

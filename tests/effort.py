@@ -50,6 +50,7 @@ AMOUNTS: Final = {
         "acceptance/test_provenance_at_random.py", "plays of 40 operations for each engine",
         100, 3, 100,
     ),
+    "plays of ledgers": Amount("integration/test_ledgers.py", "plays of 60 steps", 20, 4, 40),
     "histories": Amount("integration/test_ingest_graph.py", "histories for each engine", 12, 4, 30),
     "steps": Amount("integration/test_ingest_graph.py", "steps in a history", 12, 12, 16),
     "plays of files": Amount(

@@ -20,7 +20,8 @@ from service.search.searcher import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
 from service.session_context.telling import SUB_AGENT, tell
-from service.sessions.given import Given, Session
+from service.sessions.given import Given
+from service.sessions.ledgers import Session
 from service.text.context_block import plain
 from service.working_memory.texts import Place
 

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from service.access.caller import Caller
@@ -17,6 +18,7 @@ from service.records import QUARANTINED
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.store.remembered import remembered
 from service.threads import read_texts
 
 log = logging.getLogger(__name__)
@@ -148,7 +150,15 @@ async def forget(db: Database, agent: str, key: str) -> bool:
 
 
 async def _open(db: Database, agent: str, scope: str | None, now: datetime) -> list[Intent]:
+    # Most agents have none, and each question of a session asks: 1.2 ms of its CPU.
+    has_any = await remembered(db, "intent", [agent], partial(_have_any, db))
+    if not has_any[agent]:
+        return []
     return _intents(await db.run(OPEN, agent=agent, scope=scope, now=now))
+
+
+async def _have_any(db: Database, agents: Sequence[str]) -> dict[str, bool]:
+    return {one: bool(await db.run(LIST, agent=one, after="", limit=1)) for one in agents}
 
 
 def _intents(rows: Sequence[dict[str, Any]]) -> list[Intent]:

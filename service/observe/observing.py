@@ -24,7 +24,7 @@ from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.observe.taking_back import remove_handoffs
 from service.recurrences.recurrences import Sighting, note
 from service.sanitise.private_blocks import without_private
-from service.sessions.given import Session
+from service.sessions.ledgers import Session
 from service.sessions.used import Said, note_used
 from service.store.database import record
 from service.store.queries import load_query

@@ -1,13 +1,16 @@
 """Which scope a project's memories have: resolved once, for reading and writing alike."""
 
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from service.errors import ServiceError
 from service.projects.identity import Identity, Known, scope_of
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.store.remembered import remembered
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +72,18 @@ class Registered:
 
 
 async def _known(db: Database, agent: str, identity: Identity) -> dict[str, Known]:
-    rows = await db.run(KNOWN_KEYS, keys=_records(agent, identity))
-    return {row.pop("key"): Known(**row) for row in rows}
+    # Who gives a key to another project writes a project as well.
+    asked = [(agent, key) for key in identity.keys]
+    found = await remembered(db, "project", asked, partial(_read_known, db))
+    return {key: known for (_, key), known in found.items() if known}
+
+
+async def _read_known(
+    db: Database, asked: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Known | None]:
+    rows = await db.run(KNOWN_KEYS, keys=[record("project_key", [*one]) for one in asked])
+    known = {row.pop("key"): Known(**row) for row in rows}
+    return {one: known.get(one[1]) for one in asked}
 
 
 async def is_known(db: Database, agent: str, scope: str) -> bool:

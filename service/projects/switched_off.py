@@ -1,15 +1,15 @@
 """Projects and sessions that memory is switched off for: none is listened to, none is told."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from service.errors import NotAsThingsStand
 from service.store.database import Database, record
 from service.store.queries import load_query
-from service.store.written_records import Watch
+from service.store.remembered import remembered
 
 SWITCHED_OFF: Final = load_query(__package__, "switched_off")
 SWITCH_OFF: Final = load_query(__package__, "switch_off")
@@ -41,19 +41,6 @@ class OptOut:
         return record("opt_out", [self.agent, self.scope or "", self.session or ""])
 
 
-@dataclass(slots=True)
-class _Known:
-    """What was asked of one store, as long as nobody switches anything on or off."""
-
-    watch: Watch
-    answers: dict[OptOut, bool] = field(default_factory=dict)
-    writes: int = 0
-
-
-_KNOWN: Final[WeakKeyDictionary[Database, _Known]] = WeakKeyDictionary()
-_MOST_KNOWN: Final = 10_000
-
-
 async def refuse_switched_off(
     db: Database, agent: str, scope: str | None, session: str | None
 ) -> None:
@@ -81,33 +68,15 @@ async def refuse_any_switched_off(
 
 
 async def _off(db: Database, asked: Sequence[OptOut]) -> OptOut | None:
-    """Return the first that is switched off.
-
-    The store is asked once for each: nobody else writes an embedded one, and what is written there
-    is told. It took a fifteenth of a search in a project.
-    """
-    if not asked:
-        return None
-    if db.address.folder is None or db.written.has_doubts:
-        return next(iter(await _read_off(db, asked)), None)
-    known = _KNOWN.setdefault(db, _Known(db.written.watch("opt_out")))
-    writes = known.watch.writes
-    if known.writes != writes or len(known.answers) > _MOST_KNOWN:
-        known.answers, known.writes = {}, writes
-    answers = known.answers
-    if new := [one for one in asked if one not in answers]:
-        off = await _read_off(db, new)
-        # What was written meanwhile may not be in what was read.
-        answers = answers | {one: one in off for one in new}
-        if known.watch.writes == writes == known.writes:
-            known.answers |= answers
-    return next((one for one in asked if answers[one]), None)
+    """Return the first that is switched off. To ask the store took a fifteenth of a search."""
+    is_off = await remembered(db, "opt_out", asked, partial(_read_off, db)) if asked else {}
+    return next((one for one in asked if is_off[one]), None)
 
 
-async def _read_off(db: Database, asked: Sequence[OptOut]) -> list[OptOut]:
+async def _read_off(db: Database, asked: Sequence[OptOut]) -> dict[OptOut, bool]:
     rows = await db.run(SWITCHED_OFF, ids=[one.id for one in asked])
     off = {OptOut(row["agent"], row.get("scope"), row.get("in_session")) for row in rows}
-    return [one for one in asked if one in off]
+    return {one: one in off for one in asked}
 
 
 async def switch_off(db: Database, opt_out: OptOut) -> None:

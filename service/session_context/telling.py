@@ -18,7 +18,8 @@ from service.session_context.sections import (
     newer,
     said_in_handoff,
 )
-from service.sessions.given import Given, Session
+from service.sessions.given import Given
+from service.sessions.ledgers import Session
 from service.text.context_block import plain
 from service.working_memory.texts import Place
 

@@ -12,7 +12,8 @@ from service.projects.project_fields import identity_of
 from service.projects.registry import find_scope
 from service.projects.switched_off import refuse_any_switched_off
 from service.records import Filters, Memory
-from service.sessions.given import Given, Session
+from service.sessions.given import Given
+from service.sessions.ledgers import Session
 from service.store.database import Database
 from service.web.fields import FilterFields
 from service.web.parts import part

@@ -6,7 +6,7 @@ audit is (MEMORY_AUDIT_DAYS), and as little: ids and hashes, no text and no ques
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 from service.drafts.ids import digest
 from service.errors import ServiceError
 from service.records import Memory
+from service.sessions.ledgers import Had, Ledgers, Session
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.titles import text_of
@@ -24,7 +25,7 @@ from service.text.tokens import estimate_prompt_tokens
 log = logging.getLogger(__name__)
 
 NOTE: Final = load_query(__package__, "note")
-UNCHANGED: Final = load_query(__package__, "unchanged")
+KNOWN: Final = load_query(__package__, "known")
 TELL: Final = load_query(__package__, "tell")
 TOLD_AT: Final = load_query(__package__, "told_at")
 LOSE: Final = load_query(__package__, "lose")
@@ -33,14 +34,6 @@ FORGET: Final = load_query(__package__, "forget")
 
 _MOST_SESSIONS: Final = 1000
 _FORGOTTEN_SECONDS: Final = 3600
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A conversation of one agent."""
-
-    agent: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +55,7 @@ class Given:
         self._db = db
         self._turns: WeakValueDictionary[Session, asyncio.Lock] = WeakValueDictionary()
         self._behind: set[asyncio.Task[None]] = set()
+        self._ledgers = Ledgers(db.written)
 
     def turn(self, session: Session) -> asyncio.Lock:
         """Return what one answer to a session holds at a time, in this process.
@@ -76,10 +70,20 @@ class Given:
         With `in_part` also those of which a hook told what it tells.
         """
         await self.settle()
-        found = await self._db.run(
-            UNCHANGED, agent=session.agent, in_session=session.name, in_part=in_part
-        )
-        return tuple(row["memory"] for row in found)
+        had = await self._had(session)
+        ids = sorted(k for k, one in had.items() if one.is_same and (in_part or not one.is_cut))
+        return tuple(sorted(ids, key=lambda key: had[key].at, reverse=True))
+
+    async def _had(self, session: Session) -> Mapping[str, Had]:
+        is_told = self._db.address.folder is not None and not self._db.written.has_doubts
+        if is_told and (kept := self._ledgers.of(session)) is not None:
+            return kept
+        begun = self._ledgers.begin()
+        rows = await self._db.run(KNOWN, agent=session.agent, in_session=session.name)
+        had = {row.pop("memory"): Had(**row) for row in rows}
+        if is_told:
+            self._ledgers.keep(session, had, begun)
+        return had
 
     async def told_at(self, session: Session) -> datetime | None:
         """Return when a session was last told its context; None where it has none."""
@@ -101,11 +105,14 @@ class Given:
         ]
         try:
             if given:
-                await self._db.run(
+                begun = self._ledgers.begin()
+                noted = await self._db.run(
                     NOTE, given=given, agent=session.agent, in_session=session.name,
                     operation=operation, now=datetime.now(UTC),
                 )  # fmt: skip
+                self._ledgers.note(session, noted, begun)
         except ServiceError as error:
+            self._ledgers.drop(session)
             log.warning("what a session was given is not noted: %s", error.logged)
             return False
         return True
@@ -145,6 +152,8 @@ class Given:
             await self._db.run(LOSE, agent=session.agent, in_session=session.name)
         except ServiceError as error:
             log.warning("what a session lost is not noted: %s", error.logged)
+        finally:
+            self._ledgers.drop(session)
 
     async def keep_forgetting(self, days: int) -> None:
         """Let go of what is older than so many days, now and every hour; for ever."""
@@ -155,6 +164,7 @@ class Given:
     async def forget(self, before: datetime) -> None:
         """Let go of what was given last before a moment."""
         await self._db.run_in_parts(FORGET, before=before)
+        self._ledgers.clear()
 
 
 async def sessions_given(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, Final
 
-from service.sessions.given import Session
+from service.sessions.ledgers import Session
 from service.store.database import Database, record
 from service.store.queries import load_query
 from service.text.cjk import HAN, HIRAGANA, KATAKANA

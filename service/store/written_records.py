@@ -5,9 +5,10 @@ read. What was told is forgotten where the same record is written again, and whe
 """
 
 import time
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -26,6 +27,8 @@ _MAY_NAME: Final = (RecordID, dict, list)
 _NO_ROWS: Final[Mapping[RecordKey, Row]] = {}
 # Of so many rows are the values kept for a reader that is not there yet: some 20 MB.
 _MOST_ROWS: Final = 10_000
+# Of so many records that were written last the keys are kept, some 2 MB.
+_MOST_TOUCHED: Final = 10_000
 # After so many seconds a write that was given up is looked at again: it may happen yet, for as
 # long as the database goes on with it.
 _LOOKS_AFTER: Final = (0.25, 1.0, 4.0, 15.0, 60.0, 300.0)
@@ -82,6 +85,26 @@ class Watch:
     writes: int = 0
 
 
+class Touched:
+    """The records of one table that were written last; `count` is how many since somebody looks."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self.count = 0
+        self._keys: deque[Any] = deque(maxlen=_MOST_TOUCHED)
+
+    def add(self, keys: Iterable[RecordKey]) -> None:
+        """Note a write of these records, of whatever table."""
+        mine = [key for table, key in keys if table == self.table]
+        self.count += len(mine)
+        self._keys.extend(mine)
+
+    def since(self, count: int) -> set[Any] | None:
+        """Return the keys that were written since there were so many; None where too many were."""
+        new = self.count - count
+        return None if new > len(self._keys) else set(islice(reversed(self._keys), new))
+
+
 class WrittenRecords:
     """Tells its readers what is written; no clock and no order, for what counts is how it is now.
 
@@ -91,6 +114,7 @@ class WrittenRecords:
     def __init__(self) -> None:
         self._readers: WeakSet[Reader] = WeakSet()
         self._watches: WeakSet[Watch] = WeakSet()
+        self._touched: WeakSet[Touched] = WeakSet()
         # (moment of time.monotonic, records) of writes whose end nobody knows.
         self._doubtful: list[tuple[float, frozenset[RecordKey]]] = []
 
@@ -105,6 +129,12 @@ class WrittenRecords:
         watch = Watch(table)
         self._watches.add(watch)
         return watch
+
+    def touched(self, table: str) -> Touched:
+        """Return the records of one table that are written from now on, as `watch` does."""
+        touched = Touched(table)
+        self._touched.add(touched)
+        return touched
 
     def records_in(self, params: Mapping[str, Any]) -> frozenset[RecordKey]:
         """Return the records that the values of a writing query name; every write names them."""
@@ -142,6 +172,8 @@ class WrittenRecords:
             reader.add(keys, rows)
         for watch in self._watches:
             watch.writes += any(table == watch.table for table, _ in keys)
+        for touched in self._touched:
+            touched.add(keys)
 
     def doubt(self, keys: frozenset[RecordKey]) -> None:
         """Tell the readers of a write that was given up, now and again for some minutes."""

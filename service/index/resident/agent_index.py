@@ -67,6 +67,8 @@ class AgentIndex:
         self.rows: dict[str, int] = {}
         # What was found of the question that was asked last.
         self.told: object = None
+        # What was asked last and leaves memories out, the mask of the rest of it, and its own.
+        self._narrowed: tuple[Filters, Mask, Mask] | None = None
         # Memories whose vector cannot stand among the others, and why.
         self.unfit: dict[str, str] = {}
 
@@ -255,27 +257,25 @@ class AgentIndex:
             nearest = vectors.compare(rows, vector, self.mask(filters), limit)
             return self._best(*nearest, limit), filtered
 
-    def visible(self, keys: Iterable[str], filters: Filters) -> set[str]:
-        """Return those of the memories that pass the filters."""
-        with self.lock:
-            return set(self.seen(keys, filters))
-
     def seen(self, keys: Iterable[str], filters: Filters) -> dict[str, int]:
         """Return the rows of those memories that pass the filters, by key, in the keys' order."""
         left_out = set(filters.without)
-        held = self.held(key for key in keys if key not in left_out)
-        rows = np.fromiter(held.values(), np.intp, len(held))
-        passes = self.columns.passes(rows, filters, time.time_ns() // 1000)
+        with self.lock:
+            held = self.held(key for key in keys if key not in left_out)
+            rows = np.fromiter(held.values(), np.intp, len(held))
+            passes = self.columns.passes(rows, filters, time.time_ns() // 1000)
         return dict(compress(held.items(), passes.tolist()))
 
     def mask(self, filters: Filters) -> Mask:
         """Return which rows pass the filters now; not to be changed."""
-        now = time.time_ns() // 1000
-        if not filters.without:
-            return self.columns.mask(filters, now)
-        mask = self.columns.mask(replace(filters, without=()), now).copy()
-        mask[[self.rows[key] for key in filters.without if self.holds(key)]] = False
-        return mask
+        whole = replace(filters, without=()) if filters.without else filters
+        mask, known = self.columns.mask(whole, time.time_ns() // 1000), self._narrowed
+        if whole is filters:
+            return mask
+        if known is None or known[0] is not filters or known[1] is not mask:
+            known = self._narrowed = filters, mask, mask.copy()
+            known[2][list(self.held(filters.without).values())] = False
+        return known[2]
 
     def occurred(self, keys: Iterable[str]) -> dict[str, int]:
         """Return when each memory happened, in microseconds of Unix time, by key."""

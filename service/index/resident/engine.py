@@ -163,7 +163,7 @@ class ResidentEngine:
     ) -> list[Scored]:
         """Return the first `limit` of a ranking that pass the filters, in its order."""
         keys = [hit.id for hit in ranking]
-        answers = await self._look_up(filters.agents, lambda i: i.visible(keys, filters))
+        answers = await self._look_up(filters.agents, lambda i: i.seen(keys, filters))
         visible = set().union(*answers)
         return [hit for hit in ranking if hit.id in visible][:limit]
 

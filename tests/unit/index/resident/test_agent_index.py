@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -59,6 +59,10 @@ def edge(table: str, start: str, end: str, **fields: Any) -> RowChange:
     return RowChange(table, ["main", start, end], ends | fields)
 
 
+def visible(index: AgentIndex, keys: Iterable[str], filters: Filters) -> set[str]:
+    return set(index.seen(keys, filters))
+
+
 def gone(change: RowChange) -> RowChange:
     return RowChange(change.table, change.key, None)
 
@@ -74,11 +78,11 @@ def said(index: AgentIndex, keys: Sequence[str] = KEYS) -> dict[str, Any]:
         "counts": index.counts(),
         "text": {w: index.by_text(w, EVERYTHING, 100) for w in (*WORDS, " ".join(WORDS))},
         "vector": index.by_vector(question, EVERYTHING, 100),
-        "visible": index.visible(keys, Filters()),
+        "visible": visible(index, keys, Filters()),
         "concepts": concepts_of(index, keys, 100),
         "memories": memories_of(index, SLUGS),
         "related": related(index, SLUGS, ALL_EDGES),
-        "beside": before_and_after(index, sorted(index.visible(keys, EVERYTHING))),
+        "beside": before_and_after(index, sorted(visible(index, keys, EVERYTHING))),
         "left_out": index.left_out(),
     }
 
@@ -154,12 +158,12 @@ def test_a_key_that_comes_back_has_nothing_of_its_former_self() -> None:
     index = AgentIndex("main")
     take(index, memory("m0", "blue", scope="gpu", tags=["a"], archived_at=AT), embedding("m0", 1))
     take(index, gone(memory("m0", "")), gone(embedding("m0", 1)))
-    assert index.visible(["m0"], EVERYTHING) == set()
+    assert visible(index, ["m0"], EVERYTHING) == set()
     assert index.by_text("blue", EVERYTHING, 10) == []
     assert index.by_vector(vector_of(1), EVERYTHING, 10)[0] == []
     take(index, memory("m0", "bunny"))
-    assert index.visible(["m0"], Filters()) == {"m0"}
-    assert index.visible(["m0"], Filters(tags=("a",))) == set()
+    assert visible(index, ["m0"], Filters()) == {"m0"}
+    assert visible(index, ["m0"], Filters(tags=("a",))) == set()
     assert index.by_text("blue", EVERYTHING, 10) == []
     assert index.by_vector(vector_of(1), EVERYTHING, 10)[0] == []
     assert [hit.id for hit in index.by_text("bunny", Filters(), 10)] == ["m0"]
@@ -173,7 +177,7 @@ def test_memories_that_are_gone_are_as_unknown_as_none() -> None:
     took_with_it = [edge("follows", "m1", "m0"), edge("references", "m0", "c0")]
     take(index, gone(memory("m0", "")), *map(gone, took_with_it))
     asked = ["m0", "m1", "m2"]
-    assert index.visible(asked, EVERYTHING) == {"m1"}
+    assert visible(index, asked, EVERYTHING) == {"m1"}
     assert concepts_of(index, asked, 10).keys() == {"m1"}
     assert before_and_after(index, asked) == {"m1": ([], [])}
     assert memories_of(index, ["c0"]) == {("main", "c0"): []}
@@ -312,7 +316,7 @@ def test_what_is_left_out_by_its_id_is_not_seen() -> None:
     index = AgentIndex("main")
     take(index, memory("m0", "blue"), memory("m1", "blue"), memory("m2", "blue"))
     asked = replace(EVERYTHING, without=("m1", "unheard"))
-    assert index.visible(["m2", "m1", "unheard", "m0"], asked) == {"m0", "m2"}
+    assert visible(index, ["m2", "m1", "unheard", "m0"], asked) == {"m0", "m2"}
     assert list(index.seen(["m2", "m1", "m0"], asked)) == ["m2", "m0"]
     assert read_packed(index, ["m0", "m1"], asked).keys() == {"m0"}
 
@@ -326,13 +330,13 @@ def test_a_memory_that_becomes_corrupt_is_not_answered_as_it_was(bad: RowChange)
     index = AgentIndex("main")
     take(index, memory("m0", "blue"), memory("m1", "blue"))
     take(index, bad)
-    assert index.visible(["m0", "m1"], EVERYTHING) == {"m1"}
+    assert visible(index, ["m0", "m1"], EVERYTHING) == {"m1"}
     assert [hit.id for hit in index.by_text("blue", EVERYTHING, 10)] == ["m1"]
     assert index.left_out() == {CORRUPT: 1}
     take(index, bad)
     assert index.left_out() == {CORRUPT: 1}
     take(index, memory("m0", "blue"))
-    assert index.visible(["m0", "m1"], EVERYTHING) == {"m0", "m1"}
+    assert visible(index, ["m0", "m1"], EVERYTHING) == {"m0", "m1"}
     assert index.left_out() == {}
 
 
@@ -406,7 +410,7 @@ def test_readers_beside_a_writer_see_whole_commits() -> None:
 
     def read_masks() -> None:
         asked = Filters(scope="even")
-        assert index.visible(KEYS, asked) in (set(), set(KEYS))
+        assert visible(index, KEYS, asked) in (set(), set(KEYS))
         assert set(index.counts()) >= {"memory", "follows"}
 
     def write() -> None:

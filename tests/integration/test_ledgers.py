@@ -1,0 +1,197 @@
+"""What a session has is read once and kept true: what the store would say, whatever happens."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from service.drafts.ids import digest
+from service.records import Memory
+from service.sessions import ledgers
+from service.sessions.given import KNOWN, Given
+from service.sessions.ledgers import Session
+from service.store import written_records
+from service.store.database import record
+from service.store.queries import Query
+from service.text.titles import text_of
+from tests import effort
+from tests.stores.open_store import START, OpenStore, open_store
+
+pytestmark = pytest.mark.anyio
+
+SAY = Query(
+    "own", "UPSERT $id SET content_hash = $said RETURN NONE", frozenset({"id", "said"}), True
+)
+FORGET = Query("own", "DELETE $id RETURN NONE", frozenset({"id"}), True)
+SESSIONS = [Session("main", "s1"), Session("main", "s2"), Session("other", "s1")]
+KEYS = [f"m{n}" for n in range(8)]
+
+
+def memory(key: str, content: str) -> Memory:
+    return Memory(key, "main", "note", "semantic", key, content, START, START, START)
+
+
+class Play:
+    """Memories that change, and sessions that are given them."""
+
+    def __init__(self, opened: OpenStore, chance: Random) -> None:
+        self.db, self.chance = opened.db, chance
+        self.given = Given(opened.db)
+        self.said: dict[str, str] = {}
+
+    async def open(self) -> None:
+        """Make a table of memories that asks for nothing but what is read here."""
+        await self.db.apply("REMOVE TABLE memory; DEFINE TABLE memory SCHEMALESS")
+        for key in KEYS:
+            await self.say(key)
+
+    async def say(self, key: str | None = None) -> None:
+        key = key or self.chance.choice(KEYS)
+        self.said[key] = self.chance.choice(["one", "two"])
+        said = digest(text_of((), key, self.said[key]))
+        await self.db.run(SAY, id=record("memory", key), said=said)
+
+    async def forget(self) -> None:
+        key = self.chance.choice(KEYS)
+        self.said.pop(key, None)
+        await self.db.run(FORGET, id=record("memory", key))
+
+    async def note(self) -> None:
+        keys = self.chance.sample(KEYS, self.chance.randrange(1, 5))
+        # Now and then what was shown says something else by now.
+        told = [memory(key, self.said.get(key, "gone")) for key in keys]
+        if self.chance.random() < 0.2:
+            await self.say(keys[0])
+        cut = [key for key in keys if self.chance.random() < 0.4]
+        operation = self.chance.choice(["search", "hook"])
+        await self.given.note(self.session(), operation, [(one, "rank 1") for one in told], cut)
+
+    async def tell_context(self) -> None:
+        told = [(memory(key, self.said.get(key, "gone")), "fact") for key in KEYS[:3]]
+        self.given.note_context(self.session(), told, KEYS[:1], datetime.now(UTC))
+
+    async def lose(self) -> None:
+        await self.given.lose(self.session())
+
+    async def expire(self) -> None:
+        await self.given.forget(
+            datetime.now(UTC) - timedelta(milliseconds=self.chance.choice([0, 50]))
+        )
+
+    def session(self) -> Session:
+        return self.chance.choice(SESSIONS)
+
+
+async def assert_true(play: Play, session: Session) -> None:
+    """Check that what is at hand is what another reader finds in the store, in this order."""
+    for in_part in (False, True):
+        known = await play.given.known(session, in_part=in_part)
+        assert known == await Given(play.db).known(session, in_part=in_part), (session, in_part)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(effort.amount("plays of ledgers")))
+async def test_what_is_at_hand_is_what_the_store_says(tmp_path: Path, number: int) -> None:
+    chance = effort.chance(1717 + number)
+    async with open_store(tmp_path) as opened:
+        play = Play(opened, chance)
+        await play.open()
+        steps: list[Callable[[], Awaitable[None]]] = [
+            play.note, play.note, play.note, play.say, play.forget, play.lose, play.tell_context,
+            play.expire,
+        ]  # fmt: skip
+        for _ in range(60):
+            await chance.choice(steps)()
+            if chance.random() < 0.7:
+                await assert_true(play, play.session())
+        for session in SESSIONS:
+            await assert_true(play, session)
+
+
+async def test_answers_at_the_same_time_leave_a_true_ledger(tmp_path: Path) -> None:
+    chance = effort.chance(99)
+    async with open_store(tmp_path) as opened:
+        play = Play(opened, chance)
+        await play.open()
+        for _ in range(15):
+            steps = [play.note, play.say, play.lose, play.tell_context, play.note]
+            asked = [play.given.known(play.session()) for _ in range(3)]
+            await asyncio.gather(*(chance.choice(steps)() for _ in range(4)), *asked)
+            for session in SESSIONS:
+                await assert_true(play, session)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[OpenStore], list[Query]]:
+    """Return what a store is asked from now on."""
+
+    def watch(opened: OpenStore) -> list[Query]:
+        queries, run = list[Query](), opened.db.run
+
+        async def counted(query: Query, **params: Any) -> Any:
+            queries.append(query)
+            return await run(query, **params)
+
+        monkeypatch.setattr(opened.db, "run", counted)
+        return queries
+
+    return watch
+
+
+Asked = Callable[[OpenStore], list[Query]]
+
+
+async def test_a_session_is_read_once(tmp_path: Path, asked: Asked) -> None:
+    async with open_store(tmp_path) as opened:
+        play = Play(opened, effort.chance(3))
+        await play.open()
+        queries, session = asked(opened), SESSIONS[0]
+        for key in KEYS:
+            assert key not in await play.given.known(session)
+            await play.given.note(session, "search", [(memory(key, play.said[key]), "")])
+        assert await play.given.known(session) == tuple(reversed(KEYS))
+        assert queries.count(KNOWN) == 1
+        # What it does not have may be written.
+        await play.db.run(SAY, id=record("memory", "another"), said="")
+        await play.given.known(session)
+        assert queries.count(KNOWN) == 1
+        await play.db.run(SAY, id=record("memory", KEYS[0]), said="")
+        assert await play.given.known(session) == tuple(reversed(KEYS[1:]))
+        assert queries.count(KNOWN) == 2
+
+
+async def test_while_a_write_may_happen_yet_the_store_is_asked(
+    tmp_path: Path, asked: Asked
+) -> None:
+    async with open_store(tmp_path) as opened:
+        play = Play(opened, effort.chance(3))
+        await play.open()
+        queries = asked(opened)
+        await play.given.known(SESSIONS[0])
+        opened.db.written.doubt(frozenset({("memory", "m0")}))
+        await play.given.known(SESSIONS[0])
+        await play.given.known(SESSIONS[0])
+        assert queries.count(KNOWN) == 3
+
+
+async def test_those_that_asked_last_are_kept(
+    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "_MOST_MEMORIES", 250)
+    monkeypatch.setattr(written_records, "_MOST_TOUCHED", 4)
+    async with open_store(tmp_path) as opened:
+        play = Play(opened, effort.chance(3))
+        await play.open()
+        queries = asked(opened)
+        for session in (*SESSIONS, SESSIONS[0], SESSIONS[2]):
+            await play.given.known(session)
+        assert queries.count(KNOWN) == 4
+        # More was written than anybody remembers.
+        for _ in range(5):
+            await play.db.run(SAY, id=record("memory", "another"), said="")
+        await play.given.known(SESSIONS[2])
+        assert queries.count(KNOWN) == 5
