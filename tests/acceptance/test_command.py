@@ -5,8 +5,7 @@ import re
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 from tests.conftest import REPOSITORY, Start
 from tests.servers.running import embedding_server, free_port, service_process, wait_for
+from tests.waiting import until
 
 Json = dict[str, Any]
 NOBODY = "http://127.0.0.1:9"
@@ -65,13 +65,6 @@ def _serving(environment: dict[str, str]) -> Iterator[tuple[httpx.Client, subpro
     ):
         wait_for(f"{url}/health/live", lambda: process.poll() is None)
         yield client, process
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -165,10 +158,10 @@ def test_without_an_embedder_words_answer_and_vectors_come_later(tmp_path: Path)
         assert str(port) in found["receipt"]["fallback_reason"]
         assert client.get("/stats").json()["without_vector"] == 1
         with embedding_server("hashing-256", port):
-            _until(lambda: client.get("/health/ready").status_code == 200)
-            _until(lambda: client.get("/stats").json()["without_vector"] == 0)
+            until(lambda: client.get("/health/ready").status_code == 200)
+            until(lambda: client.get("/stats").json()["without_vector"] == 0)
             # The index has it a moment after the store.
-            _until(lambda: "vector" in _search(client, "heron")["results"][0]["signals"])
+            until(lambda: "vector" in _search(client, "heron")["results"][0]["signals"])
             assert _search(client, "heron")["receipt"]["missing_signals"] == []
         gone = client.post("/search", json={"query": "heron"}).json()
         assert gone["receipt"]["missing_signals"] == ["vector"]
@@ -187,7 +180,7 @@ def test_another_model_is_refused_until_everything_is_embedded_anew(
     subprocess.run(["cp", "-r", str(tmp_path / "data"), str(tmp_path / "copy")], check=True)
     environment["MEMORY_DATA_DIR"] = str(tmp_path / "copy")
     with _serving(environment) as (client, _):
-        _until(lambda: "reembed" in client.get("/health/ready").text)
+        until(lambda: "reembed" in client.get("/health/ready").text)
         ready = client.get("/health/ready")
         assert (ready.status_code, ready.json()["status"]) == (503, "degraded")
         assert ready.json()["checks"]["fingerprint"]["ok"] is False
@@ -200,7 +193,7 @@ def test_another_model_is_refused_until_everything_is_embedded_anew(
     done = _run("reembed", **environment)
     assert (done.returncode, done.stdout.startswith("Embedded 3 memories in")) == (0, True)
     with _serving(environment) as (client, _):
-        _until(lambda: client.get("/health/ready").status_code == 200)
+        until(lambda: client.get("/health/ready").status_code == 200)
         found = client.post("/search", json={"query": "shelter from rain", "limit": 2}).json()
         assert found["receipt"]["missing_signals"] == []
         assert {hit["content"] for hit in found["results"]} == {"an umbrella", "a parasol"}

@@ -1,11 +1,12 @@
 """A document that is too much is cut with a warning, is served whole, and nobody waits for it."""
 
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import Start
+from tests.waiting import until
 
 _WARNING = "line 21: more than 10 sections (MEMORY_MAX_DOCUMENT_SECTIONS)"
 _HEADINGS = "".join(f"# Heading {n}\n\n" for n in range(30))
@@ -28,10 +29,12 @@ def test_a_scan_and_its_job_tell_what_was_cut(start: Start, tmp_path: Path) -> N
     (notes / "long.md").write_text(_HEADINGS, encoding="utf-8")
     client = start(max_document_sections=10, sources=(notes,)).client
     job = client.post("/ingest/scan", json={"wait": False}).json()["job"]
-    deadline = time.monotonic() + 60
-    while (told := client.get(f"/ingest/jobs/{job}").json())["state"] not in {"done", "failed"}:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+
+    def ended() -> dict[str, Any]:
+        status: dict[str, Any] = client.get(f"/ingest/jobs/{job}").json()
+        return status if status["state"] in {"done", "failed"} else {}
+
+    told = until(ended)
     assert told["created"] == 10
     assert any(_WARNING in warning for warning in told["warnings"])
 

@@ -18,6 +18,7 @@ from service.opening import open_parts
 from service.settings import Settings
 from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
 from tests.servers.running import free_port, running_service
+from tests.waiting import until
 
 # Small, and what is beyond them is noise of a busy machine; what hangs does so for 60 s.
 BUDGETS: dict[str, Any] = {
@@ -52,13 +53,6 @@ def search(client: httpx.Client) -> dict[str, Any]:
     answer = client.post("/search", json={"query": "where is the pump?"})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
-
-
-def until(is_so: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def without_vector(client: httpx.Client) -> int:

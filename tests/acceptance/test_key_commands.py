@@ -8,8 +8,9 @@ from pathlib import Path
 
 import httpx
 
-from tests.acceptance.test_command import _environment, _one_line, _run, _serving, _until
+from tests.acceptance.test_command import _environment, _one_line, _run, _serving
 from tests.servers.running import service_process
+from tests.waiting import until
 
 KEY = re.compile(r"gm_[0-9a-f]{12}_[A-Za-z0-9_-]{43}\n")
 EVERYTHING = ("--scopes", "read,write,admin")
@@ -92,7 +93,7 @@ def test_a_unix_socket_is_its_users_alone(tmp_path: Path) -> None:
         service_process(**own),
         httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://any") as client,
     ):
-        _until(lambda: _is_live(path))
+        until(lambda: _is_live(path))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert client.post("/memories", json={"text": "By a socket."}).status_code == 201
         # No browser speaks over one, but a page's request that is handed on is a page's.

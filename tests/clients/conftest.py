@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from tests.servers.fake_model import FakeModel, fake_model
 from tests.servers.openclaw import OpenClaw
 from tests.servers.real_programs import program
 from tests.servers.running import RunningService, free_port, running_service
+from tests.waiting import until
 
 Json = dict[str, Any]
 SCRIPTS: Final = REPOSITORY / "integrations" / "claude-code" / "scripts"
@@ -149,10 +149,7 @@ def clients(service: RunningService) -> Mapping[str, Json]:
 
 def arrived(spool: Path) -> None:
     """Wait until nothing waits any more: what a session left at its end is sent after it."""
-    end = time.monotonic() + 90
-    while list(spool.glob("*.json")):
-        assert time.monotonic() < end, sorted(spool.iterdir())
-        time.sleep(0.1)
+    until(lambda: not list(spool.glob("*.json")))
 
 
 @dataclass

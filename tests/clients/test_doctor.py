@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tests.servers.keyed import keyed_service
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.servers.real_programs import program
 from tests.servers.running import RunningService, running_service, service_process
+from tests.waiting import until
 
 
 def findings(machine: Machine, status: int, client: str = "mcp") -> dict[str, tuple[str, str]]:
@@ -53,10 +53,7 @@ def test_a_service_on_a_socket_is_asked_over_it(
         service_process(**machine.more),
         httpx.Client(transport=socket, base_url="http://localhost", timeout=60) as client,
     ):
-        until = time.monotonic() + 60
-        while not path.exists() or not client.get("/health/ready").is_success:
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        until(lambda: path.exists() and client.get("/health/ready").is_success)
         found = findings(machine, 0)
         assert {state for state, _ in found.values()} == {"ok"}, found
         assert f"unix:{path}" in found["service"][1]

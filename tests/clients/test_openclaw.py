@@ -12,14 +12,13 @@ from tests.clients.conftest import IN_MEMORY_MD, clients
 from tests.servers.keyed import keyed_service
 from tests.servers.openclaw import PLUGIN, SLOT, VERSIONS, OpenClaw, commands
 from tests.servers.running import RunningService, running_service
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
 
 Json = dict[str, Any]
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
 ASKED: Final = "What is the code phrase of the lighthouse?"
-# A gateway waits for nobody at the end of a turn, and a busy machine takes its time.
-PATIENCE_SECONDS: Final = 60
 BOTH: Final = {"load": {"paths": [str(PLUGIN), str(SLOT)]}}
 
 
@@ -37,11 +36,8 @@ def contents(service: RunningService, agent: str = "main") -> list[str]:
 
 
 def captured(service: RunningService, text: str, agent: str = "main") -> None:
-    """Wait until something was stored."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while text not in contents(service, agent):
-        assert time.monotonic() < end, contents(service, agent)
-        time.sleep(0.2)
+    """Wait until something was stored: a gateway waits for nobody at the end of a turn."""
+    until(lambda: text in contents(service, agent))
 
 
 def spool(claw: OpenClaw) -> list[Path]:
@@ -131,9 +127,7 @@ def test_while_the_service_is_away_turns_go_on_and_captures_wait_their_turn(
     with claw.gateway():
         assert "Understood." in claw.say(TOLD)
         claw.say("Please remember that the gate of the harbour is red.")
-        end = time.monotonic() + PATIENCE_SECONDS
-        while len(spool(claw)) < 2 and time.monotonic() < end:
-            time.sleep(0.1)
+        until(lambda: len(spool(claw)) == 2)
         waiting = spool(claw)
     assert [json.loads(path.read_text())["offset"] for path in waiting] == [0, 2]
     assert {path.stat().st_mode & 0o777 for path in waiting} == {0o600}
@@ -161,10 +155,7 @@ def test_two_agents_of_a_gateway_are_kept_apart_by_a_key_with_least_rights(
         claw.save()
         with claw.gateway(), keyed.client(key) as client:
             claw.say(TOLD)
-            end = time.monotonic() + PATIENCE_SECONDS
-            while not client.get("/stats").json()["memories"]:
-                assert time.monotonic() < end
-                time.sleep(0.2)
+            until(lambda: client.get("/stats").json()["memories"])
             claw.say(ASKED, "work")
             other = claw.model.texts()[-1]
             claw.say("/new")

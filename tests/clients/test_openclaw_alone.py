@@ -1,12 +1,12 @@
 """OpenClaw without our plugin: its own search has its vectors from our embedding server."""
 
 import json
-import time
 from typing import Final
 
 import pytest
 
 from tests.servers.openclaw import VERSIONS, OpenClaw, commands
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
 
@@ -30,11 +30,7 @@ def test_its_own_search_has_its_vectors_from_our_embedding_server(
     (claw.workspace / "memory").mkdir()
     (claw.workspace / "memory" / "2026-02-13.md").write_text(f"# Friday\n\n{TOLD}\n", "utf-8")
     with claw.gateway():
-        end = time.monotonic() + 90
-        while True:
-            found = claw.invoke("memory_search", query=TOLD)
-            if found.get("results") or time.monotonic() > end:
-                break
-            time.sleep(1)
+        until(lambda: claw.invoke("memory_search", query=TOLD).get("results"))
+        found = claw.invoke("memory_search", query=TOLD)
     assert found["model"] == "hashing-256", found
     assert "blue bunny" in found["results"][0]["snippet"]

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +12,7 @@ from tests.clients.conftest import Machine, files_of
 from tests.servers.keyed import keyed_service
 from tests.servers.openclaw import PLUGIN, SLOT, VERSIONS, OpenClaw
 from tests.servers.running import RunningService, free_port
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("version", VERSIONS)]
 
@@ -75,15 +75,13 @@ def person(version: str, machine: Machine) -> Person:
 
 
 def stored(memory: RunningService, text: str) -> Json:
-    """Wait until something was stored."""
-    end = time.monotonic() + 60
-    while True:
-        for one in memory.client.get("/memories").json()["memories"]:
-            if one["content"] == text:
-                found: Json = one
-                return found
-        assert time.monotonic() < end
-        time.sleep(0.2)
+    """Wait until something was stored, and return it."""
+
+    def found() -> list[Json]:
+        listed = memory.client.get("/memories").json()["memories"]
+        return [one for one in listed if one["content"] == text]
+
+    return until(found)[0]
 
 
 def test_connected_it_remembers_and_disconnected_nothing_is_left(
@@ -207,10 +205,7 @@ def test_its_key_is_good_for_its_agents_alone_and_what_waits_is_sent_before_it_e
         assert key not in person.settings.read_text()
         with person.claw.gateway(), keyed.client(key) as client:
             person.claw.say(TOLD, "work")
-            end = time.monotonic() + 60
-            while TOLD not in client.get("/memories", params={"agent": "work"}).text:
-                assert time.monotonic() < end
-                time.sleep(0.2)
+            until(lambda: TOLD in client.get("/memories", params={"agent": "work"}).text)
             assert client.get("/memories", params={"agent": "other"}).status_code == 403
             assert client.get("/keys").status_code == 403
         spool = person.own / "spool"

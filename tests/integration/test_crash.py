@@ -5,7 +5,7 @@ import random
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from service.store.database import Database
 from tests import effort
 from tests.servers.running import free_port, service_process, wait_for
 from tests.stores.graph_check import Store, check, read_store
+from tests.waiting import until
 
 pytestmark = pytest.mark.soak
 
@@ -93,24 +94,21 @@ def are_whole(store: Store, folder: Path) -> bool:
 
 
 def wait_for_job(service: Killable, job: str, door: str = "ingest") -> dict[str, Any]:
-    end = time.monotonic() + 90
-    while time.monotonic() < end:
+    def ended() -> dict[str, Any]:
         status: dict[str, Any] = httpx.get(f"{service.url}/{door}/jobs/{job}").json()
-        if status["state"] in {"done", "failed"}:
-            return status
-        time.sleep(0.05)
-    raise TimeoutError(job)
+        return status if status["state"] in {"done", "failed"} else {}
+
+    return until(ended)
 
 
 def wait_for_more_documents(service: Killable, known: int) -> None:
     """Return as soon as the store holds more documents than were known, or all of them."""
-    end = time.monotonic() + 90
-    while time.monotonic() < end:
-        documents = httpx.get(f"{service.url}/stats").json()["documents"]
-        if documents > known or documents == FILES:
-            return
-        time.sleep(0.02)
-    raise TimeoutError("no document was stored")
+
+    def is_so() -> bool:
+        documents: int = httpx.get(f"{service.url}/stats").json()["documents"]
+        return documents > known or documents == FILES
+
+    until(is_so, every=0.02)
 
 
 def test_a_scan_that_is_killed_again_and_again_ends_whole(
@@ -210,7 +208,7 @@ def test_a_consolidation_that_is_killed_is_before_or_after(
         sending = threading.Thread(target=send, args=(service.url,))
         sending.start()
         # As soon as something is archived: in the middle of the work.
-        wait_until(lambda: httpx.get(f"{service.url}/stats").json()["archived"] > 0)
+        until(lambda: httpx.get(f"{service.url}/stats").json()["archived"] > 0, every=0.01)
         service.kill()
         sending.join()
     store = stored(tmp_path)
@@ -242,7 +240,7 @@ def test_a_consolidation_job_that_is_killed_goes_on_and_does_nothing_twice(
         shown = httpx.post(f"{service.url}/consolidate", json={"limit": 1000}).json()
         asked = {"plan": shown["plan"], "dry_run": False, "wait": False}
         job = httpx.post(f"{service.url}/consolidate", json=asked, timeout=60).json()["job"]
-        wait_until(lambda: httpx.get(f"{service.url}/stats").json()["archived"] > 0)
+        until(lambda: httpx.get(f"{service.url}/stats").json()["archived"] > 0, every=0.01)
         service.kill()
     store = stored(tmp_path)
     assert check(store) == []
@@ -299,7 +297,7 @@ def test_a_merge_of_concepts_that_is_killed_goes_on_by_itself(
         sending = threading.Thread(target=send, args=(service.url,))
         sending.start()
         # As soon as some have moved: in the middle of the work.
-        wait_until(lambda: left(service.url) < MERGED)
+        until(lambda: left(service.url) < MERGED, every=0.01)
         service.kill()
         sending.join()
     moved.append(is_of_either(stored(tmp_path)))
@@ -313,7 +311,7 @@ def test_a_merge_of_concepts_that_is_killed_goes_on_by_itself(
 
     with service_on(tmp_path, embedding_url) as service:
         answer = f"{service.url}/concepts/embedding_server"
-        wait_until(lambda: httpx.get(answer).json()["memories"] == 2 * MERGED + 1)
+        until(lambda: httpx.get(answer).json()["memories"] == 2 * MERGED + 1, every=0.01)
         assert httpx.get(answer).json()["id"] == "embedding_servers"
     store = stored(tmp_path)
     assert is_of_either(store) == MERGED
@@ -348,14 +346,7 @@ def test_links_to_a_new_name_that_are_killed_go_on_by_themselves(
     assert 0 < counts[0] < 2 * BATCH
 
     with service_on(tmp_path, embedding_url) as service:
-        wait_until(lambda: linked(service.url) == 2 * BATCH + 1)
+        until(lambda: linked(service.url) == 2 * BATCH + 1, every=0.01)
     store = stored(tmp_path)
     assert len(store.rows["references"]) == 2 * BATCH + 1
     assert check(store) == []
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 90
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)

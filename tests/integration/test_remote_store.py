@@ -17,6 +17,7 @@ from tests.servers.running import RunningService, free_port, running_service, se
 from tests.servers.surreal_server import Credentials, SurrealProcess
 from tests.stores.open_store import OpenStore
 from tests.stores.template import lay_store
+from tests.waiting import until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -51,10 +52,7 @@ def is_found(answer: httpx.Response) -> bool:
 
 
 def wait_until_found(service: RunningService) -> None:
-    end = time.monotonic() + 20
-    while not is_found(search(service)):
-        assert time.monotonic() < end, search(service).text
-        time.sleep(0.1)
+    until(lambda: is_found(search(service)))
 
 
 def assert_unavailable(service: RunningService) -> None:
