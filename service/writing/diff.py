@@ -40,10 +40,12 @@ class DocumentDiff:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a caller should know of it."""
-        stays = f"{self.document.uri}: {self.deleted} of its sections were deleted for good"
-        told = [f"{stays}, so they are left out."] if self.deleted else []
-        screened = (f"{self.document.uri}: {one}" for one in self.document.screened)
-        return (*screened, *self.parsed.warnings, *told)
+        told = [*self.document.screened, *self.parsed.warnings]
+        if self.deleted:
+            stays = f"{self.deleted} of its sections were deleted for good"
+            told.append(f"{stays}, so they are left out.")
+        # With its name: a scan tells those of all its files in one list, equal ones once.
+        return tuple(f"{self.document.uri}: {one}" for one in told)
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Take sections out of what is to be written: they were deleted for good."""

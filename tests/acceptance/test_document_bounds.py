@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import Start
 from tests.waiting import until
 
-_WARNING = "line 21: more than 10 sections (MEMORY_MAX_DOCUMENT_SECTIONS)"
+_WARNING = "long.md: line 21: more than 10 sections (MEMORY_MAX_DOCUMENT_SECTIONS)"
 _HEADINGS = "".join(f"# Heading {n}\n\n" for n in range(30))
 
 

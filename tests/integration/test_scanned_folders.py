@@ -112,6 +112,15 @@ async def test_files_of_a_folder_that_was_moved_are_forgotten_when_they_go(notes
     assert await notes.uris() == ["a.md"]
 
 
+async def test_a_warning_names_the_file_that_it_is_about(notes: Notes) -> None:
+    for name in ("a.md", "b.md"):
+        (notes.place / "notes").mkdir(exist_ok=True)
+        (notes.place / "notes" / name).write_text("---\ntags: [\n---\nA crane.\n```\n")
+    told = (await notes.scan("notes")).warnings
+    assert [warning[:6] for warning in told] == ["a.md: ", "a.md: ", "b.md: ", "b.md: "]
+    assert "b.md: line 5: the code fence is never closed" in told
+
+
 async def test_below_a_folder_that_is_closed_nothing_is_removed(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
