@@ -24,7 +24,7 @@ class Rule(NamedTuple):
 # Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter, and
 # markdown's _emphasis_ in an underscore.
 _EMPHASIS: Final = r"(?<=(?<![A-Za-z0-9_])_)|(?<=(?<![A-Za-z0-9_])__)"
-_BEGINS: Final = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-F]{{2}})|{_EMPHASIS})"
+_BEGINS: Final = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=\\u00[0-9A-Fa-f]{{2}})|(?<=%[0-9A-Fa-f]{{2}})|{_EMPHASIS})"
 _ENDS: Final = r"(?![A-Za-z0-9])"
 
 
@@ -105,26 +105,41 @@ _SERVICES: Final = tuple(
     for kind, words, pattern in (line.split(maxsplit=2) for line in _TABLE.strip().splitlines())
 )
 
-# Hidden words behind a name that says what they are. A value in quotes may hold blanks.
-_SEPARATED: Final = r"""["'`\]]{0,2}[ \t]{0,8}(?::=|=>|==?|[:\uff1a>])[ \t]{0,8}"""
+# Hidden words behind a name that says what they are. A value in quotes may hold blanks. Names stand in
+# marks of markdown, in JSON that is itself in a string or in an address, and as the name of a `value`.
+_QUOTE: Final = r"""(?:\\{0,7}["'`]|%22)"""
+_PAIRED: Final = rf"(?:,|\s)\s{{0,40}}{_QUOTE}?value{_QUOTE}?[ \t]{{0,4}}[:=]"
+_SEPARATED: Final = (
+    rf"(?:{_QUOTE}|[\]*_]){{0,4}}[ \t]{{0,8}}"
+    rf"(?:{_PAIRED}|:=|=>|==?|::?|[\uff1a>]|%3[AaDd])(?:[*_]{{1,3}}(?=[ \t]))?[ \t]{{0,8}}"
+)
+_BARE: Final = r"""[^\s"'`,;<>(){}|]"""
 _VALUE: Final = (
-    r"""(?:"(?P<secret>[^"\n]{6,500})"|'(?P<secret2>[^'\n]{6,500})'|`(?P<secret3>[^`\n]{6,500})`"""
-    r"""|["'`]?(?P<secret4>[^\s"'`,;<>(){}|]{6,500}))"""
+    r"""(?:\\{1,7}"(?P<secret0>[^"\\\n]{6,500})\\{1,7}\""""
+    r"""|"(?P<secret>[^"\n]{6,500})"|'(?P<secret2>[^'\n]{6,500})'|`(?P<secret3>[^`\n]{6,500})`"""
+    rf"|(?P<mark>\*{{1,3}}|~~|__){_QUOTE}?(?P<secret5>{_BARE}{{6,500}}?){_QUOTE}?(?P=mark)(?!{_BARE})"
+    rf"|{_QUOTE}?(?!(?:[A-Za-z_]\w{{0,60}}\.){{1,6}}[A-Za-z_]\w{{0,60}}\()(?P<secret4>{_BARE}{{6,500}}))"
+)
+# Alone on the line below its name, or the first one of a fence or of a block of YAML there.
+_BELOW: Final = (
+    rf"(?:{_QUOTE}|[*_]){{0,3}}[ \t]{{0,4}}[:\uff1a][*_]{{0,3}}[ \t]{{0,4}}(?:[|>][+-]?[ \t]{{0,4}})?\r?\n(?:[ \t]{{0,12}}\r?\n)?"
+    rf"(?:[ \t]{{0,12}}```\w{{0,12}}[ \t]{{0,4}}\r?\n)?[ \t]{{0,12}}{_QUOTE}?(?P<secret6>{_BARE}{{6,500}}){_QUOTE}?(?=[ \t]{{0,8}}(?:[\r\n]|\Z))"
 )
 _KEY_NAMES: Final = (
-    r"(?:api|access|private|auth|encryption|signing|account|master|shared|subscription)[_-]?key"
+    r"(?:api|access|private|auth|encryption|signing|account|master|shared|subscription)[ _-]?key"
     r"|secret|token|credentials?"
 )
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
 # Behind `pwd` a path of Windows, of two words or more, is a working directory.
 _FOLDER: Final = (
-    rf"(?!(?<=pwd)(?:{_SEPARATED}|[ \t]{{1,4}}is[ \t]{{1,4}})[\"'`]?[a-z]:(?:[\\/]{{1,2}}[\w.-]{{1,99}}){{2,30}}"
+    rf"(?!(?<=pwd)(?:{_SEPARATED}|[ \t]{{1,4}}is[ \t]{{1,4}}){_QUOTE}?[a-z]:(?:[\\/]{{1,2}}[\w.-]{{1,99}}){{2,30}}"
     r"""(?:[\\/]{1,2})?(?![^\s"'`,;<>(){}|]))"""
 )
-_PASSWORD_NAMES: Final = "|".join(_PASSWORDS)
+# `SMTP_PASS` in a file of variables; in small letters it is as often a pass of something.
+_PASSWORD_NAMES: Final = "|".join((*_PASSWORDS, "(?-i:(?<=_)PASS)"))
 # Behind a name that ends in `id` a UUID is an id; but Vault calls a secret `secret_id`.
 _ID: Final = (
-    rf"(?!(?<=id)(?<!secretid)(?<!secret[_-]id){_SEPARATED}[\"'`]?"
+    rf"(?!(?<=id)(?<!secretid)(?<!secret[_-]id){_SEPARATED}{_QUOTE}?"
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-]))"
 )
 
@@ -170,14 +185,16 @@ _NAMED: Final = (
     ),
     Rule(
         "password", ("mysql", "mariadb", "sshpass"),
-        re.compile(r"\b(?:mysql\w{0,10}|mariadb|sshpass)[ \t][^\n]{0,200}?-p[\"']?(?P<secret>[^\s\"']{6,200})"),
+        re.compile(
+            r"\b(?:(?:mysql\w{0,10}|mariadb|sshpass)[ \t][^\n]{0,200}?-p|sshpass[ \t]{1,4}-p[ \t]{1,4})[\"']?(?P<secret>[^\s\"']{6,200})"
+        ),
         "chosen",
     ),
     Rule(
-        "password", (*_PASSWORDS, "identified by"), re.compile(
-            rf"(?i:(?:{_PASSWORD_NAMES}){_FOLDER}(?:_?(?:hash|value|string))?"
-            rf"(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?<=--password)[ \t]{{1,4}})"
-            rf"|identified by[ \t]{{1,4}}){_VALUE}"
+        "password", (*_PASSWORDS, "_pass", "identified by"), re.compile(
+            rf"(?i:(?:(?:{_PASSWORD_NAMES}){_FOLDER}(?:_?(?:hash|value|string))?|identified by)"
+            rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?:(?<=--password)|(?<=identified by))[ \t]{{1,4}}){_VALUE}"
+            rf"|{_BELOW}))"
         ),
         "chosen",
     ),
@@ -191,8 +208,8 @@ _NAMED: Final = (
     Rule(
         "secret", ("key", "secret", "token", "credential"), re.compile(
             rf"(?i:(?:{_KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
-            rf"(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
-            rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}})){_VALUE}"
+            rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
+            rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
         ),
         "random",
     ),

@@ -19,11 +19,14 @@ _ESCAPED: Final = "\\_"
 # A mask may bring what stands behind it to light: then once more, until nothing is found.
 _MOST_ROUNDS: Final = 4
 
-_BEGIN: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_END: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-# A key that was cut off: lines of it, quoted, indented or with the line ends of JSON.
+# As it is, or as an address has it.
+_LINE_OF_KEY: Final = r"-----{0}{1}(?:[A-Z0-9]{{1,20}}{1}){{0,3}}PRIVATE{1}KEY(?:{1}BLOCK)?-----"
+_BEGIN: Final = re.compile(_LINE_OF_KEY.format("BEGIN", "(?:[ +]|%20)"))
+_END: Final = re.compile(_LINE_OF_KEY.format("END", "(?:[ +]|%20)"))
+# A key that was cut off: lines of it, quoted, indented or with the line ends of JSON or an address.
+_BETWEEN: Final = r"(?:[\s>|#\"',+]|\\[nr]|%0[ADad]){0,24}"
 _KEY_LINES: Final = re.compile(
-    r"(?:[\s>|#\"',+]|\\[nr]){0,24}(?:[A-Za-z0-9+/=]{16,}(?:[\s>|#\"',+]|\\[nr]){0,24})*"
+    rf"{_BETWEEN}(?:(?:[A-Za-z0-9+/=]|%2[BFbf]|%3[Dd]){{16,}}{_BETWEEN})*"
 )
 _LETTERS_OF_KEY: Final = re.compile(r"[A-Za-z0-9+/]{16,}")
 _MOST_KEY_CHARACTERS: Final = 20_000
@@ -38,6 +41,10 @@ _PLACEHOLDERS: Final = (
 # Names of what passwords are made with, and passwords that say that they are one.
 _NO_PASSWORDS: Final = frozenset(
     [
+        "aes-128",
+        "aes-256",
+        "aes128",
+        "aes256",
         "argon2",
         "argon2id",
         "argon2i",
@@ -131,7 +138,7 @@ def _unescaped(line: str) -> str:
 def _mask(text: str) -> Masked:
     lowered = text.lower()
     kinds: list[str] = []
-    if "private key" in lowered and "-----BEGIN " in text:
+    if "private" in lowered and "-----BEGIN" in text:
         text = _without_private_keys(text, kinds)
     named = {word for word in NAMED_WORDS if word in lowered}
     own = {word for word in SERVICE_WORDS if word in text}

@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501 - rows of a table
 
+from urllib.parse import quote, quote_plus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,9 @@ def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
         "A public key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPump",
         "token: gpt-4o-2024-08-06", "The token is claude-3-5-sonnet-20241022.", "token: Qwen/Qwen3-Embedding-0.6B",
         r"pwd: C:\garden\project2", "PWD=D:/garden/app-2", "pwd: ./garden/project2",
+        "token = base64.b64encode(pump)", "password = hashlib.sha256(pump)", "암호는 AES-256 방식", "token: |\n  max_tokens_2024",
+        "echo $PASSWORD | sha256sum", "secret:\n  name: pump-2024-secret-name", "API key: see docs/adr/0042-keys-of-pumps.md",
+        '{\\"token_id\\": \\"3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b\\"}',
         "token_id: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "credentialsId: '3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b'",
     ],
 )  # fmt: skip
@@ -68,6 +73,48 @@ def test_a_secret_in_the_marks_of_markdown_is_masked(written: str) -> None:
     for token in (OF_GITHUB, OF_GITHUB.replace("_", "\\_")):
         masked = mask_secrets(f"a\\_b\n{written.format(token)}\nc")
         assert masked == (f"a\\_b\n{written.format('[SECRET:github-token]')}\nc", ("github-token",))
+
+
+# In JSON that is itself a string, percent-encoded, in marks of markdown, below its name.
+WRITTEN = [
+    "**Password:** {}", "**Password**: `{}`", "Password: **{}**", "password: ~~{}~~", "password:: {}", "Password:\n\n{}\nIt",
+    "Password:\r\n```\r\n{}\r\n```", "password: |\n  {}\nuser: bob", "export SMTP_PASS={}", "sshpass -p '{}' ssh pump",
+    '{{"body": "{{\\"password\\": \\"{}\\", \\"n\\": 1}}"}}', "?q=password%3D{}%26n%3D1", "%22password%22%3A%22{}%22",
+    "- name: DB_PASSWORD\n  value: {}\n", '[{{"name": "DB_PASSWORD", "value": "{}"}}]',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_password_is_masked_however_its_name_stands_beside_it(written: str) -> None:
+    masked = mask_secrets(f"The pump.\n{written.format('q7Zk_x9-kd8w0')}\nIt runs.")
+    assert masked.kinds == ("password",)
+    assert "q7Zk" not in masked.text
+    assert mask_secrets(masked.text) == (masked.text, ())
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "API key: {}", "**API Key:** `{}`", "Secret access key: {}", "api_key: **{}**", "API key:\n\n    {}\n",
+        '{{\\"api_key\\": \\"{}\\"}}', "token%3D{}", "- name: API_KEY\n  value: {}\n",
+    ],
+)  # fmt: skip
+def test_a_key_is_masked_however_its_name_stands_beside_it(written: str) -> None:
+    masked = mask_secrets(written.format("w4Jr9XUtnF3MI7K8bPxRfiCYzQ8pLk3v"))
+    assert masked == (written.format("[SECRET:secret]"), ("secret",))
+
+
+@pytest.mark.parametrize("before", ["%3d", "%22", "\\u0026", "\\u003e"])
+def test_a_token_behind_an_encoded_character_is_masked(before: str) -> None:
+    assert mask_secrets(f"a{before}{OF_GITHUB}").kinds == ("github-token",)
+
+
+def test_a_private_key_of_an_address_is_masked() -> None:
+    key = next(one for one in planted(1) if one.kind.startswith("private-key RSA"))
+    for encode in (quote, quote_plus):
+        whole = encode(key.text)
+        for text in (f"a={whole}&b=1", f"a={whole[:-40]}&b=1"):
+            assert mask_secrets(text) == ("a=[SECRET:private-key]&b=1", ("private-key",))
 
 
 @given(TEXTS)
