@@ -36,6 +36,14 @@ def test_reads_every_field() -> None:
 
 
 @pytest.mark.parametrize(
+    "old", ["[SECRET:github-token] (revoked)", "[SECRET:jwt]", "- [SECRET:jwt], x"]
+)
+def test_the_mask_of_a_secret_is_a_word(old: str) -> None:
+    front = _read(f"old:\n {old}\nscope: lab\ntags: [a, b]\ntitle: [SECRET:api-key] of the lab")
+    assert front == FrontMatter(title="[SECRET:api-key] of the lab", tags=("a", "b"), scope="lab")
+
+
+@pytest.mark.parametrize(
     ("written", "tags"),
     [
         ("gpu driver", ("gpu", "driver")),
