@@ -62,7 +62,9 @@ def restore(program: Program, connection: Connection) -> None:
     shutil.rmtree(program.cache, ignore_errors=True)
     _restore_settings(program, connection)
     for name in connection.made:
-        _remove_if_empty(program.home / name)
+        # Settings were seen to: what a person switched off since is not nothing.
+        if name != program.settings:
+            _remove_if_empty(program.home / name)
 
 
 def forget(program: Program) -> None:
