@@ -233,6 +233,30 @@ def test_a_wrong_key_keeps_what_waits(hooks: Hooks, start: Start) -> None:
     assert "401" in failure
 
 
+def test_a_capture_that_cannot_be_read_now_waits_and_holds_up_no_other(
+    hooks: Hooks, start: Start
+) -> None:
+    hooks.connect("http://127.0.0.1:9")
+    gates = [f"Please remember that gate {number} is red." for number in range(2)]
+    for gate in gates:
+        hooks.send("Stop", session_id="s0", transcript_path=hooks.say(gate, session="s0"))
+    # As one that somebody else owns, since they ran the program once in this home.
+    first, kept = hooks.waiting[0], hooks.waiting[0].read_bytes()
+    first.unlink()
+    first.symlink_to(first)
+    service = start()
+    hooks.connect(service.url)
+    hooks.send("Stop", transcript_path=hooks.say(TOLD))
+    assert contents(service.client) == [TOLD]
+    assert len(hooks.waiting) == 2
+    assert "one cannot be read" in (hooks.home / "graph-memory" / "last-failure").read_text()
+    first.unlink()
+    first.write_bytes(kept)
+    hooks.send("SessionStart", source="startup", session_id="s2")
+    assert hooks.waiting == []
+    assert contents(service.client) == [TOLD, *gates]
+
+
 def test_what_the_service_warns_of_stands_where_doctor_looks(hooks: Hooks, start: Start) -> None:
     hooks.connect(start().url)
     hooks.send("Stop", transcript_path=hooks.say(TOLD))

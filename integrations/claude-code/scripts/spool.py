@@ -92,26 +92,35 @@ class Spool:
                     return
 
     def _send(self, service: Service, name: str, paths: list[Path], until: float) -> bool:
-        """Send what waits of a session; returns whether it is refused."""
+        """Send what waits of a session; returns whether some of it has to wait on."""
         for path in paths:
             if time.monotonic() >= until:
                 return False
-            # Half a file, of a disk that was full, says nothing: it can only go.
-            item = read_item(path)
-            try:
-                if item is not None:
-                    for warning in deliver(service, item, until):
-                        self._complain(f"session {item.get('session')}: {warning}")
-            except Refused as refused:
-                if not is_for_good(refused):
-                    self._keep_refused(name, is_refused=True)
-                    self._complain(f"a session's captures wait, as one is refused: {refused}")
-                    return True
-                if not is_switched_off(refused):
-                    self._complain(f"a capture that is refused for good is dropped: {refused}")
+            if why := self._hand_over(service, path, until):
+                self._keep_refused(name, is_refused=True)
+                self._complain(f"a session's captures wait, as one {why}")
+                return True
             path.unlink(missing_ok=True)
             self._keep_refused(name, is_refused=False)
         return False
+
+    def _hand_over(self, service: Service, path: Path, until: float) -> str | None:
+        """Send a capture; returns why it has to wait, None where it can go."""
+        try:
+            # Half a file, of a disk that was full, says nothing: it can only go.
+            item = read_item(path)
+        except OSError as error:
+            return f"cannot be read: {error}"
+        try:
+            if item is not None:
+                for warning in deliver(service, item, until):
+                    self._complain(f"session {item.get('session')}: {warning}")
+        except Refused as refused:
+            if not is_for_good(refused):
+                return f"is refused: {refused}"
+            if not is_switched_off(refused):
+                self._complain(f"a capture that is refused for good is dropped: {refused}")
+        return None
 
     def _queues(self) -> dict[str, list[Path]]:
         """Return what waits by its session, that with the oldest first."""

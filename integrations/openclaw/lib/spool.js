@@ -68,12 +68,17 @@ export class Spool {
     }
   }
 
-  /** Send what waits of a session; true where it is refused. */
+  /** Send what waits of a session; true where it is refused, or cannot be read now. */
   async #send(service, name, files, until) {
     for (const file of files) {
       if (performance.now() >= until) return false;
       fs.utimesSync(this.lock, new Date(), new Date());
-      const item = readJson(file);
+      const text = this.#read(file);
+      if (text === undefined) {
+        this.#keepRefused(name, true);
+        return true;
+      }
+      const item = parsed(text);
       try {
         // Half a file, of a disk that was full, says nothing: it can only go.
         const warnings = item ? await deliver(service, item, until) : [];
@@ -90,6 +95,16 @@ export class Spool {
       this.#keepRefused(name, false);
     }
     return false;
+  }
+
+  /** What a file says; undefined where it cannot be told now, as with too many files open: told. */
+  #read(file) {
+    try {
+      return fs.readFileSync(file, "utf8");
+    } catch (error) {
+      this.complain(error);
+      return undefined;
+    }
   }
 
   /** What waits by its session, that with the oldest first. */
@@ -158,6 +173,14 @@ function isSwitchedOff(refused) {
 function nameOf(item) {
   const told = JSON.stringify([item.session, item.agent]);
   return createHash("sha256").update(told).digest("hex").slice(0, 8);
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function sizeOf(file) {

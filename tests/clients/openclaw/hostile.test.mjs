@@ -62,6 +62,30 @@ test("a spool that is full takes no more, loses nothing, and goes on once there 
   end();
 });
 
+test("a capture that cannot be read just now waits for its turn, and holds up no other session", async () => {
+  const { memory, claw, book, end } = await both();
+  memory.answers["/observe"] = () => ({ status: 503 });
+  const [one, two] = [turn("one"), turn("two")];
+  await claw.fire("agent_end", { messages: one }, { sessionId: "s0" });
+  await claw.fire("agent_end", { messages: [...stored(one), ...two] }, { sessionId: "s0" });
+  memory.answers["/observe"] = book.take;
+  // As where somebody else owns it, or a gateway has as many files open as it may.
+  const [first] = claw.spool();
+  const kept = fs.readFileSync(first);
+  fs.rmSync(first);
+  fs.symlinkSync(first, first);
+  await claw.fire("agent_end", { messages: turn("mine") });
+  assert.deepEqual([...book.sessions.keys()], ["s1"]);
+  assert.equal(claw.spool().length, 2);
+  assert.match(claw.warnings.at(-1), /ELOOP/);
+  fs.rmSync(first);
+  fs.writeFileSync(first, kept);
+  await claw.fire("before_prompt_build", { prompt: "hm", messages: [] }, { runId: "1" });
+  assert.deepEqual(texts(book.sessions.get("s0")), ["one", "Understood.", "two", "Understood."]);
+  assert.deepEqual(claw.spool(), []);
+  end();
+});
+
 test("what a session ends with has room of its own beside a spool that is full, and is told past that", async () => {
   const { memory, claw, book, end } = await both();
   const folder = path.join(claw.folder, "graph-memory", "spool");
