@@ -4,6 +4,7 @@ In whatever pieces it comes, the same lines are read: a place is counted in byte
 transcript's beginning, for entries in entries.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -55,10 +56,19 @@ def read_entries(client: Client, entries: Sequence[Any], offset: int) -> Read:
 
 def _is_whole(line: str) -> bool:
     try:
-        orjson.loads(line.encode("utf-8", "replace"))
-    except (orjson.JSONDecodeError, RecursionError):
+        _parsed(line)
+    except (ValueError, RecursionError):
         return False
     return True
+
+
+def _parsed(line: str) -> Any:
+    """Return what a line says; raises ValueError or RecursionError for what is no JSON."""
+    try:
+        return orjson.loads(line.encode("utf-8", "replace"))
+    except orjson.JSONDecodeError:
+        # It refuses half a character, which programs write where they cut a text.
+        return json.loads(line)
 
 
 def _take(read: Read, reader: Reader, line: str) -> None:
@@ -69,8 +79,8 @@ def _take(read: Read, reader: Reader, line: str) -> None:
         read.ignored[TOO_LONG] += 1
         return
     try:
-        entry = orjson.loads(line.encode("utf-8", "replace"))
-    except (orjson.JSONDecodeError, RecursionError):
+        entry = _parsed(line)
+    except (ValueError, RecursionError):
         read.ignored[NO_JSON] += 1
         return
     _take_entry(read, reader, entry)

@@ -142,8 +142,8 @@ def moment_of(value: object) -> datetime | None:
 
 
 def _clean(text: str) -> str:
-    """Return a text without what no store takes."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+    """Return a text without what no store takes; half a character makes no question of it."""
+    return text.replace("\x00", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _text(value: object) -> str | None:

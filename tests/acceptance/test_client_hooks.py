@@ -260,6 +260,22 @@ def test_a_body_of_no_version_that_there_is_hurts_nothing(
     assert answer.json().keys() <= {"hookSpecificOutput"}
 
 
+@OF_BOTH
+def test_half_a_character_in_a_prompt_hides_nothing(client: httpx.Client, program: str) -> None:
+    agent = f"half-{program}"
+    store(client, agent, BUNNY)
+    # As JavaScript writes what it cut: half of a smiling face.
+    prompt = "\ud83d What is the code phrase for the lighthouse?"
+    own = {"agent": agent, "project": {"root": f"/srv/{agent}"}}
+    body = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": prompt}
+    answer = client.post(
+        f"/hooks/{program}", content=json.dumps(body | {"graph_memory": own}),
+        headers={"content-type": "application/json"},
+    )  # fmt: skip
+    assert "blue bunny" in told(answer.json())
+    assert seen(client, agent, program)["injections"] == 1
+
+
 def test_a_key_is_good_for_hooks_of_its_agent_alone(tmp_path: Any, embedding_url: str) -> None:
     with keyed_service(data_dir=tmp_path, embedding_url=embedding_url) as keyed:
         both = keyed.key(["read", "write"], ["ann"])[1]

@@ -174,6 +174,22 @@ def test_no_line_is_too_odd(client: Client, text: str) -> None:
     assert [one.kind for one in _kept(read)][-1] == "fix"
 
 
+@pytest.mark.parametrize("client", READERS)
+def test_a_character_that_a_program_cut_in_two_loses_no_line(client: Client) -> None:
+    # JavaScript writes the half that it kept as an escape; it is half of a smiling face.
+    told = (
+        _text(client).replace("use tabs.", "use tabs \\ud83d here.").replace("left-pad", "\\ud83d")
+    )
+    assert told.count("\\ud83d") >= 2
+    read = read_text(client, told, 0)
+    assert "no JSON" not in read.ignored
+    kept = _kept(read)
+    assert [one.kind for one in kept] == [
+        one.kind for one in _kept(read_text(client, _text(client), 0))
+    ]
+    assert any(one.text == "From now on use tabs \ufffd here." for one in kept)
+
+
 # Shapes as the programs write them, with anything in any place: what is drawn freely is nearly
 # never taken for an entry at all.
 KINDS: Final = some.sampled_from([
