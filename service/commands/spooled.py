@@ -13,10 +13,12 @@ from service.commands.program import Program
 from service.commands.terminal import console, printable
 
 _LOCK: Final = "drain.lock"
-# As the plugin says it: whoever holds it longer was killed, and what is never taken.
+# As the plugin says it: whoever holds it longer was killed, and what is never taken. Another
+# program that listens where the service was names no problem so.
 _LOCK_SECONDS: Final = 60
-_USELESS: Final = frozenset({400, 404, 413, 415, 422})
-_SWITCHED_OFF: Final = "/problems/switched-off"
+_USELESS: Final = frozenset({400, 413, 415, 422})
+_NAMED: Final = "/problems/"
+_SWITCHED_OFF: Final = f"{_NAMED}switched-off"
 
 
 async def send_captures(program: Program, connection: Connection) -> None:
@@ -74,7 +76,8 @@ async def _is_over(memory: AsyncGraphMemory, told: bytes | None) -> bool:
 
 
 def _is_for_good(problem: Problem) -> bool:
-    return problem.status in _USELESS or problem.refusal.type == _SWITCHED_OFF
+    name = problem.refusal.type
+    return name == _SWITCHED_OFF or (problem.status in _USELESS and name.startswith(_NAMED))
 
 
 def _tell(text: str) -> None:

@@ -16,6 +16,7 @@ from service.errors import InvalidRequest
 from tests.clients.conftest import SCRIPTS, Hooks, contents
 from tests.conftest import Start
 from tests.servers.clock_shim import NoClockShim, build_clock_shim
+from tests.servers.stranger import stranger
 
 TOLD: Final = "Please remember that the code phrase of the lighthouse is blue bunny."
 DAY: Final = 86_400
@@ -55,6 +56,21 @@ def test_a_clients_clock_that_is_a_day_off_changes_nothing(
     assert "blue bunny" in reply["hookSpecificOutput"]["additionalContext"]
     [seen] = service.client.get("/clients").json()["clients"]
     assert seen["warning"] is None
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 415, 422])
+def test_who_listens_where_the_service_was_takes_nothing_away(
+    hooks: Hooks, start: Start, status: int
+) -> None:
+    with stranger(status) as url:
+        hooks.connect(url)
+        assert hooks.send("Stop", transcript_path=hooks.say(TOLD)) == {}
+    assert len(hooks.waiting) == 1
+    service = start()
+    hooks.connect(service.url)
+    hooks.send("SessionStart", source="startup", session_id="s2")
+    assert hooks.waiting == []
+    assert contents(service.client) == [TOLD]
 
 
 def test_a_full_spool_says_so_and_loses_nothing_of_a_session_that_goes_on(

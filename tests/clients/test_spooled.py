@@ -13,6 +13,7 @@ from service.commands.spooled import send_captures
 from tests.clients.conftest import contents
 from tests.conftest import Start
 from tests.servers.keyed import keyed_service
+from tests.servers.stranger import stranger
 
 GATES = [f"Please remember that gate {number} is red." for number in range(4)]
 
@@ -63,6 +64,13 @@ def test_a_session_that_is_refused_waits_and_holds_up_no_other(
         assert sorted(spool.iterdir()) == held
         with keyed.client(key) as client:
             assert contents(client) == [GATES[2]]
+
+
+def test_who_listens_where_the_service_was_takes_nothing_away(spool: Path) -> None:
+    path = spooled(spool, 1, GATES[0])
+    with stranger(404) as url:
+        asyncio.run(send_captures(OPENCLAW, Connection(url)))
+    assert list(spool.iterdir()) == [path]
 
 
 def test_without_a_service_all_of_it_stays(spool: Path) -> None:

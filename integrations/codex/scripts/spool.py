@@ -22,9 +22,11 @@ from carrying import Refused, Service
 MOST_STRETCH = 2_000_000
 MOST_WAITING = 64_000_000
 MOST_SESSIONS = 200
-# What the service will not take however often it is asked.
-USELESS = {400, 404, 413, 415, 422}
-SWITCHED_OFF = "/problems/switched-off"
+# What the service will not take however often it is asked. It names each such problem; another
+# program that listens where it was, or a proxy before it, knows no such name.
+USELESS = {400, 413, 415, 422}
+NAMED = "/problems/"
+SWITCHED_OFF = f"{NAMED}switched-off"
 
 
 class Full(Exception):
@@ -239,7 +241,8 @@ def deliver(service: Service, item: dict[str, Any], until: float) -> list[object
 
 def is_for_good(refused: Refused) -> bool:
     """Return whether the service will not take a capture however often it is asked."""
-    return refused.status in USELESS or is_switched_off(refused)
+    is_useless = refused.status in USELESS and NAMED in str(refused)
+    return is_useless or is_switched_off(refused)
 
 
 def is_switched_off(refused: Refused) -> bool:

@@ -10,9 +10,11 @@ import { makeFolder, readJson, writeJson, writeNewJson } from "./files.js";
 import { Refused, after } from "./service.js";
 
 const MOST_WAITING = 64_000_000;
-// What the service will not take however often it is asked.
-const USELESS = new Set([400, 404, 413, 415, 422]);
-const SWITCHED_OFF = "/problems/switched-off";
+// What the service will not take however often it is asked. It names each such problem; another
+// program that listens where it was, or a proxy before it, knows no such name.
+const USELESS = new Set([400, 413, 415, 422]);
+const NAMED = "/problems/";
+const SWITCHED_OFF = `${NAMED}switched-off`;
 const MOST_REFUSED = 200;
 // Longer than one delivery may take: a lock that is older was left by who was killed.
 const LOCK_MILLISECONDS = 60_000;
@@ -86,7 +88,7 @@ export class Spool {
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         if (!isSwitchedOff(error)) this.complain(error);
-        if (!USELESS.has(error.status) && !isSwitchedOff(error)) {
+        if (!isUseless(error) && !isSwitchedOff(error)) {
           this.#keepRefused(name, true);
           return true;
         }
@@ -162,6 +164,10 @@ async function deliver(service, item, until) {
   // Whoever answered so is not the service: a proxy, a page to log in.
   if (typeof answer?.offset !== "number") throw new Refused(502, "no answer of /observe");
   return Array.isArray(answer.warnings) ? answer.warnings : [];
+}
+
+function isUseless(refused) {
+  return USELESS.has(refused.status) && refused.message.includes(NAMED);
 }
 
 /** Two that write at once are answered 409, too. */

@@ -181,14 +181,17 @@ test("captures wait in order and privately while the service is away, and arrive
 test("a refusal for good goes, others wait: a key that is wrong, a service that is full", async () => {
   const { memory, claw, end } = await both({}, { "/observe": () => ({ status: 401 }) });
   for (const [status, left] of [[401, 1], [503, 2], [507, 3], [422, 0]]) {
-    memory.answers["/observe"] = () => ({ status });
+    memory.answers["/observe"] = () => ({ status, type: "/problems/of-some-kind" });
     await claw.fire("agent_end", { messages: turn(`for ${status}`) });
     assert.equal(claw.spool().length, left, `${status}`);
   }
-  // A page to log in is not the service.
-  memory.answers["/observe"] = () => ({ login: "please" });
-  await claw.fire("agent_end", { messages: turn("for a page") });
-  assert.equal(claw.spool().length, 1);
+  // A page to log in is not the service, nor is another program that listens where it was.
+  const strangers = [{ login: "please" }, ...[400, 404, 413, 415, 422].map((status) => ({ status }))];
+  for (const [index, answer] of strangers.entries()) {
+    memory.answers["/observe"] = () => answer;
+    await claw.fire("agent_end", { messages: turn(`for a page ${index}`) });
+    assert.equal(claw.spool().length, index + 1, JSON.stringify(answer));
+  }
   end();
 });
 
