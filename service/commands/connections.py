@@ -100,12 +100,20 @@ def _restore_settings(program: Program, connection: Connection) -> None:
         # It was more, and is no longer: then all but the plugin stays as it is.
         old = {}
     program.tidy(now, old)
+    if path.suffix == ".toml" and not _comments(text) <= _comments(before or ""):
+        # What a person noted since is no value, and the old text has it not.
+        return
     if now == old and before is None:
         path.unlink()
     elif now == old and program.takes(before or "", text):
         _write(path, before or "")
     elif path.suffix == ".json":
         _write(path, json.dumps(now, indent=2, ensure_ascii=False) + "\n")
+
+
+def _comments(text: str) -> set[str]:
+    """Return the lines that may have one."""
+    return {line.strip() for line in text.splitlines() if "#" in line}
 
 
 def _write(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from service.commands.connections import Connection, restore
-from service.commands.programs import CLAUDE_CODE
+from service.commands.programs import CLAUDE_CODE, CODEX
 
 MADE = ("settings.json", "plugins/installed_plugins.json", "plugins")
 
@@ -36,3 +36,37 @@ def test_settings_that_its_command_left_empty_go(home: Path) -> None:
     (home / "settings.json").write_text('{"enabledPlugins": {}}')
     restore(CLAUDE_CODE, Connection("http://127.0.0.1:8080", made=MADE))
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "now",
+    ['model = "a"\n# model = "b" was too slow\n', 'model = "a" # b was too slow\n',
+     '# mine\nmodel = "a"\n\n[tools]\n# none\n'],
+)  # fmt: skip
+def test_what_a_person_noted_in_comments_since_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, now: str
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    before = '# mine\nmodel   =   "a"\n' + ("[tools]\n" if "tools" in now else "")
+    (tmp_path / "config.toml").write_text(now)
+    restore(CODEX, Connection("http://127.0.0.1:8080", settings=before))
+    assert (tmp_path / "config.toml").read_text() == now
+
+
+def test_a_file_of_nothing_but_a_persons_notes_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text("# try model b\n")
+    restore(CODEX, Connection("http://127.0.0.1:8080", made=("config.toml",)))
+    assert (tmp_path / "config.toml").read_text() == "# try model b\n"
+
+
+def test_comments_that_were_there_before_come_back_with_the_old_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    before = b'# mine\r\nmodel   =   "a"  # best\r\n'
+    (tmp_path / "config.toml").write_bytes(b'model = "a"\n# mine\n')
+    restore(CODEX, Connection("http://127.0.0.1:8080", settings=before.decode()))
+    assert (tmp_path / "config.toml").read_bytes() == before
