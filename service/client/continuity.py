@@ -174,7 +174,7 @@ class ContinuityEndpoints:
     ) -> Request[SessionGiven]:
         """Tell what a session was given by searches, recalls and its context."""
         params = {"agent": agent, "limit": limit, "cursor": cursor}
-        return Request("GET", f"/sessions/{quote(id)}", params=params)
+        return Request("GET", f"/sessions/{quote(id, safe='')}", params=params)
 
     @Endpoint
     def cascade(self, query: str, **choices: Unpack[CascadeOptions]) -> Request[CascadeAnswer]:

@@ -162,6 +162,19 @@ def test_moments_lists_and_names_arrive_as_they_were_meant() -> None:
     assert [(s["connect"], s["read"]) for s in seconds] == [(5, 60)] * 4 + [(5, 600)]
 
 
+def test_the_name_of_a_session_leads_to_no_other_endpoint() -> None:
+    sent: list[bytes] = []
+
+    def keep(request: httpx.Request) -> httpx.Response:
+        sent.append(request.url.raw_path)
+        return httpx.Response(200, json={})
+
+    with _client(keep) as memory:
+        memory.read_session("../stats")
+        memory.read_session("s1/sub agent?x")
+    assert sent == [b"/sessions/..%2Fstats", b"/sessions/s1%2Fsub%20agent%3Fx"]
+
+
 def test_what_is_no_json_is_not_sent() -> None:
     with _client(lambda _: httpx.Response(200, json={})) as memory, pytest.raises(TypeError):
         memory.store_memory("x", importance={1}, occurred_at=datetime.now(UTC))  # type: ignore[arg-type]
