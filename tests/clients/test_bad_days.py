@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,22 @@ def test_who_listens_where_the_service_was_takes_nothing_away(
     hooks.send("SessionStart", source="startup", session_id="s2")
     assert hooks.waiting == []
     assert contents(service.client) == [TOLD]
+
+
+def test_a_disk_that_is_full_keeps_no_half_of_a_capture(hooks: Hooks) -> None:
+    hooks.connect("http://127.0.0.1:9")
+    path = hooks.say(*[TOLD] * 500)
+    body = {"hook_event_name": "Stop", "session_id": "s1", "cwd": "/", "transcript_path": path}
+    # A file of more than 8 or 16 KB, by the shell, ends in the middle.
+    limited = f"ulimit -f 16; exec sh {shlex.quote(str(SCRIPTS / 'run.sh'))} claude-code"
+    done = subprocess.run(
+        ["sh", "-c", limited], input=json.dumps(body).encode(), capture_output=True, check=True,
+        env={"PATH": os.environ["PATH"], "CLAUDE_CONFIG_DIR": str(hooks.home)},
+    )  # fmt: skip
+    assert json.loads(done.stdout) == {}
+    assert "File too large" in (hooks.home / "graph-memory" / "last-failure").read_text()
+    assert [one.name for one in hooks.home.rglob(".*")] == []
+    assert hooks.waiting == []
 
 
 def test_a_full_spool_says_so_and_loses_nothing_of_a_session_that_goes_on(

@@ -273,9 +273,14 @@ def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that nobody else reads, whole or not at all."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    opened = os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(opened, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    try:
+        opened = os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        with os.fdopen(opened, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:
+        # A disk that is full has its last room back.
+        beside.unlink(missing_ok=True)
+        raise
