@@ -4,7 +4,6 @@ A hook never fails an agent's session: whatever goes wrong inside is logged, and
 told 200 `{}`. Only whoever may not is told so.
 """
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -28,6 +27,7 @@ from service.projects.registry import find_scope, register_to_tell
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.sessions.given import Given
+from service.transcripts.reading import parse
 from service.web.accepted import JobAccepted, accepted
 from service.web.parts import part
 from service.web.room import Room
@@ -214,8 +214,7 @@ async def _scan(scans: Scans) -> None:
 
 def _read(content: bytes) -> dict[str, Any]:
     try:
-        # Not orjson's: that refuses half a character, which programs write where they cut a text.
-        body = json.loads(content) if content.strip() else {}
+        body = parse(content) if content.strip() else {}
     except (ValueError, RecursionError):
         log.warning("hook: the body is not JSON")
         return {}

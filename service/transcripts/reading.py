@@ -56,19 +56,19 @@ def read_entries(client: Client, entries: Sequence[Any], offset: int) -> Read:
 
 def _is_whole(line: str) -> bool:
     try:
-        _parsed(line)
+        parse(line.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return False
     return True
 
 
-def _parsed(line: str) -> Any:
-    """Return what a line says; raises ValueError or RecursionError for what is no JSON."""
+def parse(told: bytes) -> Any:
+    """Return what JSON says; raises ValueError or RecursionError for what is none."""
     try:
-        return orjson.loads(line.encode("utf-8", "replace"))
+        return orjson.loads(told)
     except orjson.JSONDecodeError:
         # It refuses half a character, which programs write where they cut a text.
-        return json.loads(line)
+        return json.loads(told)
 
 
 def _take(read: Read, reader: Reader, line: str) -> None:
@@ -79,7 +79,7 @@ def _take(read: Read, reader: Reader, line: str) -> None:
         read.ignored[TOO_LONG] += 1
         return
     try:
-        entry = _parsed(line)
+        entry = parse(line.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         read.ignored[NO_JSON] += 1
         return
