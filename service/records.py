@@ -143,6 +143,15 @@ class Filters:
         nothing: dict[str, Any] = dict.fromkeys(_NARROWING)
         return replace(self, **nothing)
 
+    def walls(self) -> "Filters":
+        """Return what bounds all that the caller may know of: the agents, and the scope asked for.
+
+        A key or a grant may be for that scope alone: of the others not even their number is told.
+        """
+        return Filters(
+            self.agents, self.scope, trust=TRUST_TIERS, include_archived=True, with_ended=True
+        )
+
     def given(self) -> dict[str, Any]:
         """Return the filters that were set, for the receipt; it counts ids that are left out."""
         default = type(self)()

@@ -42,8 +42,8 @@ class Engine(Protocol):
         """Return the memories nearest in meaning, and how many near ones were filtered out.
 
         By cosine (-1 to 1), best first, ties by id or as in by_text, where an engine knows when
-        each happened; the filters apply before the limit. The count
-        is of those that this search came across, not of all there are.
+        each happened; the filters apply before the limit. The count is
+        of those within the walls of the filters that this search came across, not of all there are.
         """
 
     async def collect_evidence(

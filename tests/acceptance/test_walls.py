@@ -275,6 +275,25 @@ def test_a_grant_of_one_scope_is_for_questions_of_that_scope(world: World) -> No
     assert ("open lighthouse" in listed, "closed lighthouse" in listed) == (True, False)
 
 
+def test_a_receipt_counts_nothing_that_one_may_not_read(world: World) -> None:
+    for agent, scope in (("kim", "open"), ("liz", "open"), ("liz", "closed"), ("liz", "closed")):
+        told = {"agent": agent, "text": f"{agent}'s {scope} windmill.", "scope": scope}
+        world.admin.post("/memories", json=told).raise_for_status()
+    grant = {"reader": "kim", "owner": "liz", "scope": "open"}
+    world.admin.post("/grants", json=grant).raise_for_status()
+    kim = {"agent": "kim", "query": "a windmill"}
+
+    def filtered(**asked: Any) -> int:
+        receipt = world.admin.post("/search", json=kim | asked).json()["receipt"]
+        return int(receipt["counts"]["filtered"])
+
+    assert filtered() == 0
+    assert filtered(kinds=["decision"]) == 1
+    granted = {"read_from": ["liz"], "scope": "open"}
+    assert filtered(**granted) == 0
+    assert filtered(**granted, kinds=["decision"]) == 2
+
+
 def test_no_refusal_tells_whether_a_memory_is_there(world: World) -> None:
     body = {"agent": "ida", "text": "Closed.", "scope": "closed", "tags": ["lighthouse"]}
     hidden = world.admin.post("/memories", json=body).json()["id"]

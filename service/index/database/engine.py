@@ -76,7 +76,7 @@ class DatabaseEngine:
         numbers = vector.tolist()
         nearest = await self.db.run(BY_VECTOR, vector=numbers, **filters.params())
         visible = set(nearest["visible"])
-        filtered = len(nearest["near"]) - len(visible)
+        filtered = len(nearest["known"]) - len(visible)
         if len(visible) < min(limit, len(nearest["near"])):
             # The index knows no filters: every memory that passes is compared, so that a rare
             # scope loses nothing.

@@ -249,8 +249,8 @@ class AgentIndex:
             vectors = self.vectors
             if vectors is None or vectors.dimensions != len(vector):
                 return [], 0
-            mask = self.mask(filters)
-            filtered = self.memories - int(np.count_nonzero(mask))
+            every, mask = self.mask(filters.walls()), self.mask(filters)
+            filtered = int(np.count_nonzero(every)) - int(np.count_nonzero(mask))
         # The long part, without the lock: what changes meanwhile is seen after it.
         rows = vectors.candidates(vector, mask, limit)
         with self.lock:
