@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from service.access.caller import caller
 from service.drafts.ids import digest
 from service.errors import ServiceError
 from service.records import Memory
@@ -67,7 +68,8 @@ class Given:
     async def known(self, session: Session, *, in_part: bool = False) -> tuple[str, ...]:
         """Return the ids that a session has and that still say the same, the last first.
 
-        With `in_part` also those of which a hook told what it tells.
+        With `in_part` also those of which a hook told what it tells. Whoever asks for some scopes
+        alone is not told of others, nor of how many there are.
         """
         await self.settle()
         had = await self._had(session)
@@ -75,13 +77,18 @@ class Given:
         return tuple(sorted(ids, key=lambda key: had[key].at, reverse=True))
 
     async def _had(self, session: Session) -> Mapping[str, Had]:
+        scopes = caller().memory_scopes
         is_told = self._db.address.folder is not None and not self._db.written.has_doubts
-        if is_told and (kept := self._ledgers.of(session)) is not None:
+        is_kept = is_told and scopes is None
+        if is_kept and (kept := self._ledgers.of(session)) is not None:
             return kept
         begun = self._ledgers.begin()
-        rows = await self._db.run(KNOWN, agent=session.agent, in_session=session.name)
+        rows = await self._db.run(
+            KNOWN, agent=session.agent, in_session=session.name,
+            scopes=None if scopes is None else list(scopes),
+        )  # fmt: skip
         had = {row.pop("memory"): Had(**row) for row in rows}
-        if is_told:
+        if is_kept:
             self._ledgers.keep(session, had, begun)
         return had
 

@@ -80,6 +80,27 @@ def test_it_is_not_told_of_how_many_memories_a_concept_is(keyed: KeyedService) -
         assert client.delete(asked).status_code == 204
 
 
+def test_a_receipt_counts_nothing_of_other_scopes(keyed: KeyedService, other: str) -> None:
+    asked: Json = {"query": "Zebrafinch at the crane?", "session": "of-all", "new_only": True}
+    with _key(keyed, "harbour") as client, keyed.client() as admin:
+        assert other in admin.post("/search", json=asked | {"limit": 50}).text
+        own = len(client.get("/memories").json()["memories"])
+        counts = client.post("/search", json=asked).json()["receipt"]["counts"]
+        # What the session was given is filtered out, of its own scope alone.
+        assert (counts["given"], counts["filtered"]) == (own, own)
+
+
+def test_no_intents_are_said_to_it(keyed: KeyedService) -> None:
+    asked = {"query": "A crane?", "session": "s", "new_only": False, "project": "the-zoo"}
+    with _key(keyed, "harbour") as client, keyed.client() as admin:
+        for place in ({}, {"project": "the-zoo"}):
+            intent = {"when": ["crane"], "text": "Feed the birds of Quokkaville."} | place
+            admin.post("/intents", json=intent).raise_for_status()
+        assert client.post("/search", json=asked).json()["intents"] == []
+        # They are still to be said to whoever may hear them.
+        assert len(admin.post("/search", json=asked).json()["intents"]) == 2
+
+
 def test_writes_reach_its_scopes_alone(keyed: KeyedService, other: str) -> None:
     with _key(keyed, "harbour") as client, keyed.client() as admin:
         made = client.post("/memories", json={"text": "A new crane."}).json()["id"]
