@@ -4,7 +4,7 @@ import json
 from functools import cache
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from service.mcp.offered.asking import Placed
 
@@ -15,7 +15,18 @@ Project = Annotated[
     str | None, Field(description="A project: its git remote's URL, its folder, or a name.")
 ]
 Session = Annotated[str | None, Field(description="The id of this conversation.")]
-Id = Annotated[str, Field(description="The id of a memory, as a search gives it.")]
+
+
+def _one_word(key: str) -> str:
+    """Refuse what would lead to another door: an encoded slash is one to it, too."""
+    if not key.strip() or "/" in key:
+        msg = "an id is one word; send it as a search gives it"
+        raise ValueError(msg)
+    return key
+
+
+Key = Annotated[str, AfterValidator(_one_word)]
+Id = Annotated[Key, Field(description="The id of a memory, as a search gives it.")]
 
 
 class Arguments(BaseModel):

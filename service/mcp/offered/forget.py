@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from service.mcp.offered.answer import Answer, cut
 from service.mcp.offered.arguments import Agent as AgentName
-from service.mcp.offered.arguments import Arguments
+from service.mcp.offered.arguments import Arguments, Key
 from service.mcp.offered.asking import Asking
 
 _CANDIDATES: Final = 5
@@ -17,7 +17,7 @@ _NONE_OF_THEM: Final = "None of them"
 class ForgetArguments(Arguments):
     """The memory by its id, or words by which to look for it."""
 
-    id: Annotated[str | None, Field(description="The memory to delete.")] = None
+    id: Annotated[Key | None, Field(description="The memory to delete.")] = None
     query: Annotated[
         str | None, Field(description="Or what it says: candidates are looked for first.")
     ] = None

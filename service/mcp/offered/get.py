@@ -5,14 +5,14 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, Place, headed, told_of
-from service.mcp.offered.arguments import Agent, Arguments
+from service.mcp.offered.arguments import Agent, Arguments, Key
 from service.mcp.offered.asking import Asking
 
 
 class GetArguments(Arguments):
     """A memory by its id, or a document by its path; and which lines of it."""
 
-    id: Annotated[str | None, Field(description="The id of a memory.")] = None
+    id: Annotated[Key | None, Field(description="The id of a memory.")] = None
     path: Annotated[str | None, Field(description="A document: memory/2026-02-13.md.")] = None
     from_line: Annotated[int, Field(alias="from", ge=1, description="First line, from 1.")] = 1
     from_character: Annotated[int, Field(ge=0, description="Where in that line, from 0.")] = 0
