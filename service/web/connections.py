@@ -17,7 +17,7 @@ if sys.platform == "win32":
 else:
     import resource
 
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as HttpProtocol
+    from service.web.upgrades import PlainHttp as HttpProtocol
 
 # A client that asks on a connection just closed is told nothing, and may not ask again itself. So
 # theirs end first: httpx keeps one 5 s, as uvicorn does, Go's client 90, Caddy 120.

@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import Start
 from tests.servers.door import BODY, REFUSED, Line, expected, headers_of, pairs
 from tests.servers.keyed import keyed_service
+from tests.servers.raw import raw_client
 from tests.servers.running import RunningService
 
 ENGINES = ("resident",)
@@ -46,6 +47,44 @@ def test_every_route_keeps_the_rules_of_the_door(line: Line, client: httpx.Clien
                 wrong.append((method, path, chosen, status, refusal))
     assert wrong == []
     assert asked > 15_000
+
+
+@pytest.mark.parametrize("offered", ["h2c", "websocket"])
+@pytest.mark.parametrize("pieces", [1, 3, 10_000])
+def test_an_offer_of_another_protocol_changes_nothing(
+    service: RunningService, offered: str, pieces: int
+) -> None:
+    body = b'{"text": "A crane that is offered."}'
+    head = (
+        "POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: {offered}\r\nHTTP2-Settings: AAMA\r\n"
+    )
+    whole = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    parts = f"{head}Transfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n".encode()
+    chunked = parts + body + b"\r\n0\r\n\r\n"
+    silent = f"GET /health/live HTTP/1.1\r\nHost: localhost\r\n{head.partition('json')[2][2:]}\r\n"
+    # On one connection, and as they come: by the byte, in pieces, all at once.
+    sent = whole + chunked + silent.encode() * 2 + whole
+    sent += b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    size = -(-len(sent) // pieces)
+    with raw_client(service.url) as client:
+        for start in range(0, len(sent), size):
+            client.send(sent[start : start + size])
+        said, _ = client.until_closed()
+    statuses = [int(one[:3]) for one in said.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [201, 201, 200, 200, 201, 200], said
+
+
+@pytest.mark.parametrize(("version", "connection"), [("1.1", "Upgrade, close"), ("1.0", "Upgrade")])
+def test_an_offer_on_a_connection_that_ends_is_answered(
+    service: RunningService, version: str, connection: str
+) -> None:
+    head = f"GET /health/live HTTP/{version}\r\nHost: localhost\r\nConnection: {connection}\r\n"
+    with raw_client(service.url) as client:
+        client.send(f"{head}Upgrade: h2c\r\n\r\n")
+        said, seconds = client.until_closed()
+    assert b" 200 OK\r\n" in said
+    assert seconds < 5
 
 
 @pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Authorization"])
