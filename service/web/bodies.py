@@ -8,6 +8,8 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from service.web.queries import refuse_said_twice, single_names
+
 _MOST_NAME_CHARACTERS = 100
 
 
@@ -22,13 +24,15 @@ class JsonRequest(Request):
 
 
 class JsonRoute(APIRoute):
-    """A route whose body is read so."""
+    """A route whose body is read so, and whose query says each thing once, too."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler that reads the body so."""
-        handle = super().get_route_handler()
+        handle, names = super().get_route_handler(), single_names(self.dependant)
 
         async def handle_json(request: Request) -> Response:
+            if request.scope["query_string"]:
+                refuse_said_twice(request, names)
             return await handle(JsonRequest(request.scope, request.receive))
 
         return handle_json

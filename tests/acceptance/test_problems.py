@@ -135,6 +135,33 @@ def test_a_body_that_is_no_json_object_is_told_so(client: httpx.Client, path: st
             assert "JSON" in problem["detail"]
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/search?q=a&limit=1&limit=100", "limit"),
+        ("/search?q=a&q=b", "q"),
+        ("/memories?scope=gpu&scope=home", "scope"),
+        ("/memories?tags=a&tags=b&since=2026-01-01&since=2020-01-01", "since"),
+        ("/decisions?tag=a&tag=b", "tag"),
+        ("/documents?path=a.md&path=b.md", "path"),
+        ("/memories/nope?agent=main&agent=other", "agent"),
+    ],
+)
+def test_a_parameter_of_one_value_that_stands_twice_is_refused(
+    client: httpx.Client, path: str, name: str
+) -> None:
+    [error] = _check(client.get(path), 422)["errors"]
+    assert error["pointer"] == f"?{name}"
+    assert "one value" in error["detail"]
+
+
+def test_a_parameter_of_several_values_may_stand_again(client: httpx.Client) -> None:
+    asked = "tags=a&tags=b&kinds=note&kinds=fact&types=semantic&types=episodic&trust=trusted"
+    assert client.get(f"/memories?{asked}&trust=untrusted&origins=agent&origins=owner").is_success
+    walked = client.get("/graph-recall?q=a&edges=references&edges=follows&seed_ids=a&seed_ids=b")
+    assert walked.status_code != 422 or "one value" not in walked.text
+
+
 def test_a_body_without_a_content_type_is_not_taken(client: httpx.Client) -> None:
     """FastAPI below 0.132 takes it, and any web page may send it unasked."""
     problem = _check(client.post("/memories", content=b'{"text": "A bell."}'), 415)
