@@ -77,13 +77,12 @@ class Given:
         return tuple(sorted(ids, key=lambda key: had[key].at, reverse=True))
 
     async def _had(self, session: Session) -> Mapping[str, Had]:
-        scopes = caller().memory_scopes
-        is_told = self._db.address.folder is not None and not self._db.written.has_doubts
-        is_kept = is_told and scopes is None
+        db, scopes = self._db, caller().memory_scopes
+        is_kept = scopes is None and db.address.folder is not None and not db.written.has_doubts
         if is_kept and (kept := self._ledgers.of(session)) is not None:
             return kept
         begun = self._ledgers.begin()
-        rows = await self._db.run(
+        rows = await db.run(
             KNOWN, agent=session.agent, in_session=session.name,
             scopes=None if scopes is None else list(scopes),
         )  # fmt: skip
