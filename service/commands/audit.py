@@ -6,14 +6,13 @@ from typing import Annotated, Final
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from service.client.access import AuditEntry
 from service.client.options import AuditOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
-from service.commands.terminal import begin
+from service.commands.terminal import answers, begin, cell
 from service.settings import Settings
 
 _PAGE: Final = 1000
@@ -37,7 +36,7 @@ def command(
     entries = asyncio.run(_list(begin(), choices, limit))
     if told_as_json({"entries": entries}):
         return
-    Console().print(_table(entries) if entries else "The audit has no such line.")
+    answers().print(_table(entries) if entries else "The audit has no such line.")
 
 
 async def _list(settings: Settings, choices: AuditOptions, limit: int) -> list[AuditEntry]:
@@ -64,7 +63,7 @@ def _table(entries: Sequence[AuditEntry]) -> Table:
         outcome = f"{entry['outcome']} {entry['status'] or ''}".strip()
         table.add_row(
             entry["at"][:19].replace("T", " "),
-            f"{entry['name'] or '–'} {entry['key'] or ''}".strip(),
+            cell(f"{entry['name'] or '–'} {entry['key'] or ''}"),
             entry["address"] or "–",
             f"{entry['operation'] or '–'}{times}",
             entry["agent"] or "–",

@@ -16,7 +16,7 @@ from service.commands.connect import connect
 from service.commands.following import follow
 from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
-from service.commands.terminal import begin, console
+from service.commands.terminal import answers, begin, cell, console
 from service.errors import InvalidRequest
 from service.settings import Settings
 
@@ -47,7 +47,7 @@ def command(
     with progress_bar(console, "Planning") as show:
         shown, done = asyncio.run(consolidate(settings, wish, show, execute=execute))
     if not told_as_json({"plan": shown, "done": done}):
-        _print_outcome(shown, done, Console())
+        _print_outcome(shown, done, answers())
 
 
 def _days(age: str) -> float:
@@ -120,7 +120,7 @@ def _table(groups: Sequence[SummaryOfGroup]) -> Table:
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     for group in groups:
         table.add_row(
-            group["title"], group["ref"].partition(":")[0], group["action"],
+            cell(group["title"]), group["ref"].partition(":")[0], group["action"],
             str(len(group["sources"])), str(group["content"].count("\n") + 1),
         )  # fmt: skip
     return table

@@ -8,7 +8,6 @@ from typing import Annotated, Final, cast
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from service.access.quota import Quota
@@ -17,7 +16,7 @@ from service.client.options import KeyOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.spans import seconds_of
-from service.commands.terminal import begin, console
+from service.commands.terminal import answers, begin, cell, console
 from service.errors import InvalidRequest
 from service.settings import Settings
 
@@ -28,6 +27,7 @@ commands = typer.Typer(
 
 _PAGE: Final = 1000
 _SCOPES: Final = "memory_scopes"
+_ID_CHARS: Final = 12
 
 
 @commands.command("create")
@@ -90,7 +90,7 @@ def show() -> None:
     keys = asyncio.run(_list(settings))
     if told_as_json({"keys": keys}):
         return
-    Console().print(_table(keys) if keys else "No key was made yet.")
+    answers().print(_table(keys) if keys else "No key was made yet.")
 
 
 async def _list(settings: Settings) -> list[Key]:
@@ -149,13 +149,15 @@ def _show(made: NewKey) -> None:
 
 def _table(keys: Sequence[Key]) -> Table:
     table = Table(box=SIMPLE_HEAD)
-    for name in ("id", "name", "scopes", "agents", "last used", "ends"):
+    # Whole at a narrow terminal too: it is copied from here.
+    table.add_column("id", no_wrap=True, min_width=_ID_CHARS)
+    for name in ("name", "scopes", "agents", "last used", "ends"):
         table.add_column(name, overflow="fold")
     for key in keys:
         revoked_at, agents = key["revoked_at"], key["agents"]
         table.add_row(
             key["id"],
-            key["name"],
+            cell(key["name"]),
             ", ".join(key["scopes"]),
             "all" if agents is None else ", ".join(agents),
             _minute(key["last_used_at"]),

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.text import Text
 
 from service.client.answers import Receipt
 from service.client.errors import ClientError
@@ -57,6 +58,11 @@ def one_line() -> Iterator[None]:
 def printable(text: str) -> str:
     """Return a text that moves no cursor, sets no title and turns no line around."""
     return clean_text(text).text.translate(_TURNING)
+
+
+def cell(text: str) -> Text:
+    """Return what somebody else wrote as one line of a table, its brackets no marks of ours."""
+    return Text(" ".join(printable(text).split()))
 
 
 def answers(*, is_raw: bool = False) -> Console:

@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from service.client.answers import RecallAnswer
+from service.client.reports import SummaryOfGroup
+from service.commands.consolidate import _table
 from service.commands.recall import trees_of
+from service.commands.terminal import answers
 from tests.acceptance.test_command import _environment, _serving
 from tests.acceptance.test_continuity_commands import Shell
 
@@ -136,6 +139,30 @@ def test_what_is_hostile_does_not_reach_the_terminal(tmp_path: Path) -> None:
             said = shell.said(*words)
             assert "Deploy" in said
             assert not {c for c in said if c != "\n" and (ord(c) < 32 or c in f"\x7f\x9b{TURNING}")}
+
+
+def test_names_of_keys_are_told_whole_and_harmless(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    hostile = f"[/end] {TURNING}day\x1b]0;owned\x07 \x9b2J[red]one"
+    with _serving(own) as (client, _):
+        body = {"name": hostile, "scopes": ["read", "write", "admin"]}
+        key = client.post("/keys", json=body).raise_for_status().json()
+        with_key = {"Authorization": f"Bearer {key['key']}"}
+        client.post("/memories", json={"text": "A crane."}, headers=with_key).raise_for_status()
+    shell = Shell(own, tmp_path)
+    for words in (("keys", "list"), ("audit", "--operation", "store_memory")):
+        said = shell.said(*words)
+        assert "[/end] day" in said
+        assert not {c for c in said if c != "\n" and (ord(c) < 32 or c in f"\x7f\x9b{TURNING}")}
+        # Through a pipe an id is in one piece.
+        assert key["id"] in said
+
+
+def test_titles_are_told_whole_and_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = f"[/end] {TURNING}day\x1b]0;owned\x07 [red]one"
+    group = {"title": hostile, "ref": "likeness:1", "action": "create", "content": ""}
+    answers().print(_table([cast("SummaryOfGroup", group | {"sources": []})]))
+    assert "[/end] day]0;owned [red]one" in capsys.readouterr().out
 
 
 def test_ways_are_branches_of_one_tree() -> None:
