@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -209,10 +210,8 @@ class _Choices(BaseSettings):
     def _by_origin(cls, value: object) -> object:
         if isinstance(value, str) and not value.lstrip().startswith("{"):
             parts = (part.partition("=") for part in value.split(",") if part.strip())
-            value = {name.strip(): policy.strip() for name, _, policy in parts}
-        elif isinstance(value, str):
-            value = json.loads(value)
-        return value
+            return {name.strip(): policy.strip() for name, _, policy in parts}
+        return json.loads(value) if isinstance(value, str) else value
 
     @field_validator("sources", mode="before")
     @classmethod
@@ -237,16 +236,18 @@ class _Choices(BaseSettings):
     def _base_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        if not value.startswith(("http://", "https://")):
-            msg = "must begin with http:// or https://, for example http://127.0.0.1:8001"
+        url = urlsplit(value)  # its port raises where it is no number
+        if url.scheme not in {"http", "https"} or not url.hostname or url.port == 0:
+            msg = "must begin with http:// or https:// and a host, such as http://127.0.0.1:8001"
             raise ValueError(msg)
         return value.rstrip("/").removesuffix("/v1")
 
     @field_validator("database_url")
     @classmethod
     def _store_url(cls, value: str | None) -> str | None:
-        if value and not value.startswith(("surrealkv://", "ws://", "wss://")):
-            msg = "must begin with surrealkv://, ws:// or wss://"
+        scheme, _, place = (value or "").partition("://")
+        if value and (scheme not in {"surrealkv", "ws", "wss"} or not place):
+            msg = "must begin with surrealkv://, ws:// or wss:// and name a folder or a server"
             raise ValueError(msg)
         return value
 

@@ -14,7 +14,7 @@ from service.access.addresses import UNIX
 from service.app import create_app
 from service.commands.terminal import begin
 from service.compiled import INTERPRETED, is_compiled
-from service.errors import CannotStart, ServiceError
+from service.errors import CannotStart
 from service.settings import Settings
 from service.settling import settle
 from service.web.connections import configure
@@ -73,7 +73,7 @@ class _Starting:
 
         try:
             await self.app(scope, receive, tell)
-        except (ServiceError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - raised where uvicorn has ended
             self.failure = error
 
 

@@ -15,6 +15,19 @@ async def nothing() -> Message:
     return {"type": "lifespan.startup"}
 
 
+def test_whatever_ended_a_start_is_kept_to_be_told() -> None:
+    async def broken(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise KeyError("of a defect")
+
+    async def send(_message: Message) -> None:
+        return
+
+    starting = serve._Starting(broken, "http://here")
+    with pytest.raises(StopIteration):
+        starting({"type": "lifespan"}, nothing, send).send(None)
+    assert isinstance(starting.failure, KeyError)
+
+
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_a_start_says_once_that_sums_are_not_compiled(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, is_compiled: bool

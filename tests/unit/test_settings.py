@@ -1,0 +1,25 @@
+"""Settings that name no place are refused with the setting's name, not met by a start that dies."""
+
+import pytest
+from pydantic import ValidationError
+
+from service.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("embedding_url", "localhost:8001"), ("embedding_url", "http://["),
+        ("embedding_url", "http://127.0.0.1:8o01"), ("rerank_url", "https://"),
+        ("database_url", "http://box"), ("database_url", "surrealkv://"), ("database_url", "ws://"),
+    ],
+)  # fmt: skip
+def test_a_url_without_a_place_is_refused(name: str, value: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate({name: value})
+    assert [error["loc"] for error in refused.value.errors()] == [(name,)]
+
+
+def test_urls_are_taken_without_the_version() -> None:
+    for url in ("http://127.0.0.1:8001", "https://box.example/models", "http://[::1]:80"):
+        assert Settings.model_validate({"embedding_url": f"{url}/v1/"}).embedding_url == url
