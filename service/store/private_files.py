@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 _OTHERS: Final = 0o077
 # What this service makes in the data folder.
 OWN_PARTS: Final = ("store", "snapshots", "readers")
+# What the embedded engine makes in the store's folder (core 3.2.4), beside the file of its lock.
+_ENGINE_FOLDERS: Final = ("manifest", "sstables", "vlog", "wal")
+_ENGINE_PARTS: Final = (*_ENGINE_FOLDERS, "LOCK")
 _IS_POSIX: Final = os.name == "posix"
 _ROOT: Final = 0
 
@@ -29,15 +32,16 @@ def keep_new_files_private() -> None:
 
 
 def keep_folders_private(folder: Path) -> None:
-    """Take the rights of others from the folders in a private one: the engine sets some itself.
+    """Take the rights of others from the engine's folders in a private one: it sets some itself.
 
     Its log's is 0750 after each opening, whatever the umask (core 3.2.4). Files are left: one
     that is closed here might lose the lock that the engine has on it.
     """
     if not _IS_POSIX or folder.stat().st_mode & _OTHERS:
         return
-    for _, _, _, place in os.fwalk(folder, follow_symlinks=False):
-        _narrow(place)
+    for name in _ENGINE_FOLDERS:
+        for _, _, _, place in os.fwalk(folder / name, follow_symlinks=False):
+            _narrow(place)
 
 
 @dataclass(slots=True)
@@ -71,7 +75,8 @@ class PrivateFiles:
         if data_dir.is_dir() and (is_inside or os.access(data_dir, os.W_OK)):
             self._keep_folder(data_dir, [data_dir / name for name in OWN_PARTS])
         if store is not None and not is_inside and store.is_dir():
-            self._keep_folder(store.resolve(), [])
+            store = store.resolve()
+            self._keep_folder(store, [store / name for name in _ENGINE_PARTS])
 
     def _keep_folder(self, folder: Path, parts: list[Path]) -> None:
         """Mend a folder, and of one that holds other things too only its `parts`."""
@@ -80,11 +85,12 @@ class PrivateFiles:
             if stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
                 self.warnings.append(f"{folder} can be reached by other users and {reason}.")
             return
-        holds_more = bool(parts) and any(map(_is_foreign, folder.iterdir()))
+        # A socket may be the one that is listened on.
+        holds_more = any(one not in parts and not one.is_socket() for one in folder.iterdir())
         if holds_more and stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
             self.warnings.append(
                 f"{folder} can be reached by other users and holds other files too, so its rights "
-                "are left: give a folder of its own as MEMORY_DATA_DIR."
+                "are left: give the memories a folder of their own."
             )
         roots = [part for part in parts if part.is_dir()] if holds_more else [folder]
         self.warnings += _left_parts(parts)
@@ -112,11 +118,6 @@ def _left_parts(parts: list[Path]) -> Iterator[str]:
             yield f"{part} is a link: nothing behind it was looked at."
         elif part.is_dir() and part.stat().st_uid != os.geteuid():
             yield f"{part} belongs to another user, so its rights are left: chown it to this one."
-
-
-def _is_foreign(path: Path) -> bool:
-    """Return whether it is nothing of ours; a socket may be the one that is listened on."""
-    return path.name not in OWN_PARTS and not path.is_socket()
 
 
 def _has_acl(folder: Path) -> bool:

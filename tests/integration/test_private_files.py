@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 import pytest
 
-from service.store.private_files import PrivateFiles
+from service.store.private_files import PrivateFiles, keep_folders_private
 from tests.servers.running import REPOSITORY, free_port, running_service, service_process, wait_for
 from tests.stores.template import lay_store
 
@@ -150,6 +150,23 @@ def test_a_store_elsewhere_is_mended_as_well(home: Path) -> None:
     assert _warnings(home / "no such folder", store) == []
     assert _open_to_others(store) == {}
     assert not (home / "no such folder").exists()
+
+
+def test_a_store_among_other_things_leaves_them_their_rights(home: Path) -> None:
+    site = home / "site"
+    lay_store(site)
+    (site / "pages").mkdir()
+    (site / "pages" / "index.html").write_text("Welcome")
+    _opened(site)
+    [warning] = _warnings(home / "no such folder", site)
+    assert "holds other files too" in warning
+    others = {"pages", "pages/index.html"}
+    assert _open_to_others(site).keys() == {".", "LOCK", *others}
+    # A folder may be private, and one in it on purpose not.
+    site.chmod(0o700)
+    (site / "wal").chmod(0o750)
+    keep_folders_private(site)
+    assert _open_to_others(site).keys() == {"LOCK", *others}
 
 
 def test_no_link_leads_out_of_the_folder(home: Path) -> None:
