@@ -22,6 +22,7 @@ from service.client.sending import is_here
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples" / "notes"
+OURS = ("MEMORY_", "EMBEDDING_")
 STOP_SECONDS = 20
 # A first scan embeds everything: on a CPU some thirty sections a second.
 SCAN_SECONDS = 24 * 3600
@@ -64,7 +65,9 @@ def main() -> int:
 
 def settings() -> dict[str, str]:
     """Return the environment of both servers, with what is left open filled in."""
-    found = {**read_env_file(), **os.environ}
+    # Both servers take a variable without a value for unset, and so what .env says.
+    given = {n: v for n, v in os.environ.items() if v or not n.upper().startswith(OURS)}
+    found = {**read_env_file(), **given}
     found.setdefault("EMBEDDING_HOST", "127.0.0.1")
     found.setdefault("EMBEDDING_PORT", "8001")
     found.setdefault("MEMORY_HOST", "127.0.0.1")

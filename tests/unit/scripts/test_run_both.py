@@ -37,6 +37,22 @@ def test_it_reads_what_the_servers_read(environment: dict[str, str], tmp_path: P
     assert environment["EMBEDDING_API_KEY"] == key.get_secret_value() == "a # key"
 
 
+def test_a_variable_without_a_value_is_unset(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MEMORY_PORT", "MEMORY_HOST", "EMBEDDING_PORT", "MEMORY_EMBEDDING_URL"):
+        monkeypatch.setenv(name, "")
+    # To others an empty one says something: no GPU.
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    now = run_both.settings()
+    assert now["CUDA_VISIBLE_DEVICES"] == ""
+    assert _ours(now) == _ours(environment)
+
+
+def _ours(environment: dict[str, str]) -> dict[str, str]:
+    return {n: v for n, v in environment.items() if n.startswith(run_both.OURS)}
+
+
 def test_an_embedding_server_for_all_is_asked_here_and_with_its_key(
     environment: dict[str, str],
 ) -> None:
