@@ -90,7 +90,7 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         msg = (
             f"Cannot listen on {settings.host}:{settings.port} ({error.strerror}): "
-            "stop what runs there, or set MEMORY_PORT."
+            "stop what runs there, or set another MEMORY_PORT or MEMORY_HOST."
         )
         raise CannotStart(msg) from error
     listening.listen(2048)
@@ -99,8 +99,9 @@ def _listen(settings: Settings) -> socket.socket:
 
 def _listen_on_path(path: str) -> socket.socket:
     """Listen on a Unix socket that its user alone may open; one without a listener is replaced."""
-    if len(os.fsencode(path)) > _LONGEST_PATH_BYTES:
-        msg = f"MEMORY_HOST: a socket's path has {_LONGEST_PATH_BYTES} bytes at most, not {path!r}."
+    # Without a path the system invents a name, which every user of the machine may connect to.
+    if not 0 < len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
+        msg = f"MEMORY_HOST: a socket's path has 1 to {_LONGEST_PATH_BYTES} bytes, not {path!r}."
         raise CannotStart(msg)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     if _is_answered(path):

@@ -5,6 +5,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from service.commands import serve
 from service.compiled import INTERPRETED
+from service.errors import CannotStart
+from service.settings import Settings
 
 
 async def started(_scope: Scope, _receive: Receive, send: Send) -> None:
@@ -26,6 +28,11 @@ def test_whatever_ended_a_start_is_kept_to_be_told() -> None:
     with pytest.raises(StopIteration):
         starting({"type": "lifespan"}, nothing, send).send(None)
     assert isinstance(starting.failure, KeyError)
+
+
+def test_a_socket_without_a_path_is_refused() -> None:
+    with pytest.raises(CannotStart, match="MEMORY_HOST: a socket's path"):
+        serve._listen(Settings.model_validate({"host": "unix:"}))
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
