@@ -249,7 +249,7 @@ class _Choices(BaseSettings):
         if value and (scheme not in {"surrealkv", "ws", "wss"} or not place):
             msg = "must begin with surrealkv://, ws:// or wss:// and name a folder or a server"
             raise ValueError(msg)
-        return value
+        return value and value.replace("surrealkv://~/", f"surrealkv://{Path.home()}/")
 
     @field_validator("allowed_hosts", "allowed_origins", "mcp_tools", mode="before")
     @classmethod

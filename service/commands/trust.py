@@ -10,7 +10,7 @@ from service.client.access import TrustChanged
 from service.client.options import TrustOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
-from service.commands.terminal import begin, console
+from service.commands.terminal import begin, console, printable
 from service.errors import InvalidRequest
 from service.settings import Settings
 
@@ -56,7 +56,8 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
         highlight=False,
     )
     for name in dict.fromkeys(one["name"] or "unknown" for one in done["given"]):
-        console.print(f"Given to {name} before, as far as the audit notes reads.", highlight=False)
+        told = f"Given to {printable(name)} before, as far as the audit notes reads."
+        console.print(told, highlight=False, markup=False)
     for one in done["sessions"]:
         console.print(
             f"Given to session {one['session']} of {one['agent']} before: {one['memories']:,} "

@@ -1,5 +1,7 @@
 """Settings that name no place are refused with the setting's name, not met by a start that dies."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -18,6 +20,12 @@ def test_a_url_without_a_place_is_refused(name: str, value: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Settings.model_validate({name: value})
     assert [error["loc"] for error in refused.value.errors()] == [(name,)]
+
+
+def test_a_store_of_ones_home_lies_there() -> None:
+    """Else in a folder named ~ of wherever the command is started, another one each time."""
+    settings = Settings.model_validate({"database_url": "surrealkv://~/memories"})
+    assert settings.store_url == f"surrealkv://{Path.home()}/memories"
 
 
 def test_urls_are_taken_without_the_version() -> None:
