@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import stat
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from service.access.addresses import UNIX
 from service.app import create_app
 from service.commands.terminal import begin
 from service.compiled import INTERPRETED, is_compiled
-from service.errors import CannotStart
+from service.errors import CannotStart, ServiceError
 from service.settings import Settings
 from service.settling import settle
 from service.web.connections import configure
@@ -69,12 +70,20 @@ class _Starting:
                     log.warning(INTERPRETED)
             else:
                 self.ended()
+                # Of a failure Starlette tells while it handles it.
+                _log_defect(sys.exc_info()[1])
             await send({"type": message["type"]})
 
         try:
             await self.app(scope, receive, tell)
-        except Exception as error:  # noqa: BLE001 - raised where uvicorn has ended
+        except (ServiceError, OSError) as error:
             self.failure = error
+
+
+def _log_defect(error: BaseException | None) -> None:
+    """Log what nobody foresaw: uvicorn, which is told no more than that it failed, would not."""
+    if isinstance(error, Exception) and not isinstance(error, ServiceError | OSError):
+        log.critical("ended by a defect", exc_info=error)
 
 
 def _listen(settings: Settings) -> socket.socket:

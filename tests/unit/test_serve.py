@@ -1,6 +1,10 @@
 """What a start tells when the sums of a search are not compiled."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
+from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 
 from service.commands import serve
@@ -17,17 +21,23 @@ async def nothing() -> Message:
     return {"type": "lifespan.startup"}
 
 
-def test_whatever_ended_a_start_is_kept_to_be_told() -> None:
-    async def broken(_scope: Scope, _receive: Receive, _send: Send) -> None:
-        raise KeyError("of a defect")
+def test_a_start_that_a_defect_ends_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(_app: Starlette) -> AsyncIterator[None]:
+        yield dict[str, None]()["of a defect"]
 
-    async def send(_message: Message) -> None:
-        return
+    told = list[str]()
 
-    starting = serve._Starting(broken, "http://here")
-    with pytest.raises(StopIteration):
-        starting({"type": "lifespan"}, nothing, send).send(None)
-    assert isinstance(starting.failure, KeyError)
+    async def send(message: Message) -> None:
+        told.append(message["type"])
+
+    app = Starlette(lifespan=asynccontextmanager(broken))
+    starting = serve._Starting(app, "http://here")
+    with pytest.raises(KeyError):
+        starting({"type": "lifespan", "app": app}, nothing, send).send(None)
+    assert told == ["lifespan.startup.failed"]
+    [line] = caplog.records
+    assert line.exc_info is not None
+    assert line.exc_info[0] is KeyError
 
 
 def test_a_socket_without_a_path_is_refused() -> None:
