@@ -39,8 +39,8 @@ def keep_folders_private(folder: Path) -> None:
     """
     if not _IS_POSIX or folder.stat().st_mode & _OTHERS:
         return
-    for name in _ENGINE_FOLDERS:
-        for _, _, _, place in os.fwalk(folder / name, follow_symlinks=False):
+    for part in (folder / name for name in _ENGINE_FOLDERS if (folder / name).is_dir()):
+        for _, _, _, place in os.fwalk(part, follow_symlinks=False):
             _narrow(place)
 
 
