@@ -133,7 +133,11 @@ def _end(expires: str | None) -> datetime | None:
     """Read a time such as 90d as the moment in which it is over; raises InvalidRequest."""
     if expires is None:
         return None
-    return datetime.now(UTC) + timedelta(seconds=seconds_of(expires, "--expires"))
+    seconds = seconds_of(expires, "--expires")
+    if not seconds:
+        # As the first key it would lock everybody out.
+        raise InvalidRequest(f"--expires {expires!r} ends at once: write 12h, 90d or 8w.")
+    return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
 def _show(made: NewKey) -> None:

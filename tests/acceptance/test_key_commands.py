@@ -60,7 +60,8 @@ def test_keys_from_a_shell_with_and_without_a_service(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     for wrong, why in (
-        (("--expires", "soon"), "30d"), (("--scopes", "root"), "scopes"),
+        (("--expires", "soon"), "30d"), (("--expires", "0d"), "at once"),
+        (("--scopes", "root"), "scopes"),
         (("--agent", "two words"), "agents"), (("--only", "rate=0"), "rate"),
         (("--only", "speed=9"), "max_memories"),
         (("--only", "memory_scopes="), "memory_scopes"), (("--origin", "mine"), "origin"),
