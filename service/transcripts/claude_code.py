@@ -32,13 +32,14 @@ _BOOKKEEPING: Final = frozenset(
 
 def read(line: Mapping[str, Any]) -> Reading:
     """Return the turns of a line: of the user, of the assistant, and what tools gave back."""
+    line = _queued(line) or line
     kind, role = word(line.get("type")), speaker(line.get("type"))
     if role is None:
         is_known = kind in _BOOKKEEPING or str(kind).startswith("api-request")
         return BOOKKEEPING if is_known else UNKNOWN
     if line.get("isSidechain"):
         return SIDE_CHAIN
-    if line.get("isMeta") or line.get("isCompactSummary"):
+    if line.get("isMeta") or line.get("isCompactSummary") or not _is_of_person(line):
         return BOOKKEEPING
     message, at = line.get("message"), moment_of(line.get("timestamp"))
     # Some programs write the message's fields into the line.
@@ -48,6 +49,23 @@ def read(line: Mapping[str, Any]) -> Reading:
     blocks = content if isinstance(content, list) else []
     turns = [turn for block in blocks for turn in _of_block(role, block, at)]
     return turns or EMPTY
+
+
+def _queued(line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what a person typed while the agent worked as a line of theirs: it has no other."""
+    told = line.get("attachment")
+    if not isinstance(told, Mapping) or told.get("type") != "queued_command":
+        return None
+    if told.get("commandMode") != "prompt":
+        return None
+    return {**line, "type": "user", "message": {"content": told.get("prompt")},
+            "origin": told.get("origin")}  # fmt: skip
+
+
+def _is_of_person(line: Mapping[str, Any]) -> bool:
+    """Return whether nothing says that a line came from another session, a channel or a task."""
+    origin = line.get("origin")
+    return not isinstance(origin, Mapping) or word(origin.get("kind")) in {None, "human"}
 
 
 def _of_block(role: Role, block: object, at: datetime | None) -> Iterator[Turn]:

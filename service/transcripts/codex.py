@@ -28,6 +28,9 @@ _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_cal
 _OUTPUTS: Final = frozenset(
     {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_result"}
 )
+# What editors write in front of a request, and the line that ends it.
+_SETUP: Final = ("# Context from my IDE setup:", "# Files mentioned by the user:")
+_REQUEST: Final = "## My request for Codex:"
 
 
 def read(line: Mapping[str, Any]) -> Reading:
@@ -48,7 +51,14 @@ def read(line: Mapping[str, Any]) -> Reading:
     role = speaker(payload.get("role"))
     if kind not in {"message", None} or role is None:
         return BOOKKEEPING
-    return list(said(role, texts_of(payload.get("content")), at)) or EMPTY
+    return list(said(role, _asked(texts_of(payload.get("content"))), at)) or EMPTY
+
+
+def _asked(text: str) -> str:
+    """Return what a person asked, without what an editor puts in front: files, what is selected."""
+    if not text.lstrip().startswith(_SETUP):
+        return text
+    return text.rpartition(_REQUEST)[2] if _REQUEST in text else ""
 
 
 def _arguments(payload: Mapping[str, Any]) -> object:

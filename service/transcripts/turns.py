@@ -27,7 +27,16 @@ _MOST_OUTPUT_CHARACTERS: Final = 20_000
 _MOST_COMMAND_CHARACTERS: Final = 4_000
 # What programs put into a user's mouth; nobody said it.
 _INJECTED: Final = ("system-reminder", "environment_context", "user_instructions", "command-name",
-                    "command-message", "command-args", "local-command-stdout")  # fmt: skip
+                    "command-message", "command-args", "local-command-stdout", "ide_selection",
+                    "ide_opened_file")  # fmt: skip
+# How a message begins that a program wrote in the user's place: nothing of it was said, as it holds
+# what files and commands say, and so whatever looks like its end. In lower case.
+_WRITTEN: Final = (
+    "<bash-", "<local-command-", "<task-notification", "<teammate-message", "<hook_prompt",
+    "<cross-session-message", "<user_shell_command>", "<turn_aborted>", "<subagent_notification>",
+    "<skill>", "<recommended_plugins>", "# agents.md instructions", "[request interrupted by user",
+    "this session is being continued from a previous conversation",
+)  # fmt: skip
 _EXIT: Final = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: status| code)|exit status)[: ]{1,2}(-?\d{1,4})", re.IGNORECASE
 )
@@ -73,8 +82,9 @@ def said(role: Role, text: object, at: datetime | None) -> Iterator[Turn]:
         return
     # Whole: what is cut off may be the end of a block.
     own = without_private(without_blocks(_clean(text), _INJECTED))[0].strip()
-    if own := own[:MOST_TEXT_CHARACTERS]:
-        yield Turn(role, own, at)
+    is_written = role == "user" and own[:100].lower().startswith(_WRITTEN)
+    if own and not is_written:
+        yield Turn(role, own[:MOST_TEXT_CHARACTERS], at)
 
 
 def called(tool: object, call: object, arguments: object, at: datetime | None) -> Turn:
