@@ -22,7 +22,11 @@ _MOST_FILES: Final = 12
 _MOST_TASKS: Final = 24
 _MOST_ADDED: Final = 200
 _MOST_REQUEST: Final = 600
+_MOST_TASK: Final = 200
 _MOST_DEED: Final = 200
+_MOST_COMMAND: Final = 4_000
+# Half a secret looks like none: so much is read of a text that is cut once it is clean.
+_MOST_READ: Final = 8_000
 # Tools that change a file, by what their names begin with in lower case.
 _CHANGES: Final = (
     "edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create",
@@ -106,11 +110,11 @@ def fold(
 ) -> Iterator[Extract]:
     """Yield what is worth keeping of turns that go on where `state` is, and bring that on.
 
-    Whatever the state keeps is made `clean` before: it is stored.
+    Whatever the state keeps is made `clean` before, and cut after that: it is stored.
     """
     for offset, turn in turns:
         if turn.role == "user":
-            state.request = clean(turn.text[:_MOST_REQUEST])
+            state.request = clean(turn.text[:_MOST_READ])[:_MOST_REQUEST]
             for kind, sentence in statements(turn.text):
                 yield Extract(kind, sentence, offset, turn.at)
         elif turn.role == "tool":
@@ -153,9 +157,9 @@ def _take_tasks(state: State, told: Tasks, clean: Callable[[str], str]) -> None:
     """Bring the tasks up to date: of a list before, what is done stays and the rest is gone."""
     if told.listed:
         kept = {task: True for task, is_done in state.tasks.items() if is_done}
-        state.tasks = kept | {clean(task): is_done for task, is_done in told.listed}
+        state.tasks = kept | {clean(task)[:_MOST_TASK]: done for task, done in told.listed}
     elif told.added:
-        task = clean(told.added)
+        task = clean(told.added)[:_MOST_TASK]
         state.added = [*state.added, task][:_MOST_ADDED]
         state.tasks = {**state.tasks, task: False}
     elif told.done and (task := "".join(state.added[told.done - 1 : told.done])):
@@ -166,7 +170,7 @@ def _take_tasks(state: State, told: Tasks, clean: Callable[[str], str]) -> None:
 
 def _called(state: State, turn: Turn, clean: Callable[[str], str]) -> None:
     """Remember a call, and what it does about what failed before."""
-    line = clean(turn.command) if turn.command else None
+    line = clean(turn.command)[:_MOST_COMMAND] if turn.command else None
     command = command_of(line).text if line else None
     file = clean(turn.file) if turn.file else None
     if turn.call:
@@ -202,10 +206,9 @@ def _gave(state: State, offset: int, turn: Turn, clean: Callable[[str], str]) ->
 def _failed(state: State, command: str, output: str, clean: Callable[[str], str]) -> str | None:
     """Note that a command failed, and return what it says of it."""
     state.failing = command[:_MOST_DEED]
-    error, before = error_of(output), state.failures.get(command)
+    error, before = error_of(clean(output)), state.failures.get(command)
     if error is None:
         return None
-    error = clean(error)
     if before is None or signature_of(before.error) != signature_of(error):
         state.failures.pop(command, None)
         state.failures[command] = Failure(command, error)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _MOST_TASKS: Final = 50
-_MOST_CHARACTERS: Final = 200
+_MOST_CHARACTERS: Final = 2_000
 # What tools that write a whole list call it, and its lines' words: TodoWrite, update_plan.
 _LISTS: Final = ("todos", "plan")
 _WORDS: Final = ("content", "step", "text", "subject")
 _DONE: Final = frozenset({"completed", "done", "deleted", "cancelled"})
 # No session has more tasks; Python reads no number of thousands of digits.
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
-_BOX: Final = re.compile(r"^\s{0,20}[-*]\s\[([ xX])\]\s(\S.{0,200})", re.MULTILINE)
+_BOX: Final = re.compile(r"^\s{0,20}[-*]\s\[([ xX])\]\s(\S.{0,2000})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ EMPTY: Final = "empty"
 
 MOST_TEXT_CHARACTERS: Final = 200_000
 _MOST_OUTPUT_CHARACTERS: Final = 20_000
-_MOST_COMMAND_CHARACTERS: Final = 4_000
+_MOST_COMMAND_CHARACTERS: Final = 8_000
 # What programs put into a user's mouth; nobody said it.
 _INJECTED: Final = ("system-reminder", "environment_context", "user_instructions", "command-name",
                     "command-message", "command-args", "local-command-stdout", "ide_selection",

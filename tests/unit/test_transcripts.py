@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 from service.commands.observe import describe, stretches
 from service.observe.cues import statements
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
+from service.sanitise.sanitiser import Sanitiser
 from service.transcripts.reading import READERS, Client, read_entries, read_text
 from service.transcripts.turns import Read, moment_of, said
 from tests.effort import examples
@@ -435,3 +436,23 @@ def test_a_session_spans_what_its_clocks_say_in_any_order() -> None:
     state.pass_by([])
     assert state.span == (datetime(2026, 2, 3, tzinfo=UTC), datetime(2026, 2, 5, tzinfo=UTC))
     assert State().span is None
+
+
+@pytest.mark.parametrize("before", [0, 180, 270, 580, 3980])
+def test_a_secret_that_lies_where_a_text_is_cut_is_no_half_of_it(before: int) -> None:
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"
+    text = f"{'x ' * (before // 2)} {secret} is it"
+    lines = [
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": f"- [ ] {text}"},
+        {"role": "assistant", "tool": "TaskCreate", "subject": text},
+        {"role": "assistant", "tool": "TodoWrite", "todos": [{"content": text}]},
+        {"role": "assistant", "command": f"make {text}", "call": "1"},
+        {"role": "tool", "call": "1", "exit": 2, "content": f"error: {text}"},
+        {"role": "assistant", "command": text, "call": "2"},
+    ]
+    state = State()
+    kept = list(fold(state, read_entries("generic", lines, 0).turns, Sanitiser().mask))
+    assert secret[:12] not in f"{state.stored()} {kept}"
+    assert state.failures
+    assert all(len(task) <= 200 for task in state.tasks)
