@@ -116,7 +116,7 @@ class Observer:
             pushed.append(_tasks(tasks, ended, agent, scope, delta, sender))
         handoff = handoff_of(state) if delta.is_final else None
         if delta.is_final and not handoff:
-            await remove_handoffs(self._pipeline, agent, delta.session)
+            await remove_handoffs(self._pipeline, agent, delta.session, place)
         if handoff and not await db.run(
             HAS_HANDOFF, agent=agent, scope=scope, in_session=delta.session, began=began,
             ended=ended + _BEHIND,

@@ -53,8 +53,15 @@ async def take_back(db: Database, change: Change) -> Change:
     return change
 
 
-async def remove_handoffs(pipeline: Pipeline, agent: str, session: str) -> None:
-    """Remove a session's automatic handoff: what it told was taken back while it was made."""
+async def remove_handoffs(pipeline: Pipeline, agent: str, session: str, place: Any) -> None:
+    """Remove a session's automatic handoff: what it told was taken back while it was made.
+
+    Not where another transcript of the session than the one at this place tells something: of a
+    program, or in the other form.
+    """
+    for row in await pipeline.db.run(TRANSCRIPTS_OF, agent=agent, in_session=session):
+        if row["id"] != place.id and handoff_of(State.of(orjson.loads(row["state"]))):
+            return
     if handoffs := await _handoffs(pipeline.db, agent, [session]):
         await remove_memories(pipeline, agent, handoffs)
 

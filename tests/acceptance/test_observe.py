@@ -294,6 +294,19 @@ def _day(day: int, *texts: str) -> list[Json]:
     return [{"role": "user", "text": text, "at": at} for text in texts]
 
 
+@pytest.mark.parametrize(
+    "last", [{"text": ""}, {"client": "claude-code", "entries": [{"type": "summary"}]}]
+)
+def test_who_ends_a_session_in_another_form_takes_no_handoff_away(
+    client: httpx.Client, agent: str, last: Json
+) -> None:
+    said = [{"role": "user", "text": "Write the parser."}]
+    _observe(client, agent, entries=said, final=True)
+    _observe(client, agent, final=True, **last)
+    told = client.get("/handoff", params={"agent": agent, "project": APP["origin"]}).json()
+    assert "Last request: Write the parser." in (told["text"] or "")
+
+
 def test_a_handoff_by_hand_of_no_session_counts_while_one_goes_on(
     client: httpx.Client, agent: str
 ) -> None:
