@@ -1,6 +1,7 @@
 """Lines of Codex: rollout-*.jsonl, as they were seen in 2025 and 2026; pure."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -28,6 +29,8 @@ _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_cal
 _OUTPUTS: Final = frozenset(
     {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_result"}
 )
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S.{0,400})", re.MULTILINE)
+_MOST_PATCHED: Final = 50
 # What editors write in front of a request, and the line that ends it.
 _SETUP: Final = ("# Context from my IDE setup:", "# Files mentioned by the user:")
 _REQUEST: Final = "## My request for Codex:"
@@ -43,8 +46,8 @@ def read(line: Mapping[str, Any]) -> Reading:
         return UNKNOWN
     kind = word(payload.get("type"))
     if kind in _CALLS:
-        arguments = _arguments(payload)
-        return [called(payload.get("name") or "shell", payload.get("call_id"), arguments, at)]
+        tool, call = payload.get("name") or "shell", payload.get("call_id")
+        return [called(tool, call, one, at) for one in _each_file(_arguments(payload))]
     if kind in _OUTPUTS:
         output, failed = _output(payload.get("output", payload.get("content")))
         return [gave(payload.get("call_id"), output, failed, at)]
@@ -68,8 +71,15 @@ def _arguments(payload: Mapping[str, Any]) -> object:
             return json.loads(told)
         except (ValueError, RecursionError):
             # A tool that takes one text, such as a patch.
-            return {}
+            return told
     return told
+
+
+def _each_file(arguments: object) -> list[object]:
+    """Return the arguments of a call; of a patch those of a change of each file."""
+    patch = arguments.get("input") if isinstance(arguments, Mapping) else arguments
+    files = _PATCHED.findall(patch)[:_MOST_PATCHED] if isinstance(patch, str) else []
+    return [{"path": file.strip()} for file in files] or [arguments]
 
 
 def _output(output: object) -> tuple[str, bool | None]:

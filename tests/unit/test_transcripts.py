@@ -63,7 +63,8 @@ SESSION: Final[dict[Client, list[Json]]] = {
         {"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [
             {"type": "output_text", "text": "- [ ] write it down"}]}},
         {"type": "response_item", "payload": {"type": "custom_tool_call", "name": "apply_patch",
-            "call_id": "2", "input": json.dumps({"path": "/a/b.js"})}},
+            "call_id": "2",
+            "input": "*** Begin Patch\n*** Update File: /a/b.js\n+x\n*** End Patch"}},
         {"type": "response_item", "timestamp": AT, "payload": {"type": "function_call",
             "name": "shell", "call_id": "3", "arguments": json.dumps({"command": "npm test"})}},
         {"type": "response_item", "timestamp": AT, "payload": {"type": "function_call_output",
@@ -189,6 +190,21 @@ def test_a_character_that_a_program_cut_in_two_loses_no_line(client: Client) -> 
         one.kind for one in _kept(read_text(client, _text(client), 0))
     ]
     assert any(one.text == "From now on use tabs \ufffd here." for one in kept)
+
+
+@pytest.mark.parametrize("form", ["text", "arguments"])
+def test_each_file_of_a_patch_is_a_change(form: str) -> None:
+    patch = (
+        "*** Begin Patch\n*** Add File: new.py\n+*** Update File: no.py\n*** Delete File: old.py\n"
+        "*** Update File: /a/my notes.md\r\n@@\n-x\n+y\n*** End Patch"
+    )
+    payload: Json = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
+    if form == "arguments":
+        arguments = json.dumps({"input": patch})
+        payload = {"type": "function_call", "name": "apply_patch", "arguments": arguments}
+    lines, state = [{"type": "response_item", "payload": payload}], State()
+    list(fold(state, read_entries("codex", lines, 0).turns))
+    assert state.files == ["new.py", "old.py", "/a/my notes.md"]
 
 
 # Shapes as the programs write them, with anything in any place: what is drawn freely is nearly
