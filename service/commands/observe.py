@@ -85,7 +85,8 @@ def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
         if not path.exists():
             raise InvalidRequest(f"{path}: there is no such file or folder.")
         for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
-            if seconds is None or now - file.stat().st_mtime <= seconds:
+            is_new = seconds is None or now - file.stat().st_mtime <= seconds
+            if is_new and not _is_of_sub_agent(file):
                 yield file
 
 
@@ -220,9 +221,7 @@ def _text_of(raw: bytes) -> str:
 
 def describe(path: Path) -> Transcript:
     """Return which program wrote a transcript, in which session and folder, by its first lines."""
-    with path.open("rb") as file:
-        head = [line for _, line in islice(_lines(file), _HEAD_LINES)]
-    lines = [line for line in map(_parsed, head) if line is not None]
+    lines = _head_of(path)
     kinds = {line.get("type") for line in lines}
     client: Client = "generic"
     session: str | None = None
@@ -247,6 +246,21 @@ def describe(path: Path) -> Transcript:
     if session is None or _has_own_name(path.stem, client, lines):
         session = path.stem
     return Transcript(path, client, session[:200], folder)
+
+
+def _head_of(path: Path) -> list[dict[str, Any]]:
+    with path.open("rb") as file:
+        head = [line for _, line in islice(_lines(file), _HEAD_LINES)]
+    return [line for line in map(_parsed, head) if line is not None]
+
+
+def _is_of_sub_agent(path: Path) -> bool:
+    """Return whether an agent speaks to its own one in a file of Codex: no person says a word."""
+    metas = (line.get("payload") for line in _head_of(path) if line.get("type") == "session_meta")
+    # Lines of the session that it works for may follow its own.
+    first = next(metas, None)
+    source = first.get("source") if isinstance(first, dict) else None
+    return isinstance(source, dict) and "subagent" in source
 
 
 def _has_own_name(stem: str, client: Client, lines: list[dict[str, Any]]) -> bool:

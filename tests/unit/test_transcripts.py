@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.commands.observe import describe, stretches
+from service.commands.observe import _files, describe, stretches
 from service.observe.cues import statements
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.sanitise.sanitiser import Sanitiser
@@ -190,6 +190,16 @@ def test_a_character_that_a_program_cut_in_two_loses_no_line(client: Client) -> 
         one.kind for one in _kept(read_text(client, _text(client), 0))
     ]
     assert any(one.text == "From now on use tabs \ufffd here." for one in kept)
+
+
+def test_what_an_agent_of_codex_tells_its_own_one_is_nobodys_word(tmp_path: Path) -> None:
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "p"}}}
+    sources: Json = {"a": "cli", "b": spawned, "c": None}
+    for name, source in sources.items():
+        metas = [{"id": name, "source": source}, {"id": "p", "source": "cli"}]
+        lines = [{"type": "session_meta", "payload": one} for one in metas]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert [file.stem for file in _files([tmp_path], None)] == ["a", "c"]
 
 
 @pytest.mark.parametrize("form", ["text", "arguments"])
