@@ -109,19 +109,20 @@ class Given:
         given = [
             _row(session, memory, why) | {"is_cut": memory.id in cut} for memory, why in memories
         ]
+        if not given:
+            return True
+        begun, noted = self._ledgers.begin(), None
         try:
-            if given:
-                begun = self._ledgers.begin()
-                noted = await self._db.run(
-                    NOTE, given=given, agent=session.agent, in_session=session.name,
-                    operation=operation, now=datetime.now(UTC),
-                )  # fmt: skip
-                self._ledgers.note(session, noted, begun)
+            noted = await self._db.run(
+                NOTE, given=given, agent=session.agent, in_session=session.name,
+                operation=operation, now=datetime.now(UTC),
+            )  # fmt: skip
         except ServiceError as error:
-            self._ledgers.drop(session)
             log.warning("what a session was given is not noted: %s", error.logged)
-            return False
-        return True
+        finally:
+            # Given up, it may happen yet.
+            self._ledgers.note(session, noted, begun)
+        return noted is not None
 
     def note_context(
         self, session: Session, memories: Iterable[tuple[Memory, str]], cut: Collection[str],

@@ -79,13 +79,18 @@ class Ledgers:
             self._kept[session] = _Ledger(memories, begun.memories)
             self._make_room()
 
-    def note(self, session: Session, rows: Sequence[Mapping[str, Any]], begun: Reading) -> None:
-        """Take in what a session was given, as it stood in the store behind that."""
+    def note(
+        self, session: Session, rows: Sequence[Mapping[str, Any]] | None, begun: Reading
+    ) -> None:
+        """Take in what a session was given, as it stood in the store behind that.
+
+        None where nobody knows whether it happened.
+        """
         self._notes += 1
         ledger = self._kept.get(session)
         if ledger is None:
             return
-        if self._is_written({row["memory"] for row in rows}, begun.memories):
+        if rows is None or self._is_written({row["memory"] for row in rows}, begun.memories):
             del self._kept[session]
             return
         for row in rows:

@@ -195,3 +195,23 @@ async def test_those_that_asked_last_are_kept(
             await play.db.run(SAY, id=record("memory", "another"), said="")
         await play.given.known(SESSIONS[2])
         assert queries.count(KNOWN) == 5
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_note_that_is_given_up_amid_leaves_no_old_ledger(
+    tmp_path: Path, turns: int
+) -> None:
+    async with open_store(tmp_path) as opened:
+        play, session = Play(opened, effort.chance(3)), SESSIONS[0]
+        await play.open()
+        await play.given.known(session)
+        noted = [(memory("m0", play.said["m0"]), "")]
+        noting = asyncio.create_task(play.given.note(session, "search", noted))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        noting.cancel()
+        await asyncio.gather(noting, return_exceptions=True)
+        # It may happen yet; by and by nobody looks again.
+        await asyncio.sleep(0.2)
+        opened.db.written._doubtful.clear()
+        await assert_true(play, session)
