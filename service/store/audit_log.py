@@ -66,6 +66,10 @@ class AuditLog:
             except Unavailable:
                 self._waiting.give_back(entries)
                 break
+            except asyncio.CancelledError:
+                # The service ends, and writes at its end what waits.
+                self._waiting.give_back(entries)
+                raise
             except ServiceError as error:
                 self._lost += sum(entry.count for entry in entries)
                 log.error("%s of the audit: %s", len(entries), error.logged)  # noqa: TRY400

@@ -1,5 +1,6 @@
 """The audit in a real store: lines of older versions, what is too old, a store that is away."""
 
+import asyncio
 import logging
 import random
 import time
@@ -172,6 +173,21 @@ async def test_a_store_that_is_away_costs_no_line(
     monkeypatch.setattr(db, "run", run)
     await log.write()
     assert (await _listed(db), log.dropped) == (["second", "first"], 0)
+
+
+async def test_a_service_that_ends_while_its_lines_wait_for_their_turn_loses_none(
+    db: Database,
+) -> None:
+    """Who writes much holds the turn for seconds: the lines were neither written nor waiting."""
+    log = AuditLog(db, "writes", 90)
+    log.add(_entry("first"))
+    async with db.at_rest():
+        writing = asyncio.create_task(log.write())
+        await asyncio.sleep(0.05)
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+    await log.close()
+    assert (await _listed(db), log.dropped) == (["first"], 0)
 
 
 async def test_lines_that_the_store_refuses_are_counted_and_told(
