@@ -495,6 +495,26 @@ async def test_a_snapshot_leaves_the_room_that_the_store_keeps(
     assert files_in(tmp_path / "index") == [file]
 
 
+async def test_of_several_agents_of_which_one_finds_no_room_no_file_is_left(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each try left the files of the others behind, until the disk was full of them."""
+    await fill(opened, random.Random(56), 5)
+    await store(opened.pipeline, [Pushed("A kettle of another agent.", agent="other")])
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    await residency.index_of("other")
+
+    def fill_up(path: Path, saved: Saved) -> None:
+        if files_in(tmp_path / "index"):
+            raise OSError(28, "No space left on device")
+        write_arrays(path, saved)
+
+    monkeypatch.setattr(module, "write_arrays", fill_up)
+    await residency.take_snapshots()
+    assert files_in(tmp_path / "index") == []
+
+
 def holds(folder: Path, *texts: str | bytes) -> list[bool]:
     """Return which of the texts stand in any file of a folder."""
     data = b"".join(path.read_bytes() for path in folder.iterdir())

@@ -199,19 +199,19 @@ class Snapshots:
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
         paths: list[Path] = []
         changes = self._follower.changes
-        for index, _ in chosen:
-            # Writers wait while an index is copied, not while the copy is written: whatever they
-            # write then stands behind the stamp.
-            async with self._follower.at_rest():
-                if not paths:
-                    changes, self._follower.deleted_at = self._follower.changes, None
-                saved = await asyncio.to_thread(save_index, index)
-            saved.facts |= {**told[index.agent], "stamp": stamp}
-            paths.append(await asyncio.to_thread(self._write, index.agent, saved))
         try:
+            for index, _ in chosen:
+                # Writers wait for the copy, not its file: what they write stands behind the stamp.
+                async with self._follower.at_rest():
+                    if not paths:
+                        changes, self._follower.deleted_at = self._follower.changes, None
+                    saved = await asyncio.to_thread(save_index, index)
+                saved.facts |= {**told[index.agent], "stamp": stamp}
+                paths.append(await asyncio.to_thread(self._write, index.agent, saved))
             _check_doubts(doubts, chosen)
             await self._follower.feed.publish(stamp)
-        except StampRefused:
+        except (OSError, StampRefused, ServiceError):
+            # No start would use them, and each try would leave as many on a disk that is full.
             await asyncio.to_thread(_remove, paths)
             raise
         self._changes, self._own = changes, paths
