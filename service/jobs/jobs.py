@@ -19,6 +19,7 @@ from service.errors import (
     StoreUnavailable,
     Unavailable,
 )
+from service.jobs.claims import Claims
 from service.store.database import Database, record
 from service.store.keyring import Keyring
 from service.store.queries import load_query
@@ -78,10 +79,12 @@ class JobRunner:
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     # No job begins while a wish is compared with those that wait.
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    # Asked for in this process and not done yet.
-    _submitted: set[str] = field(default_factory=set)
+    _claims: Claims = field(init=False)
     _finished: dict[str, asyncio.Future[Counts]] = field(default_factory=dict)
     _forgotten_at: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        self._claims = Claims(self.db)
 
     async def submit(self, kind: str, request: Mapping[str, Any]) -> str:
         """Store what is to be done and return its job's id; an equal one that waits is shared.
@@ -92,13 +95,14 @@ class JobRunner:
             waiting = await self._waiting()
             for job in waiting:
                 told = (job.state, job.kind, dict(job.request), job.key)
-                if told == ("queued", kind, request, caller().key):
-                    self._submitted.add(job.id)
+                is_here = self._claims.is_alone or job.id in self._claims.own
+                if is_here and told == ("queued", kind, request, caller().key):
+                    self._claims.own.add(job.id)
                     self._wake.set()
                     return job.id
             self._refuse_more(waiting)
             key = uuid4().hex
-            self._submitted.add(key)
+            self._claims.own.add(key)
             await self.db.run(
                 CREATE_JOB, id=record("job", key), kind=kind, request=request, key=caller().key
             )
@@ -139,13 +143,15 @@ class JobRunner:
             while True:
                 try:
                     await self._forget()
+                    await self._claims.keep()
                     for job in await self._waiting():
-                        is_mine = inherits or job.id in self._submitted
+                        is_mine = job.id in self._claims.own
+                        is_mine = is_mine or (inherits and await self._claims.take(job.id))
                         if is_mine and _line_of(job) not in running:
                             running[_line_of(job)] = asyncio.create_task(self._run_patiently(job))
                             over = partial(self._over, running, _line_of(job))
                             running[_line_of(job)].add_done_callback(over)
-                    await self._wake.wait()
+                    await self._claims.wait(self._wake)
                     self._wake.clear()
                 except Unavailable as error:
                     log.warning("jobs wait: %s", error.logged)
@@ -225,7 +231,7 @@ class JobRunner:
                 # What was done before it failed stays told.
                 await self._update(job, "failed", outcome.detail)
             if is_over:
-                self._submitted.discard(job.id)
+                self._claims.own.discard(job.id)
 
     def _refuse_ended_key(self, job: Job) -> None:
         if job.key and not self.keyring.is_good(job.key, ("write",), _agent_of(job)):

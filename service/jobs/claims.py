@@ -1,0 +1,50 @@
+"""Whose a job is: of services that share a database, the one that keeps saying that it is there."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from service.store.database import Database, record
+from service.store.queries import load_query
+
+TAKE_JOB: Final = load_query(__package__, "take_job")
+KEEP_JOBS: Final = load_query(__package__, "keep_jobs")
+
+# A quarter of the minute after which another service takes a job over.
+_KEPT_SECONDS: Final = 15.0
+
+
+@dataclass(slots=True)
+class Claims:
+    """The jobs that this process does: asked for here, or left by one that has ended.
+
+    Done by two services, a job reads two disks, and one of them tells that it has failed.
+    """
+
+    db: Database
+    own: set[str] = field(default_factory=set)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process can have a job: an embedded store has one at a time."""
+        return self.db.address.folder is not None
+
+    async def take(self, key: str) -> bool:
+        """Return whether a job is this process's, or becomes so now."""
+        if key not in self.own:
+            if not (self.is_alone or await self.db.run(TAKE_JOB, id=record("job", key))):
+                return False
+            self.own.add(key)
+        return True
+
+    async def keep(self) -> None:
+        """Tell other services that whoever does these jobs is there."""
+        if self.own and not self.is_alone:
+            await self.db.run(KEEP_JOBS, ids=[record("job", key) for key in self.own])
+
+    async def wait(self, wake: asyncio.Event) -> None:
+        """Wait for something to do, or until it is time to keep the jobs."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if self.is_alone else _KEPT_SECONDS):
+                await wake.wait()
