@@ -55,4 +55,4 @@ def accepted(answer: Answer) -> Answer:
 
 
 def _seconds(header: str | None) -> float | None:
-    return float(header) if header and header.replace(".", "", 1).isdigit() else None
+    return float(header) if header and header.replace(".", "", 1).isdecimal() else None
