@@ -214,7 +214,7 @@ def _headers(key: str | None) -> dict[str, str]:
 
 
 def _seconds(header: str | None) -> float | None:
-    return float(header) if header and header.isdigit() else None
+    return float(header) if header and header.isdecimal() else None
 
 
 def _written(value: object) -> str:

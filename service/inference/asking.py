@@ -35,6 +35,10 @@ class Unreachable(Exception):
     """Nobody listens there, or not in time."""
 
 
+class Untrusted(Unreachable):
+    """Who listens there has no certificate that is good: one that ended, or of its own making."""
+
+
 class BrokenOff(Exception):
     """A connection that ended before the answer did, or an answer that is no HTTP."""
 
@@ -92,8 +96,8 @@ class Client:
         """Ask once.
 
         Raises TimeoutError when the whole answer is not there in time, however busily it drips,
-        AnswerUnusable for one that is too large or cannot be unpacked, Unreachable, BrokenOff and
-        UnusableUrl.
+        AnswerUnusable for one that is too large or cannot be unpacked, Unreachable, Untrusted,
+        BrokenOff and UnusableUrl.
         """
         # In pieces, so that a large body does not hold up the loop.
         content = io.BytesIO(orjson.dumps(call.body)) if call.body is not None else None
@@ -109,6 +113,9 @@ class Client:
             ):  # fmt: skip
                 whole = await _read(response, call.most_bytes)
                 return Answer(response.status, response.headers, whole, made.connections > 0)
+        except aiohttp.ClientConnectorCertificateError as error:
+            # A ValueError too, of aiohttp's.
+            raise Untrusted(str(error.certificate_error)) from error
         except ValueError as error:
             # Of a URL that is none, or one with a password beside a key.
             raise UnusableUrl(str(error)) from error
@@ -150,7 +157,7 @@ def _proxy_for(url: str) -> str | None:
 
 async def _read(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     announced = response.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > most_bytes:
+    if announced.isdecimal() and int(announced) > most_bytes:
         raise _too_large(most_bytes)
     packing = response.headers.get("content-encoding", "identity").lower()
     if packing not in _PACKED | {"identity", ""}:

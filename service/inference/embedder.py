@@ -16,6 +16,7 @@ from service.inference.asking import (
     Call,
     Client,
     Unreachable,
+    Untrusted,
     UnusableUrl,
 )
 from service.inference.breaker import Breaker
@@ -251,7 +252,8 @@ class Embedder:
         except UnusableUrl as error:
             raise EmbedderRefused(f"MEMORY_EMBEDDING_URL cannot be used ({error}).") from error
         except Unreachable as error:
-            raise self._failed("cannot be reached", is_gone=True) from error
+            is_gone = not isinstance(error, Untrusted)
+            raise self._failed(f"is not trusted ({error})", is_gone=is_gone) from error
         except TimeoutError as error:
             waited = time.monotonic() - started
             raise self._failed(f"did not answer within {waited:.1f} s", is_gone=False) from error

@@ -3,10 +3,14 @@
 import asyncio
 import gzip
 import math
+import shutil
+import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -376,3 +380,43 @@ async def test_a_server_that_refuses_everything_is_not_asked_for_each_text(tmp_p
         with pytest.raises(EmbedderForbids, match="401"):
             await opened.vectors.embed_each([f"text {n}" for n in range(8)])
         assert len(opened.embeddings.requests) == 1
+
+
+@contextmanager
+def serving_tls(folder: Path) -> Iterator[str]:
+    """Answer no request, but the handshakes of a server whose certificate nobody vouches for."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
+         "/CN=127.0.0.1", "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with suppress(OSError):
+                    context.wrap_socket(connection, server_side=True).close()
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"https://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="NOT TRIED: openssl is not installed")
+async def test_a_server_whose_certificate_is_not_good_is_away(tmp_path: Path) -> None:
+    with serving_tls(tmp_path) as url:
+        async with client_of(url, Breaker(first_rest_seconds=60)) as embedder:
+            for _ in range(4):
+                with pytest.raises(EmbedderUnavailable, match=r"is not trusted .*self-signed"):
+                    await embedder.embed_query("a")
+            with pytest.raises(EmbedderUnavailable, match="is left alone"):
+                await embedder.embed_query("a")
