@@ -134,6 +134,12 @@ def _latest_weekday(match: re.Match[str], today: date) -> Period:
     return periods.latest_weekday(today, weekday_of(match["weekday"]))
 
 
+def _weekday_of_week(match: re.Match[str], today: date) -> Reading:
+    """Read "Monday last week", "last week's Monday"; "Friday this week" may be yet to come."""
+    week = periods.before(today, "week", int(match["which"].lower() == "last"))
+    return periods.day_of(week[0] + timedelta(days=weekday_of(match["weekday"]))), "firm"
+
+
 def _season_of_year(match: re.Match[str], _: date) -> Reading:
     return periods.months_from(int(match["year"]), SEASONS[match["season"].lower()], 3), "firm"
 
@@ -195,7 +201,9 @@ def _last_named(match: re.Match[str], today: date) -> Reading:
 def _this(match: re.Match[str], today: date) -> Reading:
     word = match["unit"].lower()
     if word in SEASONS:
-        return periods.months_from(today.year, SEASONS[word], 3), "firm"
+        # The winter of January began in the December before.
+        year = today.year - (word == "winter" and today.month < SEASONS["spring"])
+        return periods.months_from(year, SEASONS[word], 3), "firm"
     unit = "day" if word in {"morning", "afternoon", "evening"} else word
     return periods.period_around(today, cast("Unit", unit)), "firm"
 
@@ -215,10 +223,12 @@ ENGLISH: Final = table(
     ((rf"(?<![\w.,$/#-])(?P<year>(?:19|20)\d\d)(?:\s?[-–]\s?(?P<until>{_YEAR})|{_YEAR_END})"
      r"(?!\w|[-–]\w)"), _year),
     (rf"\b{_WEEKDAY}\b(?!\.\w)", _weekday),
+    (rf"\b{_WEEKDAY},?\s+(?:of\s+)?(?P<which>last|this)\s+week\b(?!-|['’])", _weekday_of_week),
+    (rf"\b(?P<which>last|this)\s+week(?:['’]s|,?\s+on)\s+{_WEEKDAY}\b", _weekday_of_week),
     (rf"\b{_SEASON}(?:\s+of)?\s+(?P<year>{_YEAR})(?!\.\d)", _season_of_year),
     (rf"\bq(?P<number>[1-4])[\s,/-]*(?:of\s+)?(?P<year>{_YEAR})", _quarter),
     (r"\b(?:the\s+day\s+before\s+yesterday|yesterday|today|tonight|last\s+night)\b", _near_day),
-    (rf"(?<![\w.,]){_COUNT}{_UNIT}\s+ago\b", _ago),
+    (rf"(?<![\w.,])(?<!\bhalf ){_COUNT}{_UNIT}\s+ago\b", _ago),
     ((rf"\b(?P<word>last|past|previous)\s+(?:{_COUNT})?"
      r"(?P<unit>day|weekend|week|month|quarter|year)(?P<plural>s)?\b(?!\s+of\b|-)"), _last_unit),
     (rf"\b(?:last|this\s+past|past)\s+(?:{_WEEKDAY}|{_SEASON}|{_MONTH})\b(?!\s+of\b|-|\s*\d)",

@@ -61,8 +61,8 @@ _LEADING: Final = re.compile(
 )
 _NOTHING: Final = frozenset(
     """that this it them him her me us you then when now all long too which what whom each every
-    one another some many lunch bed 그 이 그런 얼마 오래 조금 잠시 아주 这 那 此 很久 不久 多久 如此
-    好久 从此 這""".split()  # noqa: SIM905 - words, not a list
+    one another some many last lunch bed 그 이 그런 얼마 오래 조금 잠시 아주 这 那 此 很久 不久 多久
+    如此 好久 从此 這""".split()  # noqa: SIM905 - words, not a list
 )
 # "Since it is slow" gives a reason.
 _REASON: Final = re.compile(

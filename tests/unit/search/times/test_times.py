@@ -57,6 +57,11 @@ DAYS = {
     "on Wednesday": "2026-11-18 2026-11-19",
     "What did I do Friday?": "2026-11-13 2026-11-14",
     "last week's retro": "2026-11-09 2026-11-16",
+    "What did we decide on Monday last week?": "2026-11-09 2026-11-10",
+    "Friday of last week": "2026-11-13 2026-11-14",
+    "last week's Tuesday": "2026-11-10 2026-11-11",
+    "what broke last week on Wednesday": "2026-11-11 2026-11-12",
+    "what is due on Friday this week": "2026-11-20 2026-11-21",
     "last weekend": "2026-11-14 2026-11-16",
     "last month": "2026-10-01 2026-11-01",
     "last year": "2025-01-01 2026-01-01",
@@ -156,7 +161,7 @@ NO_TIME = (
     "the 1990s", "CVE-2023-0512", "USA Today", "the song Yesterday", "Black Friday deals",
     "her last year of school", "the last week of school", "John's last week", "the last day",
     "Monday.com", "on Mondays", "years ago", "66 million years ago", "How long ago was it?",
-    "1.5 years ago", "on 2023-02-31", "next month", "13/14/2020",
+    "1.5 years ago", "half a year ago", "on 2023-02-31", "next month", "13/14/2020",
     "\u017feven days ago", "the \u017fummer of 2021 9",
     "오늘날의 기술", "3개월 동안", "13월", "그제서야", "五月天的歌", "三个月",
     "6600万年前", "岁月", "80年代",
@@ -180,6 +185,7 @@ ANCHORS = {
 NO_ANCHOR = (
     "before June", "after 2021-03-01", "since Monday", "since then", "after all", "before that",
     "Who is the creek named after?", "who looks after the cat", "after 12 weeks of treatment",
+    "the weekend before last", "what broke the night before last?", "the Tuesday before last",
     "since it is slow, what helps?", "the week before August 5, 2023", "happily ever after them",
     "3일 전에", "얼마 전에 본", "예전에", "5월 이전에", "很久以前", "2000年之前",
     "药房技术员以前的职责",
@@ -235,6 +241,12 @@ def test_without_a_year_it_is_the_latest_that_has_begun(unlike: str) -> None:
         [span] = times_named(f"what happened {unlike}", now)
         assert span.start is not None
         assert now - timedelta(days=367) < span.start <= now
+
+
+@pytest.mark.parametrize("today", ["2025-12-01", "2026-01-01", "2026-02-28"])
+def test_this_winter_is_the_one_that_goes_on(today: str) -> None:
+    now = datetime.fromisoformat(today).replace(tzinfo=UTC)
+    assert named("What broke this winter?", now) == [("in", "2025-12-01", "2026-03-01")]
 
 
 @pytest.mark.parametrize(("question", "told"), ANCHORS.items())
