@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from service.errors import ServiceError
+from service.errors import ServiceError, StoreFull
 from service.index.resident.add_pages import StoreFacts
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.array_file import Unreadable, map_arrays, read_facts, write_arrays
@@ -210,8 +210,8 @@ class Snapshots:
                 paths.append(await asyncio.to_thread(self._write, index.agent, saved))
             _check_doubts(doubts, chosen)
             await self._follower.feed.publish(stamp)
-        except (OSError, StampRefused, ServiceError):
-            # No start would use them, and each try would leave as many on a disk that is full.
+        except (OSError, StampRefused, StoreFull):
+            # Of no use, and as many a try on a full disk; a database that is away may know them.
             await asyncio.to_thread(_remove, paths)
             raise
         self._changes, self._own = changes, paths
