@@ -155,7 +155,8 @@ async def _fix(turn: Turn) -> str:
         filters = Filters((place.agent,), project=place.scope or "")
         found = await searcher.engine.fetch([fix.id], filters)
         cut = [] if plain(fix.text) in plain(text) else [fix.id]
-        await turn.given.note(session, "hook", [(one, "fix") for one in found.values()], cut)
+        told = [(one, "fix") for one in found.values()]
+        await turn.given.note(session, "hook", told, cut, in_turn=True)
     return text
 
 
@@ -193,7 +194,8 @@ async def _once(
         text, told = await _said(turn, frame, found, intents)
         cut = [one.id for one in told if plain(one.content) not in plain(text)]
         why = turn.hook.event
-        await turn.given.note(session, "hook", [(one, why) for one in told], cut)
+        noted = [(one, why) for one in told]
+        await turn.given.note(session, "hook", noted, cut, in_turn=True)
     return text
 
 

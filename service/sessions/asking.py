@@ -79,6 +79,7 @@ async def note_given(
     """
     if request.asking is None:
         return "`new_only` is of a session: send `session` with it." if request.new_only else None
-    if await given.note(request.asking, operation, memories, cut):
+    in_turn = bool(request.new_only)
+    if await given.note(request.asking, operation, memories, cut, in_turn=in_turn):
         return None
     return "What this session was given could not be noted: it may be given again."

@@ -99,19 +99,20 @@ class Given:
 
     async def note(
         self, session: Session, operation: str, memories: Iterable[tuple[Memory, str]],
-        cut: Collection[str] = (),
+        cut: Collection[str] = (), *, in_turn: bool = False,
     ) -> bool:  # fmt: skip
         """Note what a session is given and why; False of a store that takes nothing.
 
         The log says why then. An answer is worth more than its line here. Of the ids in `cut` it
-        was told a part: the rest is new to it.
+        was told a part: the rest is new to it. `in_turn` is within its `turn`, in which what it has
+        was asked for: then that is known without reading it again.
         """
         given = [
             _row(session, memory, why) | {"is_cut": memory.id in cut} for memory, why in memories
         ]
         if not given:
             return True
-        begun, noted = self._ledgers.begin(), None
+        noted = None
         try:
             noted = await self._db.run(
                 NOTE, given=given, agent=session.agent, in_session=session.name,
@@ -121,7 +122,7 @@ class Given:
             log.warning("what a session was given is not noted: %s", error.logged)
         finally:
             # Given up, it may happen yet.
-            self._ledgers.note(session, noted, begun)
+            self._ledgers.note(session, noted if in_turn else None)
         return noted is not None
 
     def note_context(

@@ -34,7 +34,7 @@ class Had(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A moment before the store is asked: the place among the writes of memories, and of notes."""
+    """A moment before the store is read: the place among the writes of memories, and of notes."""
 
     memories: int
     notes: int
@@ -64,13 +64,12 @@ class Ledgers:
         ledger = self._kept.pop(session, None)
         if ledger is None or self._is_written(ledger.memories.keys(), ledger.through):
             return None
-        ledger.through = self._written.count
         # Those that asked last stand last.
         self._kept[session] = ledger
         return ledger.memories
 
     def begin(self) -> Reading:
-        """Return the moment before a session's memories are read or noted."""
+        """Return the moment before a session's memories are read, for `keep`."""
         return Reading(self._written.count, self._notes)
 
     def keep(self, session: Session, memories: dict[str, Had], begun: Reading) -> None:
@@ -79,27 +78,28 @@ class Ledgers:
             self._kept[session] = _Ledger(memories, begun.memories)
             self._make_room()
 
-    def note(
-        self, session: Session, rows: Sequence[Mapping[str, Any]] | None, begun: Reading
-    ) -> None:
-        """Take in what a session was given, as it stood in the store behind that.
+    def note(self, session: Session, rows: Sequence[Mapping[str, Any]] | None) -> None:
+        """Take in what a session was given, as it stands in the store now.
 
-        None where nobody knows whether it happened.
+        None where that is not known. An answer shows memories as they are, so what it showed is
+        the same unless it was written since the session's memories were asked for.
         """
         self._notes += 1
-        ledger = self._kept.get(session)
+        ledger, through = self._kept.get(session), self._written.count
         if ledger is None:
             return
-        if rows is None or self._is_written({row["memory"] for row in rows}, begun.memories):
+        shown = {row["memory"] for row in rows or ()} | ledger.memories.keys()
+        if rows is None or self._is_written(shown, ledger.through):
             del self._kept[session]
             return
+        ledger.through = through
         for row in rows:
             known = ledger.memories.get(row["memory"])
             if known and known.at > row["at"]:
                 continue
             ledger.memories.pop(row["memory"], None)
             if row["is_known"]:
-                ledger.memories[row["memory"]] = Had(row["at"], row["is_cut"], row["is_same"])
+                ledger.memories[row["memory"]] = Had(row["at"], row["is_cut"], is_same=True)
 
     def drop(self, session: Session) -> None:
         """Forget what a session has: it may be something else."""

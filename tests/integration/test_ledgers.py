@@ -61,17 +61,28 @@ class Play:
         await self.db.run(FORGET, id=record("memory", key))
 
     async def note(self) -> None:
-        keys = self.chance.sample(KEYS, self.chance.randrange(1, 5))
-        # Now and then what was shown says something else by now.
-        told = [memory(key, self.said.get(key, "gone")) for key in keys]
-        if self.chance.random() < 0.2:
-            await self.say(keys[0])
+        session = self.session()
+        if self.chance.random() < 0.3:
+            await self.answer(session, in_turn=False)
+            return
+        async with self.given.turn(session):
+            # An answer begins with what the session has.
+            await self.given.known(session)
+            await self.answer(session, in_turn=True)
+
+    async def answer(self, session: Session, *, in_turn: bool) -> None:
+        """Show memories as they are, and note them; now and then one is changed amid."""
+        there = sorted(self.said)
+        keys = self.chance.sample(there, min(len(there), self.chance.randrange(1, 5)))
+        told = [(memory(key, self.said[key]), "rank 1") for key in keys]
+        if keys and self.chance.random() < 0.3:
+            await self.chance.choice([self.say, self.forget])()
         cut = [key for key in keys if self.chance.random() < 0.4]
         operation = self.chance.choice(["search", "hook"])
-        await self.given.note(self.session(), operation, [(one, "rank 1") for one in told], cut)
+        await self.given.note(session, operation, told, cut, in_turn=in_turn)
 
     async def tell_context(self) -> None:
-        told = [(memory(key, self.said.get(key, "gone")), "fact") for key in KEYS[:3]]
+        told = [(memory(key, self.said[key]), "fact") for key in KEYS[:3] if key in self.said]
         self.given.note_context(self.session(), told, KEYS[:1], datetime.now(UTC))
 
     async def lose(self) -> None:
@@ -152,7 +163,8 @@ async def test_a_session_is_read_once(tmp_path: Path, asked: Asked) -> None:
         queries, session = asked(opened), SESSIONS[0]
         for key in KEYS:
             assert key not in await play.given.known(session)
-            await play.given.note(session, "search", [(memory(key, play.said[key]), "")])
+            noted = [(memory(key, play.said[key]), "")]
+            await play.given.note(session, "search", noted, in_turn=True)
         assert await play.given.known(session) == tuple(reversed(KEYS))
         assert queries.count(KNOWN) == 1
         # What it does not have may be written.
@@ -206,7 +218,7 @@ async def test_a_note_that_is_given_up_amid_leaves_no_old_ledger(
         await play.open()
         await play.given.known(session)
         noted = [(memory("m0", play.said["m0"]), "")]
-        noting = asyncio.create_task(play.given.note(session, "search", noted))
+        noting = asyncio.create_task(play.given.note(session, "search", noted, in_turn=True))
         for _ in range(turns):
             await asyncio.sleep(0)
         noting.cancel()
