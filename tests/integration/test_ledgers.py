@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,7 @@ from service.store.database import record
 from service.store.queries import Query
 from service.text.titles import text_of
 from tests import effort
+from tests.stores.asked import note_asked, queries_of
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -136,77 +136,57 @@ async def test_answers_at_the_same_time_leave_a_true_ledger(tmp_path: Path) -> N
                 await assert_true(play, session)
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[OpenStore], list[Query]]:
-    """Return what a store is asked from now on."""
-
-    def watch(opened: OpenStore) -> list[Query]:
-        queries, run = list[Query](), opened.db.run
-
-        async def counted(query: Query, **params: Any) -> Any:
-            queries.append(query)
-            return await run(query, **params)
-
-        monkeypatch.setattr(opened.db, "run", counted)
-        return queries
-
-    return watch
-
-
-Asked = Callable[[OpenStore], list[Query]]
-
-
-async def test_a_session_is_read_once(tmp_path: Path, asked: Asked) -> None:
+async def test_a_session_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_store(tmp_path) as opened:
         play = Play(opened, effort.chance(3))
         await play.open()
-        queries, session = asked(opened), SESSIONS[0]
+        asked, session = note_asked(monkeypatch), SESSIONS[0]
         for key in KEYS:
             assert key not in await play.given.known(session)
             noted = [(memory(key, play.said[key]), "")]
             await play.given.note(session, "search", noted, in_turn=True)
         assert await play.given.known(session) == tuple(reversed(KEYS))
-        assert queries.count(KNOWN) == 1
+        assert queries_of(asked).count(KNOWN) == 1
         # What it does not have may be written.
         await play.db.run(SAY, id=record("memory", "another"), said="")
         await play.given.known(session)
-        assert queries.count(KNOWN) == 1
+        assert queries_of(asked).count(KNOWN) == 1
         await play.db.run(SAY, id=record("memory", KEYS[0]), said="")
         assert await play.given.known(session) == tuple(reversed(KEYS[1:]))
-        assert queries.count(KNOWN) == 2
+        assert queries_of(asked).count(KNOWN) == 2
 
 
 async def test_while_a_write_may_happen_yet_the_store_is_asked(
-    tmp_path: Path, asked: Asked
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_store(tmp_path) as opened:
         play = Play(opened, effort.chance(3))
         await play.open()
-        queries = asked(opened)
+        asked = note_asked(monkeypatch)
         await play.given.known(SESSIONS[0])
         opened.db.written.doubt(frozenset({("memory", "m0")}))
         await play.given.known(SESSIONS[0])
         await play.given.known(SESSIONS[0])
-        assert queries.count(KNOWN) == 3
+        assert queries_of(asked).count(KNOWN) == 3
 
 
 async def test_those_that_asked_last_are_kept(
-    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledgers, "_MOST_MEMORIES", 250)
     monkeypatch.setattr(written_records, "_MOST_TOUCHED", 4)
     async with open_store(tmp_path) as opened:
         play = Play(opened, effort.chance(3))
         await play.open()
-        queries = asked(opened)
+        asked = note_asked(monkeypatch)
         for session in (*SESSIONS, SESSIONS[0], SESSIONS[2]):
             await play.given.known(session)
-        assert queries.count(KNOWN) == 4
+        assert queries_of(asked).count(KNOWN) == 4
         # More was written than anybody remembers.
         for _ in range(5):
             await play.db.run(SAY, id=record("memory", "another"), said="")
         await play.given.known(SESSIONS[2])
-        assert queries.count(KNOWN) == 5
+        assert queries_of(asked).count(KNOWN) == 5
 
 
 @pytest.mark.parametrize("turns", range(8))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -17,28 +17,10 @@ from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.remembered import remembered
 from service.store.written_records import WrittenRecords
-from tests.stores.open_store import START, OpenStore, open_store
+from tests.stores.asked import note_asked, queries_of
+from tests.stores.open_store import START, open_store
 
 pytestmark = pytest.mark.anyio
-
-Asked = Callable[[OpenStore], list[Query]]
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """Return what a store is asked from now on."""
-
-    def watch(opened: OpenStore) -> list[Query]:
-        queries, run = list[Query](), opened.db.run
-
-        async def counted(query: Query, **params: Any) -> Any:
-            queries.append(query)
-            return await run(query, **params)
-
-        monkeypatch.setattr(opened.db, "run", counted)
-        return queries
-
-    return watch
 
 
 class Table:
@@ -112,12 +94,14 @@ async def test_what_is_written_while_it_is_read_is_not_kept() -> None:
     assert await table.of("a") == {"a": 1}
 
 
-async def test_an_agent_without_intents_is_asked_about_once(tmp_path: Path, asked: Asked) -> None:
+async def test_an_agent_without_intents_is_asked_about_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_store(tmp_path) as opened:
-        queries, now = asked(opened), datetime.now(UTC)
+        asked, now = note_asked(monkeypatch), datetime.now(UTC)
         for _ in range(3):
             assert await due_intents(opened.db, "main", None, now) == []
-        assert len(queries) == 1
+        assert len(asked) == 1
         row: dict[str, object] = {
             "agent": "main", "when": [], "text": "Say it.", "scope": None, "due": START,
             "cooldown_hours": 0.0, "fires": 1, "fired": 0, "fired_at": None, "expires_at": None,
@@ -128,21 +112,23 @@ async def test_an_agent_without_intents_is_asked_about_once(tmp_path: Path, aske
         await opened.db.run(put, id=record("intent", ["main", "i1"]), row=row)
         assert [one.text for one in await due_intents(opened.db, "main", None, now)] == ["Say it."]
         assert await due_intents(opened.db, "other", None, now) == []
-        assert queries.count(OPEN) == 1
+        assert queries_of(asked).count(OPEN) == 1
 
 
-async def test_a_project_is_looked_up_once_and_where_it_moved(tmp_path: Path, asked: Asked) -> None:
+async def test_a_project_is_looked_up_once_and_where_it_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_store(tmp_path) as opened:
         quay, dock = Identity(name="quay"), Identity(name="dock")
         await register(opened.db, "main", dock)
         scope = await register(opened.db, "main", quay)
-        queries = asked(opened)
+        asked = note_asked(monkeypatch)
         for _ in range(3):
             assert await find_scope(opened.db, "main", quay) == scope
-        assert queries.count(KNOWN_KEYS) == 1
+        assert queries_of(asked).count(KNOWN_KEYS) == 1
         # Told again within the hour nothing is written, and nothing read.
         await register(opened.db, "main", quay)
-        assert len(queries) == 1
+        assert len(asked) == 1
         await move(opened.pipeline, "main", quay, dock, 10)
         target = await find_scope(opened.db, "main", dock)
         assert await find_scope(opened.db, "main", quay) == target != scope

@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,6 +19,7 @@ from service.projects.switched_off import (
     switch_on,
 )
 from service.store.database import Database
+from tests.stores.asked import note_asked, queries_of
 from tests.stores.open_store import START, open_store
 
 pytestmark = pytest.mark.anyio
@@ -39,17 +39,11 @@ async def test_a_place_is_asked_for_once_until_something_is_switched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_store(tmp_path) as opened:
-        db, asked, run = opened.db, [], opened.db.run
-
-        async def counted(query: Any, **params: Any) -> Any:
-            asked.append(query is SWITCHED_OFF)
-            return await run(query, **params)
-
-        monkeypatch.setattr(db, "run", counted)
+        db, asked = opened.db, note_asked(monkeypatch)
         place: Places = [("main", "harbour", "s1")]
         for _ in range(3):
             assert not await is_refused(db, place)
-        assert sum(asked) == 1
+        assert queries_of(asked).count(SWITCHED_OFF) == 1
         await switch_off(db, OptOut("main", scope="harbour"))
         assert await is_refused(db, place)
         assert await is_refused(db, [("main", None, "s1"), ("main", "harbour", None)])
@@ -60,9 +54,9 @@ async def test_a_place_is_asked_for_once_until_something_is_switched(
         assert not await is_refused(db, [("main", "harbour", None)])
         assert await is_refused(db, place)
         await opened.push("The crane is red.")
-        before = sum(asked)
+        before = queries_of(asked).count(SWITCHED_OFF)
         assert await is_refused(db, place)
-        assert sum(asked) == before
+        assert queries_of(asked).count(SWITCHED_OFF) == before
 
 
 async def test_a_project_that_becomes_another_one_stays_switched_off(tmp_path: Path) -> None:
