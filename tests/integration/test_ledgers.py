@@ -207,3 +207,16 @@ async def test_a_note_that_is_given_up_amid_leaves_no_old_ledger(
         await asyncio.sleep(0.2)
         opened.db.written._doubtful.clear()
         await assert_true(play, session)
+
+
+async def test_what_is_noted_outside_of_the_turn_may_be_old_by_now(tmp_path: Path) -> None:
+    """A plain search shows a memory, which is changed; then another answer begins."""
+    async with open_store(tmp_path) as opened:
+        play, session = Play(opened, effort.chance(3)), SESSIONS[0]
+        await play.open()
+        shown = [(memory("m0", play.said["m0"]), "rank 1")]
+        await play.db.run(SAY, id=record("memory", "m0"), said="something else")
+        assert await play.given.known(session) == ()
+        await play.given.note(session, "search", shown)
+        assert await play.given.known(session) == ()
+        await assert_true(play, session)
