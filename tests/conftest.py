@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -16,6 +17,7 @@ from xdist.remote import Producer
 
 from service.settings import Settings
 from tests.effort import IS_SOAK, IS_WHOLE, examples, is_left_out
+from tests.servers.keyed import KeyedService, keyed_service
 from tests.servers.running import RunningService, embedding_server, running_service
 from tests.sharing import SharingScheduler, turn_of
 
@@ -141,3 +143,21 @@ def service(
 def client(service: RunningService) -> httpx.Client:
     """Yield an HTTP client of that service."""
     return service.client
+
+
+@pytest.fixture(scope="module")
+def keyed(
+    tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
+) -> Iterator[KeyedService]:
+    """Yield one service with keys for the tests of a module; they keep apart by agent."""
+    folder = tmp_path_factory.mktemp("keyed")
+    with keyed_service(
+        data_dir=folder / "data", embedding_url=embedding_url, search_engine=engine
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def agent(request: pytest.FixtureRequest) -> str:
+    """Return an agent of this test alone."""
+    return re.sub(r"\W", "-", request.node.name)[:80]

@@ -59,6 +59,7 @@ def consolidating(pipeline: Pipeline) -> Work:
     """Return the work of a consolidation; its run has the id of its job."""
 
     async def work(job: Job, report: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
+        """Go on with what was planned before, if anything was; Unavailable is tried again."""
         started, agent = time.perf_counter(), job.request["agent"]
         if not job.counts:
             report({"stage": _PLANNING})

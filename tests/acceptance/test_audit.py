@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -26,13 +26,6 @@ CANARIES = (
     "opensesame",
 )
 Entry = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory, embedding_url: str) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("audited")
-    with keyed_service(data_dir=folder, embedding_url=embedding_url) as running:
-        yield running
 
 
 def _list(keyed: KeyedService, **filters: Any) -> list[Entry]:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 from tests.servers.running import running_service
 
 ENGINES = ("resident", "database")
@@ -25,27 +25,10 @@ ORDER = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def keyed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("continuity")
-    with keyed_service(
-        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
-    ) as running:
-        yield running
-
-
 @pytest.fixture
 def client(keyed: KeyedService) -> Iterator[httpx.Client]:
     with keyed.client() as one:
         yield one
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _sent(client: httpx.Client, method: str, path: str, body: Json) -> Json:

@@ -1,7 +1,6 @@
 """What a session was given: left out with `new_only`, noted, and told to whoever asks for blame."""
 
 import concurrent.futures
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 from tests.servers.running import running_service
 
 ENGINES = ("resident", "database")
@@ -19,27 +18,10 @@ WAYS = ("/search", "/graph-recall")
 Json = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def keyed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("given")
-    with keyed_service(
-        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
-    ) as running:
-        yield running
-
-
 @pytest.fixture
 def admin(keyed: KeyedService) -> Iterator[httpx.Client]:
     with keyed.client() as client:
         yield client
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _push(client: httpx.Client, agent: str, count: int = 6) -> list[str]:

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,6 @@ from tests.servers.running import running_service
 ENGINES = ("resident",)
 KEY = re.compile(r"gm_[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
 NOTE = {"text": "The harbour crane was mended on Tuesday."}
-
-
-@pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory, embedding_url: str) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("keyed")
-    with keyed_service(data_dir=folder, embedding_url=embedding_url) as running:
-        yield running
 
 
 def _status(keyed: KeyedService, key: str, **request: Any) -> int:

@@ -1,7 +1,6 @@
 """How much a key may ask and store, over HTTP: 429, 507, nothing half written, nobody starved."""
 
 import asyncio
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,12 +30,6 @@ def keyed(
         sources=str(folder / "notes"), reads_at_once=2, reads_waiting=40, max_jobs=5,
     ) as running:  # fmt: skip
         yield running
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _stored(client: httpx.Client, agent: str) -> set[str]:

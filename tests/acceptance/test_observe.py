@@ -15,7 +15,7 @@ import pytest
 
 from tests.acceptance.test_command import _environment, _serving
 from tests.effort import amount
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 from tests.servers.running import running_service
 from tests.unit.test_transcripts import SESSION
 
@@ -26,27 +26,10 @@ APP = {"origin": "git@github.com:ann/app.git"}
 Json = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def keyed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("observe")
-    with keyed_service(
-        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
-    ) as running:
-        yield running
-
-
 @pytest.fixture
 def client(keyed: KeyedService) -> Iterator[httpx.Client]:
     with keyed.client() as one:
         yield one
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _observe(ask: httpx.Client, agent: str, **more: object) -> Json:

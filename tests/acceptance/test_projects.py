@@ -9,23 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 
 Json = dict[str, Any]
 OLD: Json = {"origin": "git@github.com:ann/app.git", "root": "/home/ann/app"}
 NEW: Json = {"origin": "https://github.com/ann/crane"}
 ENGINES = ("resident", "database")
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def keyed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("projects")
-    with keyed_service(
-        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
-    ) as running:
-        yield running
 
 
 @pytest.fixture

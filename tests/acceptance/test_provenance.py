@@ -1,6 +1,5 @@
 """Provenance over HTTP: whose words a memory has by its way in; quarantine, release, lineage."""
 
-import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -32,12 +31,6 @@ def keyed(
         sources=str(notes), audit="all",
     ) as running:  # fmt: skip
         yield running
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _push(client: httpx.Client, agent: str, text: str, **more: object) -> str:

@@ -4,24 +4,22 @@ What is held against the service is a model of a few lines, by the rules of docs
 """
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import httpx
 import pytest
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
     rule,
-    run_state_machine_as_test,
 )
 
 from tests.effort import amount
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.plays import check_plays
+from tests.servers.keyed import KeyedService
 
 ENGINES = ("resident", "database")
 pytestmark = pytest.mark.soak
@@ -29,17 +27,6 @@ ORIGINS = ("untrusted", "agent", "owner")
 TIERS = ("quarantined", "untrusted", "trusted")
 SENDERS = st.sampled_from((*ORIGINS, "admin"))
 _RUNS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def keyed(
-    tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("random")
-    with keyed_service(
-        data_dir=folder, embedding_url=embedding_url, search_engine=engine
-    ) as running:
-        yield running
 
 
 @dataclass
@@ -177,8 +164,4 @@ class Provenance(RuleBasedStateMachine):
 
 
 def test_no_origin_rises(keyed: KeyedService) -> None:
-    played = settings(
-        max_examples=amount("plays of provenance"), stateful_step_count=40, deadline=None,
-        phases=[Phase.generate], print_blob=False,
-    )  # fmt: skip
-    run_state_machine_as_test(type("Played", (Provenance,), {"keyed": keyed}), settings=played)
+    check_plays(Provenance, keyed, amount("plays of provenance"), 40)

@@ -1,6 +1,5 @@
 """A look back: what recurs, what grows, what turned, and a hot memory within its room."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 
 ENGINES = ("resident", "database")
 APP = {"origin": "git@github.com:ann/app.git"}
@@ -17,27 +16,10 @@ TABS = "From now on use tabs in Makefiles."
 Json = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def keyed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("reflect")
-    with keyed_service(
-        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
-    ) as running:
-        yield running
-
-
 @pytest.fixture
 def client(keyed: KeyedService) -> Iterator[httpx.Client]:
     with keyed.client() as one:
         yield one
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _session(client: httpx.Client, agent: str, name: str, *entries: Json, **more: object) -> Json:

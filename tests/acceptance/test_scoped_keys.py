@@ -1,28 +1,16 @@
 """A key for some scopes of memories: it reads and writes these, and is told of no others."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from service.access.operations import NEEDED, OPEN, SCOPED
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 
 ENGINES = ("resident", "database")
 Json = dict[str, Any]
 OTHERS = ("zebrafinch", "quokkaville")
-
-
-@pytest.fixture(scope="module")
-def keyed(
-    tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("scoped")
-    with keyed_service(
-        data_dir=folder, embedding_url=embedding_url, search_engine=engine
-    ) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Tiers: passing notes are weighed at the end, and a question asks the nearest tier first."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.keyed import KeyedService
 
 ENGINES = ("resident", "database")
 APP = "github.com/ann/app"
@@ -16,27 +15,10 @@ APP = "github.com/ann/app"
 Json = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def keyed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("tiers")
-    with keyed_service(
-        data_dir=folder / "data", embedding_url=embedding_url, search_engine=request.param
-    ) as running:
-        yield running
-
-
 @pytest.fixture
 def client(keyed: KeyedService) -> Iterator[httpx.Client]:
     with keyed.client() as one:
         yield one
-
-
-@pytest.fixture
-def agent(request: pytest.FixtureRequest) -> str:
-    """Return an agent of this test alone."""
-    return re.sub(r"\W", "-", request.node.name)[:80]
 
 
 def _post(client: httpx.Client, path: str, **body: object) -> Json:

@@ -6,18 +6,18 @@ docs/keys-and-grants.md.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import httpx
 import pytest
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.effort import amount
-from tests.servers.keyed import KeyedService, keyed_service
+from tests.plays import check_plays
+from tests.servers.keyed import KeyedService
 
 ENGINES = ("resident", "database")
 pytestmark = pytest.mark.soak
@@ -30,17 +30,6 @@ AGENTS, KEYS, SCOPE = (
     st.sampled_from(SCOPES),
 )
 _RUNS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def keyed(
-    tmp_path_factory: pytest.TempPathFactory, embedding_url: str, engine: str
-) -> Iterator[KeyedService]:
-    folder = tmp_path_factory.mktemp("random")
-    with keyed_service(
-        data_dir=folder, embedding_url=embedding_url, search_engine=engine
-    ) as running:
-        yield running
 
 
 @dataclass
@@ -245,8 +234,4 @@ class Walls(RuleBasedStateMachine):
 
 
 def test_no_answer_crosses_a_wall(keyed: KeyedService) -> None:
-    played = settings(
-        max_examples=amount("plays at the walls"), stateful_step_count=50, deadline=None,
-        phases=[Phase.generate], print_blob=False,
-    )  # fmt: skip
-    run_state_machine_as_test(type("Walls", (Walls,), {"keyed": keyed}), settings=played)
+    check_plays(Walls, keyed, amount("plays at the walls"), 50)

@@ -27,7 +27,7 @@ def test_claude_code_stores_in_one_session_and_finds_in_the_next(
     def say(prompt: str) -> None:
         machine.claude(prompt, "--allowedTools", "mcp__graph-memory")
 
-    told_and_known(machine, memory, say, lambda tool: {"name": f"mcp__graph-memory__{tool}"})
+    check_told_and_known(machine, memory, say, lambda tool: {"name": f"mcp__graph-memory__{tool}"})
 
 
 def test_codex_stores_in_one_session_and_finds_in_the_next(
@@ -41,10 +41,12 @@ def test_codex_stores_in_one_session_and_finds_in_the_next(
     def say(prompt: str) -> None:
         machine.run("codex", "exec", "--skip-git-repo-check", prompt)
 
-    told_and_known(machine, memory, say, lambda tool: {"server": "mcp__graph_memory", "name": tool})
+    check_told_and_known(
+        machine, memory, say, lambda tool: {"server": "mcp__graph_memory", "name": tool}
+    )
 
 
-def told_and_known(machine: Machine, memory: RunningService, say: Say, tool: Tool) -> None:
+def check_told_and_known(machine: Machine, memory: RunningService, say: Say, tool: Tool) -> None:
     """Let the model ask for the tools that a real one would; look at what it is sent."""
     machine.model.tool = tool("memory_store") | {"input": {"text": FACT}}
     say("Remember the phrase.")

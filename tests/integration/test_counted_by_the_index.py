@@ -55,13 +55,13 @@ async def stats(opened: OpenStore, residency: Residency | None, agent: str) -> d
     return told | {"kinds": list(told["kinds"].items())}
 
 
-async def same_numbers(opened: OpenStore, residency: Residency, agent: str) -> None:
+async def check_numbers(opened: OpenStore, residency: Residency, agent: str) -> None:
     expected = await counted(opened, agent)
     assert await stats(opened, residency, agent) == expected
     assert await stats(opened, None, agent) == expected
 
 
-async def same_pages(opened: OpenStore, residency: Residency, agent: str) -> None:
+async def check_pages(opened: OpenStore, residency: Residency, agent: str) -> None:
     for part in (None, "G", "gpu", "er", "CAFÉ", "東", "%", "-", "no such name"):
         for limit in (1, 3, 1000):
             pages = list[ConceptPage]()
@@ -90,10 +90,10 @@ async def test_an_index_counts_as_the_store_does(tmp_path: Path, seed: int) -> N
                 opened.embeddings.next_answers.append(Answer({"data": []}))
             await do(opened, deed, ids[place % len(ids)], replace(other, agent=owner.agent), number)
             # At once: what was written a moment ago is counted.
-            await same_numbers(opened, residency, owner.agent)
+            await check_numbers(opened, residency, owner.agent)
         for agent in AGENTS:
-            await same_numbers(opened, residency, agent)
-            await same_pages(opened, residency, agent)
+            await check_numbers(opened, residency, agent)
+            await check_pages(opened, residency, agent)
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ async def test_no_memory_is_read_to_count_them(opened: OpenStore, asked: Asked) 
 
 async def test_no_concept_is_read_but_those_of_the_page(opened: OpenStore, asked: Asked) -> None:
     async with resident_engine(opened.db) as resident:
-        await same_pages(opened, resident.residency, "main")
+        await check_pages(opened, resident.residency, "main")
         asked.clear()
         page = await get_concepts(opened.db, resident.residency, "main", limit=1)
         assert [concept.id for concept in page.concepts] == ["crane"]
@@ -136,8 +136,8 @@ async def test_the_store_counts_what_the_index_leaves_out(opened: OpenStore) -> 
         half = (await whole.residency.index_of("main")).bytes // 2
     async with resident_engine(opened.db, half) as resident:
         assert (await resident.residency.index_of("main")).beyond_budget
-        await same_numbers(opened, resident.residency, "main")
-        await same_pages(opened, resident.residency, "main")
+        await check_numbers(opened, resident.residency, "main")
+        await check_pages(opened, resident.residency, "main")
     odd = memory_row("x", "odd", is_embedded=True) | {"id": ["odd", 1]}
     await run(opened.db, "INSERT INTO memory $row RETURN NONE", row=odd)
     odd = {"id": ["main", "odd", "concept"], "agent": "main", "name": "Odd", "memories": 3}
@@ -145,7 +145,7 @@ async def test_the_store_counts_what_the_index_leaves_out(opened: OpenStore) -> 
     await run(opened.db, "INSERT INTO concept $row RETURN NONE", row=odd)
     async with resident_engine(opened.db) as resident:
         assert (await counted(opened, "main"))["memories"] == 63
-        await same_numbers(opened, resident.residency, "main")
+        await check_numbers(opened, resident.residency, "main")
         page = await get_concepts(opened.db, resident.residency, "main")
         assert page.concepts[0].id == "odd"
         assert page == await get_concepts(opened.db, None, "main")
@@ -159,7 +159,7 @@ async def test_the_store_counts_where_the_index_was_found_to_differ(opened: Open
             index.remove_memory(next(iter(index.rows)))
             index.graph.remove_concept("kettle")
         assert (await residency.take_census("main")).keys() >= {"memory", "concept"}
-        await same_numbers(opened, residency, "main")
-        await same_pages(opened, residency, "main")
+        await check_numbers(opened, residency, "main")
+        await check_pages(opened, residency, "main")
         await residency.rebuild(["main"])
         assert (await get_stats(opened.db, residency, "main")).memories == 2

@@ -191,10 +191,10 @@ class Both:
 def test_random_stores_and_questions(seed: int) -> None:
     chance = Chance(seed)
     asked = [chance.question() for _ in range(10)]
-    asyncio.run(compare(chance.memories(), asked, chance.deeds()))
+    asyncio.run(check_same(chance.memories(), asked, chance.deeds()))
 
 
-async def compare(
+async def check_same(
     pushed: Sequence[Pushed], asked: Sequence[Question], done: Sequence[Deed]
 ) -> None:
     """Fill a store, compare the engines, change it, compare again, and with a fresh index."""

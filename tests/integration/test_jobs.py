@@ -306,10 +306,10 @@ async def test_wishes_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None
 
 async def test_so_many_jobs_wait_of_a_key_and_in_all(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
-        await _try_bounds(run)
+        await _check_bounds(run)
 
 
-async def _try_bounds(run: Running) -> None:
+async def _check_bounds(run: Running) -> None:
     runner = run.scans.runner
     runner.max_jobs = 3
     few = Caller("few", "few", quota=Quota(max_jobs=2))

@@ -111,10 +111,10 @@ async def test_of_one_kind_the_store_reads_no_other_memory(
 @settings(max_examples=examples(12), phases=[Phase.explicit, Phase.generate])
 @given(st.integers(0, 2**32 - 1))
 def test_every_page_is_the_stores(seed: int) -> None:
-    asyncio.run(_compare(Chance(seed)))
+    asyncio.run(_check_pages(Chance(seed)))
 
 
-async def _compare(chance: Chance) -> None:
+async def _check_pages(chance: Chance) -> None:
     """List by random filters while a store changes; some of it the index is not told at once."""
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())

@@ -77,10 +77,10 @@ class Asking:
     "of_equal_texts_the_newest_comes_first",
 ])  # fmt: skip
 def test_law(law: str, seed: int) -> None:
-    asyncio.run(_hold(LAWS[law], random.Random(seed)))
+    asyncio.run(_check_law(LAWS[law], random.Random(seed)))
 
 
-async def _hold(law: Law, chance: random.Random) -> None:
+async def _check_law(law: Law, chance: random.Random) -> None:
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         opened = await stack.enter_async_context(open_store(folder, form="array"))

@@ -169,10 +169,10 @@ async def test_a_reader_ranks_as_the_service_does(tmp_path: Path, seed: int) -> 
         for number, (deed, place, other) in enumerate(deeds):
             owner = pushed[place % len(pushed)]
             await do(world.opened, deed, ids[place], replace(other, agent=owner.agent), number)
-        await compare(world, [*queries(chance)])
+        await check_same(world, [*queries(chance)])
 
 
-async def compare(
+async def check_same(
     world: World, asked: Sequence[SearchQuery], agents: Sequence[str] = AGENTS
 ) -> None:
     await world.all_hold(*agents)
@@ -201,7 +201,7 @@ async def test_summaries_take_the_place_of_their_sources_there_too(tmp_path: Pat
         found = await rank_here(world.alone, asked, Stages())
         assert found[0]
         archived = Filters(include_archived=True)
-        await compare(world, [asked, replace(asked, filters=archived)], ["main"])
+        await check_same(world, [asked, replace(asked, filters=archived)], ["main"])
 
 
 async def test_without_the_embedder_words_answer_there_too(
@@ -214,7 +214,7 @@ async def test_without_the_embedder_words_answer_there_too(
         await world.opened.push("The kettle is in the harbour.", "The driver sleeps.")
         await world.all_hold("main")
         monkeypatch.setattr(world.opened.vectors, "embed_query", unavailable)
-        await compare(world, [SearchQuery("Where is the kettle?")], ["main"])
+        await check_same(world, [SearchQuery("Where is the kettle?")], ["main"])
 
 
 async def test_what_was_written_is_ranked_at_once_however_many_write(tmp_path: Path) -> None:
@@ -421,7 +421,7 @@ async def crowd(world: World) -> list[list[str]]:
     return await asyncio.gather(*[world.asked(KETTLE) for _ in range(40)])
 
 
-async def none_starts(world: World) -> None:
+async def check_none_starts(world: World) -> None:
     """Look for a while that no reader is started, and none is missed."""
     await asyncio.sleep(0.2)
     assert world.readers.alive == 0
@@ -436,7 +436,7 @@ async def test_without_a_number_they_run_while_several_ask(
         [kettle] = await world.asked(KETTLE)
         for _ in range(40):
             assert await world.asked(KETTLE) == [kettle]  # one after the other is no crowd
-        await none_starts(world)
+        await check_none_starts(world)
         assert await crowd(world) == [[kettle]] * 40
         await world.all_hold("main")
         assert world.readers.alive == 2
@@ -447,7 +447,7 @@ async def test_without_a_number_they_run_while_several_ask(
         monkeypatch.setattr(Demand, "is_there", lambda *_: False)  # as ten minutes later
         await world.until(lambda: world.readers.alive == 0)
         assert await world.asked(KETTLE) == [kettle]
-        await none_starts(world)
+        await check_none_starts(world)
 
 
 async def test_a_crowd_that_asks_about_little_needs_no_reader(
@@ -456,7 +456,7 @@ async def test_a_crowd_that_asks_about_little_needs_no_reader(
     monkeypatch.setattr(module, "FEWEST_MEMORIES", 2)
     async with world_on_demand(tmp_path) as world:
         await crowd(world)
-        await none_starts(world)
+        await check_none_starts(world)
         await world.opened.push("The kettle is red.", agent="main")
         await world.all_hold("main")
 

@@ -34,7 +34,7 @@ class Play:
         assert isinstance(rows, list)
         return {row["id"]: row["content"] for row in rows}
 
-    async def push(self) -> None:
+    async def push_and_check(self) -> None:
         """Push it: where something stands that this was stored as, and says it, that is known."""
         before = await self.texts()
         known = {key for key, text in before.items() if key in self.made and text == TEXT}
@@ -49,12 +49,12 @@ class Play:
         if key not in self.made:
             self.made.append(key)
 
-    async def do(self, deed: str, number: int) -> None:
+    async def do_and_check(self, deed: str, number: int) -> None:
         """Do a deed to one of what it was stored as, by its number."""
         self.told.append(f"{deed} {number}")
         standing = [key for key in self.made if key in await self.texts()]
         if deed == "push":
-            await self.push()
+            await self.push_and_check()
         elif standing:
             key = standing[number % len(standing)]
             if deed == "delete":
@@ -84,7 +84,7 @@ async def test_no_two_say_the_same_once_a_correction_went(tmp_path: Path, ref: s
             play = Play(world, f"play{number}", ref)
             for deed in deeds.split(", "):
                 name, _, which = deed.partition(" ")
-                await play.do(name, int(which or 0))
+                await play.do_and_check(name, int(which or 0))
 
 
 async def test_of_plays_at_random_none_makes_two_of_one(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ async def test_of_plays_at_random_none_makes_two_of_one(tmp_path: Path) -> None:
             drawn = Random(f"{SEED} {number}")
             play = Play(world, f"drawn{number}")
             for _ in range(16):
-                await play.do(drawn.choice(DEEDS), drawn.randrange(6))
+                await play.do_and_check(drawn.choice(DEEDS), drawn.randrange(6))

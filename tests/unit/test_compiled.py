@@ -234,7 +234,7 @@ GIVEN: Final[dict[str, Callable[[Chance], Sequence[Any]]]] = {
 }
 
 
-def same(one: Any, other: Any) -> None:
+def check_same(one: Any, other: Any) -> None:
     """Compare all that is in two things: numbers to 1e-6 of them."""
     if isinstance(one, np.ndarray):
         assert (one.shape, one.dtype) == (other.shape, other.dtype)
@@ -242,7 +242,7 @@ def same(one: Any, other: Any) -> None:
     elif isinstance(one, list | tuple):
         assert len(one) == len(other)
         for mine, theirs in zip(one, other, strict=True):
-            same(mine, theirs)
+            check_same(mine, theirs)
     elif isinstance(one, int | float):
         assert one == pytest.approx(other, rel=1e-6, abs=1e-7)
 
@@ -277,6 +277,6 @@ def test_it_gives_what_is_written(name: str, seed: int) -> None:
     written = getattr(interpreted(module), function)
     one = GIVEN[name](np.random.default_rng(seed))
     other = deepcopy(one)
-    same(compiled(*one), written(*other))
+    check_same(compiled(*one), written(*other))
     # Some write into what they are given.
-    same(one, other)
+    check_same(one, other)

@@ -1,5 +1,6 @@
 """What tools answer: a model that a program reads, and its words for whoever reads text alone."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Final, Self
 
@@ -12,12 +13,12 @@ MOST_ITEM_CHARACTERS: Final = 2_000
 MOST_TEXT_CHARACTERS: Final = 20_000
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, ABC):
     """An answer; what the service tells beyond its fields is left out."""
 
+    @abstractmethod
     def as_text(self) -> str:
         """Return it in words."""
-        raise NotImplementedError
 
 
 class Place(BaseModel):

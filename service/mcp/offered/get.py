@@ -2,7 +2,7 @@
 
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, Place, headed, told_of
 from service.mcp.offered.arguments import Agent, Arguments, Key
@@ -27,14 +27,14 @@ class GetArguments(Arguments):
         return self
 
 
-class Neighbour(Answer):
+class Neighbour(BaseModel):
     """A memory by its title."""
 
     id: str
     title: str
 
 
-class MemoryFacts(Answer):
+class MemoryFacts(BaseModel):
     """What is known of a memory beside its words; `title` is empty where these begin with it."""
 
     id: str

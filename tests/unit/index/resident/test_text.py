@@ -66,7 +66,7 @@ def everything(count: int = ROWS) -> NDArray[np.bool_]:
     return np.ones(count, np.bool_)
 
 
-def counts_agree(index: TextIndex, held: Mapping[int, str]) -> None:
+def check_counts(index: TextIndex, held: Mapping[int, str]) -> None:
     """Compare `count` with counting by hand, for rows that have a text and for others."""
     words = ["run", "memory", "e1234", "東京", "unheard"]
     rows = max([ROWS, *held]) + 100
@@ -81,12 +81,14 @@ def counts_agree(index: TextIndex, held: Mapping[int, str]) -> None:
     assert index.words == sum(count.total() for count in by_hand)
 
 
-def agree(index: TextIndex, held: Mapping[int, str], words: str, mask: NDArray[np.bool_]) -> None:
+def check_ranking(
+    index: TextIndex, held: Mapping[int, str], words: str, mask: NDArray[np.bool_]
+) -> None:
     assert found(index.search(words, mask)) == pytest.approx(bm25(held, words, mask), rel=1e-5)
     every = bm25(held, words, mask, all)
     assert found(index.search_all(words, mask)) == pytest.approx(every, rel=1e-5)
     assert index.documents == len(held)
-    counts_agree(index, held)
+    check_counts(index, held)
 
 
 @settings(max_examples=examples(300))
@@ -107,7 +109,7 @@ def test_any_history_answers_as_bm25_over_what_is_there(
             held.pop(step, None)
         else:
             index.finish()
-        agree(index, held, words, mask)
+        check_ranking(index, held, words, mask)
 
 
 def test_many_small_puts_merge_and_stay_true() -> None:
@@ -117,11 +119,11 @@ def test_many_small_puts_merge_and_stay_true() -> None:
         held[row] = " ".join(chooser.choices(VOCABULARY, k=chooser.randrange(6)))
         index.put([row], [held[row]])
         if number % 300 == 0:
-            agree(index, held, "running memory 東京", everything(700))
+            check_ranking(index, held, "running memory 東京", everything(700))
     loose = index.bytes
     index.finish()
     assert index.bytes < loose
-    agree(index, held, "e1234 app.py runs", everything(700))
+    check_ranking(index, held, "e1234 app.py runs", everything(700))
 
 
 def test_more_documents_than_a_segment_can_number() -> None:

@@ -34,7 +34,9 @@ def filled(vectors: Floats, scanned: int | None = None) -> VectorIndex:
     return index
 
 
-def agree(index: VectorIndex, vectors: Floats, question: Floats, mask: Mask, limit: int) -> None:
+def check_nearest(
+    index: VectorIndex, vectors: Floats, question: Floats, mask: Mask, limit: int
+) -> None:
     """Compare one answer with all cosines: the same values, no better row left out."""
     rows, scores = index.search(question, mask, limit)
     true = cosines(vectors, question)
@@ -78,7 +80,7 @@ def test_any_data_under_any_mask_gives_the_nearest(
     chance = np.random.default_rng(seed + 1)
     question = vectors[0] if seed % 2 else chance.normal(size=dimensions).astype(np.float32)
     mask = chance.random(count) < share
-    agree(filled(vectors), vectors, question, mask, limit)
+    check_nearest(filled(vectors), vectors, question, mask, limit)
 
 
 @pytest.mark.soak
@@ -89,7 +91,7 @@ def test_many_rows_and_hard_neighbours(share: float, dimensions: int) -> None:
     mask = np.random.default_rng(3).random(len(vectors)) < share
     index = filled(vectors)
     for question in vectors[:5] + np.float32(0.01):
-        agree(index, vectors, question, mask, 20)
+        check_nearest(index, vectors, question, mask, 20)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 7])
@@ -102,7 +104,7 @@ def test_a_scan_that_cores_share_answers_as_one_alone(
     monkeypatch.setattr("service.index.resident.scanning._SHARED_ROWS", 4001)
     monkeypatch.setattr("service.index.resident.scanning._CORES", cores)
     assert index.candidates(vectors[7], mask, 10).tolist() == alone.tolist()
-    agree(index, vectors, vectors[7], mask, 10)
+    check_nearest(index, vectors, vectors[7], mask, 10)
 
 
 def test_a_vector_that_comes_while_others_are_looked_for_harms_nobody() -> None:
@@ -152,7 +154,7 @@ def test_rows_removed_and_written_again_answer_as_they_are_now(
     only = index.search(vectors[0], np.ones(3000, np.bool_), 1)
     assert only[0].tolist() == [0]
     tight = held & (chance.random(3000) < 0.5)
-    agree(index, vectors, vectors[1], tight, 10)
+    check_nearest(index, vectors, vectors[1], tight, 10)
 
 
 @pytest.mark.parametrize("count", [10, 1003, 5001])
@@ -238,7 +240,7 @@ def test_a_scan_of_the_first_dimensions_finds_the_true_best(share: float) -> Non
     mask = chance.random(len(vectors)) < share
     for place in range(8):
         question = vectors[place] + chance.normal(size=512).astype(np.float32) * np.float32(0.1)
-        agree(index, vectors, question, mask, 10)
+        check_nearest(index, vectors, question, mask, 10)
 
 
 def test_a_scan_of_the_first_dimensions_takes_less_room() -> None:
@@ -261,7 +263,7 @@ def test_a_page_larger_than_one_step_of_rounding() -> None:
     vectors = random_vectors(11, 10_000, 16, 1.0)
     index = filled(vectors)
     for place in (0, 4095, 4096, 9999):
-        agree(index, vectors, vectors[place], np.ones(10_000, np.bool_), 3)
+        check_nearest(index, vectors, vectors[place], np.ones(10_000, np.bool_), 3)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
@@ -306,7 +308,7 @@ def test_where_no_share_fits_all_are_compared(monkeypatch: pytest.MonkeyPatch) -
     everything = np.ones(len(vectors), np.bool_)
     # Few of many: of a hundred sketches would leave all of these.
     for question in vectors[:20]:
-        agree(index, vectors, question, everything, 10)
+        check_nearest(index, vectors, question, everything, 10)
 
 
 def test_sketches_follow_what_is_written_and_removed() -> None:
