@@ -90,8 +90,9 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
     """Yield the text files of the folders in the order of their names, or those below `only`.
 
     Hidden folders are passed over; what `only` names of them is yielded as a problem. So is a link
-    that leads out of its folder, a name that no source can have or another folder's files have, and
-    a folder that cannot be looked into. Each file comes once, however often `only` names it.
+    that leads to a note or a folder outside, a name that no source can have or another folder's
+    files have, and a folder that cannot be looked into. Each file comes once, however often `only`
+    names it.
     """
     for folder in folders:
         starts = sorted(path for path in only or [folder.path] if _is_of(path, folder, folders))
@@ -199,18 +200,32 @@ def _walk(folder: Path, start: Path) -> Iterator[tuple[Path, str | None]]:
 
 
 def _listed(folder: Path, place: Path) -> tuple[list[str], list[str]]:
-    """Return the names of the folders and of the notes in a place, in their order."""
+    """Return the names of the folders and of the notes in a place, in their order.
+
+    A link to a folder outside is told among the notes; one to a folder inside has no notes of its
+    own.
+    """
     # Opened from `folder` down: what becomes a link meanwhile is not entered.
     names = place.relative_to(folder).parts
     with opened_folder(folder, names) as descriptor, os.scandir(descriptor) as entries:
         shown = sorted(
-            (entry.name, entry.is_dir(follow_symlinks=False))
+            (entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink())
             for entry in entries
             if not _is_passed_over(entry.name)
         )
-    files = (Path(name) for name, is_folder in shown if not is_folder)
-    notes = [file.name for file in files if file.suffix.lower() in SUFFIXES]
-    return [name for name, is_folder in shown if is_folder], notes
+    notes = [
+        name for name, is_folder, is_link in shown
+        if not is_folder and (
+            Path(name).suffix.lower() in SUFFIXES
+            or (is_link and _leads_to_folder_outside(place / name, folder))
+        )
+    ]  # fmt: skip
+    return [name for name, is_folder, _ in shown if is_folder], notes
+
+
+def _leads_to_folder_outside(link: Path, folder: Path) -> bool:
+    target = _existing(folder, str(link))
+    return target is not None and target.is_dir() and not target.is_relative_to(folder)
 
 
 def _unlooked(error: OSError) -> str:

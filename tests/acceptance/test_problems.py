@@ -260,11 +260,14 @@ def test_bad_files_are_told_and_the_good_ones_are_taken(start: Start, tmp_path: 
     client = start(sources=(notes,)).client
     answer = client.post("/ingest/scan").json()
     told = {failure["source"]: failure["detail"] for failure in answer["failed"]}
-    assert told.keys() == {"binary.md", "latin.md", "link.md", "dangling.md", "huge.md"}
+    assert told.keys() == {
+        "binary.md", "latin.md", "link.md", "folder", "dangling.md", "huge.md",
+    }  # fmt: skip
+    assert "out of its folder" in told["folder"]
     assert "NUL" in told["binary.md"]
     assert "UTF-8" in told["latin.md"]
     assert "MEMORY_MAX_SOURCE_BYTES" in told["huge.md"]
-    assert (answer["files"], answer["created"]) == (7, 1)
+    assert (answer["files"], answer["created"]) == (8, 1)
     assert [m["title"] for m in client.get("/memories").json()["memories"]] == ["Good"]
     for path in ("../outside", "../outside/secret.md", "/etc", "folder", "link.md", "none.md"):
         answer = client.post("/ingest/scan", json={"paths": [path]})

@@ -137,6 +137,22 @@ async def test_below_a_folder_that_is_closed_nothing_is_removed(
     assert await notes.uris() == ["a/b/c.md", "top.md"]
 
 
+async def test_a_folder_whose_place_a_link_takes_is_told_and_keeps_its_notes(notes: Notes) -> None:
+    for name in ("a/b/c.md", "top.md"):
+        notes.write(f"notes/{name}")
+    await notes.scan("notes")
+    (notes.place / "notes" / "a").rename(notes.place / "away")
+    (notes.place / "notes" / "a").symlink_to(notes.place / "away")
+    counts = await notes.scan("notes")
+    [failure] = counts.failed
+    assert failure.source == "a"
+    assert failure.detail == "a link that leads out of its folder; it is not followed."
+    assert counts.removed == 0
+    assert await notes.uris() == ["a/b/c.md", "top.md"]
+    (notes.place / "notes" / "a").unlink()
+    assert (await notes.scan("notes")).removed == 1
+
+
 async def test_a_configured_folder_that_is_closed_is_told_once(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,14 +138,24 @@ def test_a_link_out_of_the_folder_is_told_and_not_followed(tmp_path: Path, notes
     secret = _folder(tmp_path / "secret", "key.md")
     (notes / "link.md").symlink_to(secret / "key.md")
     (notes / "linked").symlink_to(secret)
-    assert list(_problems(notes)) == ["link.md"]
-    assert "out of its folder" in _problems(notes)["link.md"]
-    assert not [uri for uri in _uris(notes) if uri.startswith("linked")]
+    assert list(_problems(notes)) == ["link.md", "linked"]
+    assert all("out of its folder" in problem for problem in _problems(notes).values())
+    assert not [uri for uri in _uris(notes) if uri.startswith("linked/")]
 
 
 def test_a_link_inside_the_folder_is_a_file(notes: Path) -> None:
     (notes / "link.md").symlink_to("memory/2026-02-13.md")
     assert "link.md" in _uris(notes)
+    assert _problems(notes) == {}
+
+
+def test_a_link_to_a_folder_inside_or_to_other_files_is_passed_over(
+    tmp_path: Path, notes: Path
+) -> None:
+    (notes / "again").symlink_to("memory")
+    (notes / "circle").symlink_to("circle")
+    (notes / "picture").symlink_to(_folder(tmp_path / "away", "p.png") / "p.png")
+    assert len(_found(notes)) == 3
     assert _problems(notes) == {}
 
 
