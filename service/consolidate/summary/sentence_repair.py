@@ -14,6 +14,12 @@ _MAY_END: Final = re.compile(r"[.!?][^\w\s.!?]*\s+\S|[^\x00-\x7f]")
 _SHIELD: Final = re.compile(r"https?://[!-~]*[^\W_]/?|`[^`\n]*`")
 # Missed ends: the splitter reads the "md." of "README.md. Then" as the abbreviation of a title.
 _AFTER_FILE: Final = re.compile(r"\w\w\.[a-z]\w{0,4}\.\s+(?=[A-Z])")
+# Words and units of notes that the splitter takes for abbreviations of what follows (Oklahoma,
+# number, Idaho, Maine) wherever no word like "Then" or "We" does.
+_AFTER_WORD: Final = re.compile(
+    r"(?:^|[\s(*_])(?i:etc|hr|id|may|me|min|no|ok|pg|sec)\.\s+(?=[A-Z][a-z])"
+)
+_MISSED: Final = (_AFTER_FILE, _AFTER_WORD)
 # Marks that close behind a full stop: **Decision.** and "Stop."
 _CLOSING: Final = re.compile(r"[*_~\"'”’)\]]+(?=\s|$)")
 # After the first of these no sentence ever ends; after the second none does if a small letter or a
@@ -43,7 +49,7 @@ def whole_sentences(text: str) -> list[str]:
 
 
 def _borders(text: str) -> Iterator[int]:
-    missed = {match.end() for match in _AFTER_FILE.finditer(text)}
+    missed = {found.end() for ended in _MISSED for found in ended.finditer(text)}
     shields = _SHIELD.finditer(text)
     shield = next(shields, None)
     last = 0
