@@ -8,7 +8,12 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from service.web.queries import refuse_said_twice, single_names
+from service.web.queries import (
+    known_names,
+    refuse_said_twice,
+    refuse_unknown_names,
+    single_names,
+)
 
 _MOST_NAME_CHARACTERS = 100
 
@@ -24,15 +29,18 @@ class JsonRequest(Request):
 
 
 class JsonRoute(APIRoute):
-    """A route whose body is read so, and whose query says each thing once, too."""
+    """A route whose body is read so, and whose query says each thing once and by its name, too."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler that reads the body so."""
-        handle, names = super().get_route_handler(), single_names(self.dependant)
+        handle = super().get_route_handler()
+        names, known = single_names(self.dependant), known_names(self.dependant)
 
         async def handle_json(request: Request) -> Response:
             if request.scope["query_string"]:
                 refuse_said_twice(request, names)
+                if known is not None:
+                    refuse_unknown_names(request, known)
             return await handle(JsonRequest(request.scope, request.receive))
 
         return handle_json

@@ -1,18 +1,42 @@
-"""Queries that say each thing once: of two scopes the framework takes the last, unasked."""
+"""Queries that say each thing once and by its name.
+
+Of two scopes the framework takes the last, unasked, and of a misspelt one it takes none.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Annotated, Any, get_args, get_origin
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Final, TypeGuard, get_args, get_origin
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
+# An answer tells no more: a query can hold thousands.
+_MOST_FAULTS: Final = 100
+
 
 def single_names(dependant: Dependant) -> frozenset[str]:
     """Return the parameters of a route's query that have one value, no list of them."""
     return frozenset(name for name, kind in _parameters(dependant) if not _is_list(kind))
+
+
+def known_names(dependant: Dependant) -> frozenset[str] | None:
+    """Return what a route's query may hold; None where the route itself sees to it.
+
+    A model refuses what it does not know. A route that reads no query is asked with one by
+    webhooks, whose addresses carry what others put there.
+    """
+    if any(_is_model(field.field_info.annotation) for field in dependant.query_params):
+        return None
+    return frozenset(name for name, _ in _parameters(dependant)) or None
+
+
+def refuse_unknown_names(request: Request, names: frozenset[str]) -> None:
+    """Raise RequestValidationError where the query holds anything but these."""
+    unknown = sorted(request.query_params.keys() - names)
+    if unknown:
+        raise _refusal("extra_forbidden", "Extra inputs are not permitted", unknown[:_MOST_FAULTS])
 
 
 def refuse_said_twice(request: Request, names: frozenset[str]) -> None:
@@ -21,9 +45,13 @@ def refuse_said_twice(request: Request, names: frozenset[str]) -> None:
     twice = [name for name, count in said.items() if count > 1 and name in names]
     if twice:
         msg = "takes one value and stands here more than once; send the one that is meant"
-        raise RequestValidationError(
-            [{"type": "said_twice", "loc": ("query", name), "msg": msg} for name in twice]
-        )
+        raise _refusal("said_twice", msg, twice)
+
+
+def _refusal(kind: str, msg: str, names: Iterable[str]) -> RequestValidationError:
+    return RequestValidationError(
+        [{"type": kind, "loc": ("query", name), "msg": msg} for name in names]
+    )
 
 
 def _parameters(dependant: Dependant) -> Iterator[tuple[str, Any]]:
@@ -32,11 +60,15 @@ def _parameters(dependant: Dependant) -> Iterator[tuple[str, Any]]:
         yield from _parameters(below)
     for field in dependant.query_params:
         kind = field.field_info.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if _is_model(kind):
             for name, told in kind.model_fields.items():
                 yield told.alias or name, told.annotation
         else:
             yield field.alias, kind
+
+
+def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _is_list(kind: Any) -> bool:

@@ -162,6 +162,30 @@ def test_a_parameter_of_several_values_may_stand_again(client: httpx.Client) -> 
     assert walked.status_code != 422 or "one value" not in walked.text
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "known"),
+    [
+        ("GET", "/search", "q=x"), ("GET", "/memories", ""), ("GET", "/memories/x", ""),
+        ("PATCH", "/memories/x", ""), ("DELETE", "/memories/x", ""),
+        ("GET", "/memories/x/lineage", ""),
+        ("GET", "/documents", "path=a.md"), ("GET", "/concepts", ""), ("GET", "/concepts/x", ""),
+        ("GET", "/graph/report", ""), ("GET", "/stats", ""), ("GET", "/index", ""),
+        ("GET", "/projects", ""), ("GET", "/clients", ""), ("GET", "/intents", ""),
+        ("DELETE", "/intents/x", ""), ("GET", "/opt-outs", ""), ("GET", "/sessions/x", ""),
+    ],
+)  # fmt: skip
+def test_a_misspelt_parameter_is_refused(
+    client: httpx.Client, method: str, path: str, known: str
+) -> None:
+    body = {"json": {}} if method == "PATCH" else {}
+    problem = _check(client.request(method, f"{path}?{known}&agnt=bob", **body), 422)
+    assert problem["errors"] == [{"pointer": "?agnt", "detail": "Extra inputs are not permitted."}]
+
+
+def test_a_hook_is_asked_by_any_address(client: httpx.Client) -> None:
+    assert client.post("/hooks/session-start?from=a-webhook", json={}).is_success
+
+
 def test_a_body_without_a_content_type_is_not_taken(client: httpx.Client) -> None:
     """FastAPI below 0.132 takes it, and any web page may send it unasked."""
     problem = _check(client.post("/memories", content=b'{"text": "A bell."}'), 415)
