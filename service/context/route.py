@@ -18,7 +18,7 @@ from service.session_context.packing import Budget, cost
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.stages import Stages
 from service.text.context_block import CLOSE, inside, open_mark
-from service.text.titles import title_of
+from service.text.titles import in_one_line
 from service.threads import read_texts
 from service.web.declared import problems
 from service.web.fields import Strict, body_example
@@ -180,7 +180,6 @@ def _block(memories: list[Memory], room: Budget, agent: str) -> tuple[str, list[
 
 
 def _line(memory: Memory, at: datetime) -> str:
-    title, text = title_of(memory.title, memory.content), " ".join(memory.content.split())
-    told = text if text.startswith(title) else f"{title}: {text}"
+    told = in_one_line(memory.title, memory.content)
     is_trusted = memory.trust_tier == "trusted" and memory.origin != "untrusted"
     return inside(f"- {at:%Y-%m-%d} {'' if is_trusted else _UNTRUSTED}{told}")

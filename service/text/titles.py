@@ -14,6 +14,11 @@ _WARNING: Final = (
     "title stands at the beginning of the text"
 )
 _HEADING_MARK: Final = re.compile(r"#{1,6}\s+")
+# Emphasis and code as markdown has them: `2**10` and `SELECT *` are none.
+_PAIRED_MARKS: Final = re.compile(r"(?<![\w*])(\*\*|\*|`)(?=\S)([^*`]+)(?<=\S)\1")
+_MARKS: Final = str.maketrans("", "", "*`")
+# Of a text that is looked at for a title: some marks more than the longest title has letters.
+_MOST_BEGINNING: Final = 1_000
 _BLANK: Final = re.compile(r"\s")
 _JOINER: Final = "\u200d"
 _SKIN_TONES: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
@@ -26,11 +31,25 @@ def title_of(title: str, content: str) -> str:
     """
     if title:
         return title
-    lines = (line.strip(" #*->`\t") for line in content.splitlines() if line.strip())
-    first = next(lines, "")
+    line = next((line for line in content.splitlines() if line.strip()), "")
+    first = _PAIRED_MARKS.sub(r"\2", line[:_MOST_BEGINNING]).strip(" #*->`\t")
     if len(first) <= _MOST_DERIVED_CHARACTERS:
         return first
     return f"{first[: _MOST_DERIVED_CHARACTERS - 1].rstrip()}…"
+
+
+def is_beside(title: str, text: str) -> bool:
+    """Say whether a title tells what the text does not begin with: marks of markdown do not count.
+
+    A title that is made of the text, or was cut from it, would be read twice.
+    """
+    return not _bare(text).startswith(_bare(title.removesuffix("…")))
+
+
+def in_one_line(title: str, content: str) -> str:
+    """Return a memory's title and text on one line; the title only where it is beside the text."""
+    text = " ".join(content.split())
+    return f"{' '.join(title.split())}: {text}" if is_beside(title, content) else text
 
 
 def fit_title(title: str, text: str) -> tuple[str, str]:
@@ -65,6 +84,10 @@ def cut_title(title: str) -> str:
     at = next((at for at in range(most, most // 2, -1) if _BLANK.match(title, at)), 0)
     at = at or next((at for at in range(most, most // 2, -1) if _is_between(title, at)), most)
     return f"{title[:at].rstrip()}…"
+
+
+def _bare(text: str) -> str:
+    return " ".join(text[:_MOST_BEGINNING].translate(_MARKS).lstrip(" #->\t\r\n").split())
 
 
 def _is_between(text: str, at: int) -> bool:

@@ -74,6 +74,23 @@ def test_a_session_begins_warm_and_is_told_nothing_twice(
     assert told(again) == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [f"{BUNNY} It is asked for before what cannot be undone is done.", f"**Rule**: {BUNNY}"],
+)
+def test_a_memory_without_a_title_is_told_once_in_a_context(
+    client: httpx.Client, text: str
+) -> None:
+    agent = f"untitled-{len(text)}"
+    store(client, agent, text)
+    question = "What is the code phrase for the lighthouse?"
+    at_start = told(hook(client, "codex", agent, "SessionStart", source="startup"))
+    asked = told(hook(client, "codex", agent, "UserPromptSubmit", prompt=question, session_id="s2"))
+    body = {"agent": agent, "messages": [{"role": "user", "content": question}], "max_tokens": 400}
+    packed = client.post("/context/pack", json=body).json()["memories"]["text"]
+    assert [one.count("for the lighthouse") for one in (at_start, asked, packed)] == [1, 1, 1]
+
+
 @OF_BOTH
 def test_small_talk_and_what_memory_does_not_surely_know_are_answered_with_silence(
     client: httpx.Client, program: str

@@ -49,8 +49,8 @@ function resultOf(hit) {
   const { uri, line_start: startLine, line_end: endLine } = hit.source ?? {};
   const path = uri ?? `memory:${hit.id}`;
   const snippet = (hit.content ?? hit.snippet ?? "").slice(0, MOST_SNIPPET);
-  // A memory without a title has its own beginning for one: it is not said twice.
-  const title = hit.title && !snippet.startsWith(hit.title.replace(/…$/, "")) ? hit.title : undefined;
+  // A memory without a title has its own beginning for one, without marks: it is not said twice.
+  const title = hit.title && !bare(snippet).startsWith(bare(hit.title.replace(/…$/, ""))) ? hit.title : undefined;
   const lines = startLine ? { startLine, endLine: endLine ?? startLine } : { startLine: 1, endLine: 1 };
   return {
     path, ...lines, id: hit.id, title, score: Math.min(1, Math.max(0, hit.score)),
@@ -58,6 +58,10 @@ function resultOf(hit) {
     citation: startLine ? `${path}#L${lines.startLine}-L${lines.endLine}` : path,
     updatedAt: hit.occurred_at,
   };
+}
+
+function bare(text) {
+  return text.replace(/[*`]/g, "").replace(/^[\s#>-]+/, "").replace(/\s+/g, " ").trim();
 }
 
 /** Read a memory by the path that a search gave it, or lines of a document. */

@@ -7,6 +7,7 @@ from typing import Final, Self
 from pydantic import BaseModel
 
 from service.client.answers import Hit, Memory, Source
+from service.text.titles import is_beside
 
 # Of one memory in a list, and of one text that is read whole.
 MOST_ITEM_CHARACTERS: Final = 2_000
@@ -82,7 +83,7 @@ def told_of(memory: Memory, text: str) -> dict[str, object]:
 
 def beside(title: str, text: str) -> str:
     """Return a title, or nothing where it is how the text begins: programs pay for each word."""
-    return "" if text.startswith(title.rstrip("…")) else title
+    return title if is_beside(title, text) else ""
 
 
 def headed(title: str, facts: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from service.mcp.offered.answer import Answer, cut
 from service.mcp.offered.arguments import Agent as AgentName
 from service.mcp.offered.arguments import Arguments, Key
 from service.mcp.offered.asking import Asking
+from service.text.titles import is_beside
 
 _CANDIDATES: Final = 5
 _SNIPPET_CHARACTERS: Final = 160
@@ -40,7 +41,7 @@ class Candidate(BaseModel):
     kind: str
 
     def __str__(self) -> str:
-        return f"{self.title}: {self.text}" if self.title not in self.text else self.text
+        return f"{self.title}: {self.text}" if is_beside(self.title, self.text) else self.text
 
 
 class Forgotten(Answer):

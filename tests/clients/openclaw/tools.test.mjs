@@ -6,6 +6,7 @@ const HIT = {
   id: "m1", title: "Phrase", content: "The code phrase is blue bunny.", kind: "fact", importance: 0.7,
   score: 1.31, occurred_at: "2026-02-15T22:20:05Z", source: { uri: null, line_start: null, line_end: null },
 };
+const UNTITLED = { ...HIT, id: "m3", title: "Rule: ask for the phrase", content: "**Rule**: ask for the `phrase`" };
 const NOTE = { ...HIT, id: "m2", source: { uri: "memory/2026-02-13.md", line_start: 3, line_end: 5 } };
 
 async function both(answers, config = {}, which) {
@@ -41,7 +42,7 @@ test("memory_recall, memory_store and memory_forget speak as their peers do", as
 test("in the slot memory_search and memory_get have the shapes of memory-core", async () => {
   const { claw, end } = await both(
     {
-      "/search": () => ({ results: [HIT, NOTE] }),
+      "/search": () => ({ results: [HIT, NOTE, UNTITLED] }),
       "/memories/m1": () => HIT, "/documents": () => ({ path: "memory/2026-02-13.md", text: "line 3" }),
     }, {}, slot,
   );
@@ -51,7 +52,9 @@ test("in the slot memory_search and memory_get have the shapes of memory-core", 
   const { results } = (await claw.use("memory_search", { query: "phrase" })).details;
   assert.deepEqual(results.map((one) => [one.path, one.startLine, one.citation]), [
     ["memory:m1", 1, "memory:m1"], ["memory/2026-02-13.md", 3, "memory/2026-02-13.md#L3-L5"],
+    ["memory:m3", 1, "memory:m3"],
   ]);
+  assert.deepEqual(results.map((one) => one.title), ["Phrase", "Phrase", undefined]);
   assert.ok(results.every((one) => one.score >= 0 && one.score <= 1 && one.source === "memory"));
   const own = (await claw.use("memory_get", { path: "memory:m1" })).details;
   assert.deepEqual(own, { status: "ok", path: "memory:m1", text: HIT.content });

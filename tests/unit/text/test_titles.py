@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from service.memories.screening import Pushed
 from service.memories.storing import draft_of
-from service.text.titles import cut_title, fit_title, is_too_long, title_of, title_warnings
+from service.text.titles import (
+    cut_title,
+    fit_title,
+    in_one_line,
+    is_beside,
+    is_too_long,
+    title_of,
+    title_warnings,
+)
 from service.text.words import index_words
 
 ACCENT = "\u0301"
@@ -93,7 +101,9 @@ def test_a_given_title_is_the_title() -> None:
 
 def test_without_one_the_first_line_with_text_is_its_title() -> None:
     assert title_of("", "\n \n## **Fixed the gateway**\n\nIt works.") == "Fixed the gateway"
-    assert title_of("", "- `ls` works") == "ls` works"
+    assert title_of("", "- `ls` works") == "ls works"
+    assert title_of("", "**Must** keep *port* 18443: see `log`") == "Must keep port 18443: see log"
+    assert title_of("", "SELECT * FROM x, y * 2**10, a**b**") == "SELECT * FROM x, y * 2**10, a**b"
     assert title_of("", " \n") == ""
 
 
@@ -101,3 +111,24 @@ def test_a_long_line_is_cut_at_80_characters() -> None:
     assert title_of("", "x" * 80) == "x" * 80
     assert title_of("", "x" * 81) == "x" * 79 + "…"
     assert title_of("", "word " * 40) == " ".join(["word"] * 16) + "…"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gateway is restarted by hand, as its clock forgets the zone after each power cut.",
+        "**Must** keep port 18443 open.\nFor the crane.",
+        "- `make` failed: see `log`",
+        "## **Fixed**\n\nIt works.",
+    ],
+)
+def test_a_title_that_is_made_of_the_text_is_not_read_twice(text: str) -> None:
+    assert not is_beside(title_of("", text), text)
+    assert in_one_line("", text) == " ".join(text.split())
+
+
+def test_a_title_is_told_where_the_text_does_not_begin_with_it() -> None:
+    assert in_one_line("Crane", "It is\nred.") == "Crane: It is red."
+    assert in_one_line("Crane", "# Crane\n\nIt is red.") == "# Crane It is red."
+    cut, text = fit_title("word " * 60, "It is red.")
+    assert in_one_line(cut, text) == " ".join(text.split())
