@@ -19,6 +19,9 @@ class DescribedApp(FastAPI):
     """An app whose description says which operations take a key."""
 
     def __init__(self, **options: Any) -> None:
+        # A path with a slash too many is a problem like another: a redirection has no text, and
+        # `curl -s` without -L would show nothing and store nothing.
+        options |= {"redirect_slashes": False}
         super().__init__(**options, openapi_url=None, docs_url=None, redoc_url=None)
         self._describing = Lock()
         self.add_route("/openapi.json", _tell, include_in_schema=False)

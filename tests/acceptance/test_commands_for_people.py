@@ -109,6 +109,7 @@ def test_what_is_stored_in_a_repository_is_its_projects(tmp_path: Path) -> None:
         (("forget", "nobody", "--yes"), "no memory"),
         (("show", "nobody"), "no memory"),
         (("show", "../stats?x=1#"), "no endpoint"),
+        (("show", ""), "no endpoint"),
     ],
 )
 def test_wrong_words_are_told_in_one_line(

@@ -199,7 +199,7 @@ def test_a_body_without_a_content_type_is_not_taken(client: httpx.Client) -> Non
         ("PUT", "/memories", 405), ("POST", "/stats", 405), ("GET", "/memories/none", 404),
         ("GET", "/memories/%00", 404), ("GET", "/memories/'; DELETE memory; --", 404),
         ("DELETE", "/memories/none", 404), ("GET", "/concepts/none", 404),
-        ("GET", "/ingest/jobs/none", 404),
+        ("GET", "/ingest/jobs/none", 404), ("POST", "/memories/", 404), ("GET", "/docs/", 404),
         ("GET", "/search?q=a&agent=nobody", 404), ("GET", "/search?q=a&read_from=nobody", 403),
     ],
 )  # fmt: skip
