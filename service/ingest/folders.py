@@ -130,8 +130,9 @@ def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
         candidates = [_existing(folder.path, text) for folder in folders]
         found = next((path for path in candidates if path and _lies_in(path, folders)), None)
         if found is None:
-            advice = "give a path below one, or add its folder to MEMORY_SOURCES."
-            raise PathOutsideSources(f"{text!r} is not in a configured folder: {advice}")
+            # One text for what is not there and what lies outside: nobody learns what is outside.
+            advice = "look at its spelling, or add the folder it lies in to MEMORY_SOURCES."
+            raise PathOutsideSources(f"{text!r} names nothing in a configured folder: {advice}")
         inside.append(found)
     return inside
 

@@ -206,6 +206,11 @@ def test_a_way_out_is_refused(tmp_path: Path, notes: Path, path: str) -> None:
         paths_inside(configured_folders([notes]), ["a.md", path])
 
 
+def test_a_path_that_is_not_there_is_told_to_look_at_its_spelling(notes: Path) -> None:
+    with pytest.raises(PathOutsideSources, match=r"names nothing in .* spelling"):
+        paths_inside(configured_folders([notes]), [str(notes / "memroy")])
+
+
 @pytest.mark.parametrize("name", ["a\nb.md", "a\x1b[2Jb.md", "tab\there.md"])
 def test_a_name_with_a_control_character_is_told(notes: Path, name: str) -> None:
     _folder(notes, name)
