@@ -19,8 +19,14 @@ def snippet_of(content: str, question: str) -> str:
         return flat
     start = _densest(_places(flat, query_words(question).split())) - _LEAD_CHARACTERS
     start = max(0, min(start, len(flat) - SNIPPET_CHARACTERS))
-    cut = flat[start : start + SNIPPET_CHARACTERS].strip()
-    return f"{'… ' if start else ''}{cut}{' …' if start + SNIPPET_CHARACTERS < len(flat) else ''}"
+    end = start + SNIPPET_CHARACTERS
+    # Between words, where one ends nearby: half of 16 is another number.
+    if start:
+        start = max(start, flat.find(" ", start - 1, start + _LEAD_CHARACTERS) + 1)
+    if end == len(flat):
+        return f"… {flat[start:]}"
+    blank = flat.rfind(" ", end - _LEAD_CHARACTERS, end + 1)
+    return f"{'… ' if start else ''}{flat[start : end if blank < 0 else blank]} …"
 
 
 def _places(text: str, words: Sequence[str]) -> list[tuple[int, int, str]]:

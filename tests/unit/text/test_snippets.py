@@ -51,7 +51,7 @@ def test_a_short_text_is_its_own_snippet() -> None:
 
 def test_without_any_of_the_words_it_is_the_beginning() -> None:
     snippet = snippet_of(_FILLING, "quantum chromodynamics")
-    assert snippet == _FILLING[:SNIPPET_CHARACTERS].strip() + " …"
+    assert snippet == _FILLING[:SNIPPET_CHARACTERS].rpartition(" ")[0] + " …"
     assert snippet_of(_FILLING, "???") == snippet
 
 
@@ -75,7 +75,12 @@ def test_decomposed_hangul_is_shown_composed() -> None:
 def test_the_end_of_a_text_is_shown_in_full() -> None:
     snippet = snippet_of(f"{_FILLING}blue bunny", "blue bunny")
     assert snippet.endswith("blue bunny")
-    assert len(snippet) == SNIPPET_CHARACTERS + len("… ")
+    assert len(snippet) > SNIPPET_CHARACTERS - len("nothing")
+
+
+def test_no_number_is_cut_into_another_one() -> None:
+    snippet = snippet_of("1234567 " * 60 + "blue bunny " + "1234567 " * 60, "blue bunny")
+    assert set(snippet.strip("… ").split()) == {"1234567", "blue", "bunny"}
 
 
 @given(_PROSE, st.sampled_from(["blue bunny", "Übergabe", "서버를", "app.py", "the fill", ""]))
