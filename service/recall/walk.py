@@ -83,7 +83,7 @@ def memories_from(
 
 def rarity(concept: Concept) -> float:
     """Return how much sharing this concept tells: .91 for two memories, .22 for a hundred."""
-    return min(1.0, 1 / math.log1p(max(concept.memories, 2)))
+    return 1 / math.log1p(max(concept.memories, 2))
 
 
 def concepts_from(

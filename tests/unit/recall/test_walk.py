@@ -131,11 +131,21 @@ def test_known_concepts_and_empty_ties_lead_nowhere() -> None:
     assert concepts_beside(here, near) == {}
 
 
-def test_of_two_ways_to_a_neighbour_the_stronger_is_kept() -> None:
+@pytest.mark.parametrize(("shares", "edge"), [((0.2, 0.8), "is_a"), ((0.8, 0.2), "related_to")])
+def test_of_two_ways_to_a_neighbour_the_stronger_is_kept(
+    shares: tuple[float, float], edge: str
+) -> None:
     a, b, x = _concept("a"), _concept("b"), _concept("x")
-    here = {a.id: (a, Reached(0.9, 0, _by("a"))), b.id: (b, Reached(0.5, 0, _by("b")))}
-    near = {a.id: [Related(x, "related_to", 0.2)], b.id: [Related(x, "is_a", 0.8)]}
-    assert concepts_beside(here, near)[x.id][1].path[-1].edge == "is_a"
+    here = {a.id: (a, Reached(0.6, 0, _by("a"))), b.id: (b, Reached(0.5, 0, _by("b")))}
+    near = {a.id: [Related(x, "related_to", shares[0])], b.id: [Related(x, "is_a", shares[1])]}
+    assert concepts_beside(here, near)[x.id][1].path[-1].edge == edge
+
+
+def test_of_equal_ways_to_a_neighbour_that_from_the_first_concept_by_id_is_kept() -> None:
+    a, b, x = _concept("a"), _concept("b"), _concept("x")
+    here = {one.id: (one, Reached(0.5, 0, _by(one.name))) for one in (b, a)}
+    near = {one.id: [Related(x, "is_a", 0.5)] for one in (a, b)}
+    assert concepts_beside(here, near)[x.id][1].path[0] == Step(memory="A")
 
 
 def test_only_the_strongest_concepts_are_followed() -> None:
@@ -144,6 +154,11 @@ def test_only_the_strongest_concepts_are_followed() -> None:
     assert [concept for concept, _ in strongest(ways).values()] == many[: -MOST_CONCEPTS - 1 : -1]
     frontier = {"a": Reached(1.0, 0, _by("a"))}
     assert list(concepts_from(frontier, {"a": reversed(many)})) == [
+        c.id for c in many[:MOST_CONCEPTS]
+    ]
+    a = _concept("a")
+    near = {a.id: [Related(one, "is_a", 1.0) for one in reversed(many)]}
+    assert list(concepts_beside({a.id: (a, Reached(1.0, 0, ()))}, near)) == [
         c.id for c in many[:MOST_CONCEPTS]
     ]
 
