@@ -47,6 +47,19 @@ def test_short_texts_go_only_when_they_are_equal() -> None:
     ]  # fmt: skip
 
 
+def test_of_eight_words_a_longer_text_may_hold_all() -> None:
+    seven = "the lamp on the gate is red"
+    assert _kept(_hits(f"{seven} now it is", seven)) == [0, 1]
+    assert _kept(_hits(f"{seven} now it is", f"{seven} now")) == [0]
+
+
+def test_nine_tenths_of_what_is_said_are_enough() -> None:
+    ten = "the lamp on the gate is red and it must stay so"
+    assert len(ten.split()) - 2 == 10
+    assert _kept(_hits(ten, ten.replace(" so", " on"))) == [0]
+    assert _kept(_hits(ten, ten.replace("stay so", "be on"))) == [0, 1]
+
+
 def test_one_word_in_thirty_changed_is_the_same() -> None:
     assert len(_LONG.split()) == 37
     assert _kept(_hits(_LONG, _LONG.replace("second", "other"))) == [0]
