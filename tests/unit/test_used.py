@@ -49,6 +49,21 @@ def test_it_is_what_the_plain_way_tells(rows: list[Row], said: list[Said]) -> No
     assert used_of(rows, said) == plainly_used_of(rows, said)
 
 
+def test_six_words_in_a_row_or_twelve_letters_tell_that_a_memory_was_used() -> None:
+    def is_used(content: str, text: str) -> bool:
+        row = {"memory": IDS[0], "content": content, "first_at": BEGAN}
+        return used_of([row], [Said(text, None)]) == [IDS[0]]
+
+    words = "The rope of the crane is red."
+    assert is_used(words, "So: ROPE of the crane (is) red!")
+    assert not is_used(words, "So: of the crane is red! The rope")
+    letters = "港の大型クレーンの綱は赤い。"
+    assert is_used(letters, "港の大型クレーンの綱は赤かった")
+    assert not is_used(letters, "の大型クレーンの綱は赤かった")
+    assert is_used("", f"See x{IDS[0]}0.")
+    assert not is_used(words, IDS[1])
+
+
 def test_twice_the_memories_and_twice_the_texts_take_twice_as_long() -> None:
     def call(length: int) -> Callable[[], object]:
         words = [" ".join(f"w{n}x{word}" for word in range(50)) for n in range(length)]
