@@ -70,6 +70,20 @@ def test_it_holds_and_walks_what_plain_edges_do(
     assert_walks(Chains.restore(chains.save()))
 
 
+@pytest.mark.parametrize("first", [[(0, 1)], [(0, 1), (2, 1)], [(0, 2), (2, 1), (3, 1)]])
+def test_what_a_new_edge_lengthens_is_walked_anew(first: list[tuple[int, int]]) -> None:
+    chains, rows = Chains(), np.arange(ROWS)
+    for source, target in first:
+        chains.put(source, target)
+    chains.pack()
+    chains.put(1, 5)
+    before, after = chains.around(rows, np.ones(ROWS, np.bool_), KEYS, 5)
+    edges = {*first, (1, 5)}
+    back = {(target, source) for source, target in edges}
+    for ways, found in ((edges, before), (back, after)):
+        assert found.tolist() == [walked(ways, set(range(ROWS)), row, 5) for row in rows]
+
+
 def test_a_weight_that_is_none_is_refused() -> None:
     with pytest.raises(CorruptRow):
         Chains().put(0, 1, "much")  # type: ignore[arg-type]
