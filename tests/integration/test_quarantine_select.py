@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from service.store.database import record
 from service.store.queries import Query
 from service.trust.quarantine import SELECT, Selection, select
+from service.trust.standing import select_standing, set_standing
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -89,3 +91,88 @@ async def test_no_row_is_decoded_that_is_not_selected_by_one_of_its_fields(
         plan = str(await store.ask(f"EXPLAIN SELECT {branch}", **params))
         assert "TableScan" in plan
         assert "pre_decode_filter: yes" in plan, branch
+
+
+Row = dict[str, Any]
+
+
+async def _stand(store: OpenStore, chance: random.Random) -> dict[str, list[Row]]:
+    """Put rows of anybody's in focus and intend them; return them by their table."""
+
+    def anybodys(key: Any) -> Row:
+        return {
+            "id": key, "agent": key[0], "text": "A crane.", "client": chance.choice("xyz"),
+            "key": chance.choice((None, "k1", "k2")),
+            "origin": chance.choice(("agent", "untrusted")),
+            "trust_tier": chance.choice(("trusted", "untrusted", "quarantined")),
+            "at": START + timedelta(days=chance.choice((0, 1, 2, 3))),
+        }  # fmt: skip
+
+    stand = {
+        "working_memory": [
+            anybodys([agent, f"scope {n}", chance.choice((None, "s1", "s2"))])
+            for agent in ("anna", "bob") for n in range(60)
+        ],
+        "intent": [anybodys([agent, f"{n}"]) for agent in ("anna", "bob") for n in range(60)],
+    }  # fmt: skip
+    intended = {"when": ["crane"], "cooldown_hours": 0.0, "fires": 1, "fired": 0}
+    for table, rows in stand.items():
+        for row in rows:
+            told = {name: row[name] for name in row.keys() - {"id", "at"}}
+            moment = "updated_at" if table == "working_memory" else "created_at"
+            told |= {moment: row["at"]} | (intended if table == "intent" else {})
+            await store.ask("CREATE $id CONTENT $told", id=record(table, row["id"]), told=told)
+    return stand
+
+
+def _is_meant(row: Row, asked: Selection, *, is_quarantined: bool) -> bool:
+    """Say by each given part whether a row is one of a selection: an intent is of no session."""
+    session = row["id"][2] if len(row["id"]) == 3 else None
+    return (
+        (row["trust_tier"] == "quarantined") == is_quarantined
+        and (asked.agents is None or row["agent"] in asked.agents)
+        and asked.session in {None, session}
+        and asked.client in {None, row["client"]}
+        and asked.key in {None, row["key"]}
+        and (asked.since is None or row["at"] >= asked.since)
+    )
+
+
+async def test_of_what_sessions_are_told_unasked_each_part_selects(store: OpenStore) -> None:
+    """An agent's admin would else put away what others have in focus, and what others intend."""
+    chance = random.Random(12)
+    stand = await _stand(store, chance)
+    ways: Row = {"session": "s1", "client": "x", "key": "k1", "since": START + timedelta(days=2)}
+    found = [0, 0]
+    for way in [{name: ways[name]} for name in ways] + [
+        {name: ways[name] for name in chance.sample(sorted(ways), 2)} for _ in range(4)
+    ]:
+        for agents, is_quarantined in ((None, True), (("anna",), True), (("bob",), False)):
+            asked = Selection(agents, **way)
+            told = await select_standing(store.db, asked, is_quarantined=is_quarantined)
+            expected = [
+                [row["id"] for row in rows if _is_meant(row, asked, is_quarantined=is_quarantined)]
+                for rows in stand.values()
+            ]
+            got = [[row["id"] for row in rows] for rows in (told.working_memory, told.intents)]
+            assert list(map(sorted, map(_named, got))) == list(map(sorted, map(_named, expected)))
+            found = [one + bool(rows) for one, rows in zip(found, expected, strict=True)]
+    assert min(found) > 5
+
+
+def _named(keys: list[list[Any]]) -> list[str]:
+    return [str(list(key)) for key in keys]
+
+
+async def test_what_is_released_is_trusted_as_far_as_its_words_are(store: OpenStore) -> None:
+    stand = await _stand(store, random.Random(13))
+    everybodys = Selection(since=START)
+    told = await select_standing(store.db, everybodys, is_quarantined=True)
+    await set_standing(store.db, told, None)
+    for table, rows in stand.items():
+        for row in rows:
+            tier = await store.ask(
+                "RETURN (SELECT VALUE trust_tier FROM ONLY $id)", id=record(table, row["id"])
+            )
+            usual = "untrusted" if row["origin"] == "untrusted" else "trusted"
+            assert tier == (usual if row["trust_tier"] == "quarantined" else row["trust_tier"])
