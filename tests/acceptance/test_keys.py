@@ -209,8 +209,11 @@ def test_keys_are_listed_in_pages(keyed: KeyedService) -> None:
             cursor = page.json()["next_cursor"]
             if cursor is None:
                 break
+        whole = admin.get("/keys", params={"limit": len(every)}).json()
     assert every == [one["id"] for one in _keys(keyed)]
     assert len(set(every)) == len(every)
+    # A page that is full and the last one leads nowhere.
+    assert (len(whole["keys"]), whole["next_cursor"]) == (len(every), None)
 
 
 def test_a_key_with_a_rate_says_when_to_ask_again(keyed: KeyedService) -> None:
