@@ -344,6 +344,15 @@ def test_grants_are_told_to_those_they_concern(world: World) -> None:
     assert all("anna" in (grant["reader"], grant["owner"]) for grant in own)
 
 
+def test_only_the_owners_admin_takes_a_grant_back(world: World) -> None:
+    for reader, owner, refused in (("gil", "hal", 404), ("anna", "hal", 403), ("gil", "anna", 0)):
+        given = world.admin.post("/grants", json={"reader": reader, "owner": owner}).json()["id"]
+        took = world.anna_admin.delete(f"/grants/{given}").status_code
+        assert took == (refused or 204), (reader, owner)
+        left = [one["id"] for one in world.admin.get("/grants?limit=1000").json()["grants"]]
+        assert (given in left) is bool(refused)
+
+
 def test_what_is_told_of_the_service_tells_of_no_other_agent(world: World) -> None:
     for path in ("/health/ready", "/index", "/stats"):
         answer: httpx.Response = world.anna_admin.get(path)
