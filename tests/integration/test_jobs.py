@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,20 @@ async def test_old_jobs_are_looked_for_once_an_hour_and_not_after_each(
         for _ in range(3):
             await run.finished(await run.scans.submit("main"))
         assert looked == 1
+
+
+async def test_only_jobs_that_ended_a_week_ago_are_forgotten(tmp_path: Path) -> None:
+    """What nobody did yet is kept however long the service was away."""
+    async with running(tmp_path) as run:
+        for state in ("queued", "running", "done", "failed"):
+            for days in (6, 8):
+                name = record("job", f"{state} {days}")
+                await run.opened.db.run(CREATE_JOB, id=name, kind=SCAN, request={}, key=None)
+                told = {"state": state, "updated_at": datetime.now(UTC) - timedelta(days=days)}
+                await run.opened.ask("UPDATE $id MERGE $told RETURN NONE", id=name, told=told)
+        await run.opened.db.run(FORGET_JOBS)
+        left = await run.opened.ask("SELECT VALUE record::id(id) FROM job ORDER BY id")
+        assert left == ["done 6", "failed 6", "queued 6", "queued 8", "running 6", "running 8"]
 
 
 async def test_the_folders_are_scanned_for_their_owner_alone(tmp_path: Path) -> None:
@@ -311,13 +326,15 @@ async def test_so_many_jobs_wait_of_a_key_and_in_all(tmp_path: Path) -> None:
 
 async def _check_bounds(run: Running) -> None:
     runner = run.scans.runner
-    runner.max_jobs = 3
+    runner.max_jobs = 4
     few = Caller("few", "few", quota=Quota(max_jobs=2))
 
     async def submit(number: int) -> str:
         paths = [str(run.notes / f"{number}.md")]
         return await runner.submit(SCAN, {"agent": "main", "paths": paths})
 
+    # Another's, which takes none of the key's own room.
+    await submit(9)
     with called_by(few):
         first = await submit(0)
         await submit(1)

@@ -14,6 +14,7 @@ from service.jobs.jobs import CREATE_JOB, Job, JobRunner
 from service.store.address import StoreAddress
 from service.store.database import Database, record
 from service.store.keyring import Keyring
+from service.store.queries import Query
 from tests.servers.surreal_server import Credentials, SurrealServer
 from tests.stores.template import SCHEMA
 
@@ -98,3 +99,24 @@ async def test_what_a_service_left_that_ended_another_does(
         await services.are_done("left")
         assert services.done == {"left": 1}
         assert (await services.runners[1].read("fresh")).state == "queued"
+
+
+async def test_a_service_goes_on_saying_that_it_does_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work of more than a minute would be begun by another one beside it."""
+    monkeypatch.setattr(claims, "_KEPT_SECONDS", 0.05)
+    async with two_services(tmp_path) as services:
+        key = await services.runners[0].submit(KIND, {"agent": "main"})
+        await services.are_done(key)
+        await services.db.apply("UPDATE job SET updated_at = time::now() - 30s")
+        late = "RETURN (SELECT VALUE updated_at FROM ONLY job LIMIT 1) < time::now() - 20s"
+        is_late = Query("own", late, frozenset(), writes=False)
+        for _ in range(500):
+            if not await services.db.run(is_late):
+                break
+            await asyncio.sleep(0.01)
+        else:
+            raise TimeoutError
+        services.may_end.set()
+    assert services.done == {key: 1}
