@@ -109,6 +109,33 @@ async def test_a_handoff_of_which_nothing_is_left_goes(tmp_path: Path) -> None:
         assert await world.complaints() == []
 
 
+async def test_a_handoff_is_made_anew_by_what_shares_its_words_alone(tmp_path: Path) -> None:
+    """Deleted itself it stays so, although its session has gone on since."""
+    shed, lamp = ({"tool": "edit", "file_path": f"/a/{name}.py"} for name in ("shed", "lamp"))
+    async with open_store(tmp_path) as world:
+        await observe(world, {"role": "assistant", **shed}, is_final=True)
+        await observe(world, {"role": "assistant", **lamp})
+        [handoff] = await contents(world)
+        [other] = await world.push("As a walrus.", session="s1")
+        await remove(world.pipeline, "main", other)
+        assert await contents(world) == [handoff]
+        await forget(world, "Automatic handoff")
+        assert await contents(world) == []
+        assert await world.complaints() == []
+
+
+async def test_a_handoff_goes_once_a_session_that_goes_on_has_done_it_all(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        for box, handoffs in ((" ", 1), ("x", 0)):
+            said = f"To do:\n- [{box}] paint the shed"
+            await observe(world, {"role": "assistant", "text": said}, is_final=True)
+            told = [one for one in await contents(world) if one.startswith("Automatic handoff")]
+            assert len(told) == handoffs
+            # Written by somebody, it is theirs.
+            await world.push("Mine.", kind="handoff", session="s1")
+        assert "Mine." in await contents(world)
+
+
 async def test_what_is_taken_back_while_a_stretch_is_read_stays_so(tmp_path: Path) -> None:
     async with open_store(tmp_path) as world:
         await observe(world, CODE)
