@@ -148,6 +148,26 @@ async def test_an_equal_section_of_another_document_is_another_memory(tmp_path: 
         assert len(await world.ids("scout")) == 1
 
 
+@pytest.mark.parametrize("which", [0, 1])
+async def test_of_two_that_say_the_same_in_a_document_the_other_one_stays(
+    tmp_path: Path, which: int
+) -> None:
+    text = "# N\n\n## Same\n\nWords.\n\n## Other\n\nOh.\n\n## Same\n\nWords.\n"
+    async with open_store(tmp_path) as world:
+        await world.read("a.md", text)
+        rows: Any = await world.ask(
+            "SELECT id, source.line_start AS at FROM memory WHERE content = 'Words.' ORDER BY at"
+        )
+        await remove(world.pipeline, "main", rows[which]["id"])
+        # Another section comes, and lines above move all of them.
+        for new in (f"{text}\n## New\n\nAir.\n", text.replace("# N\n", "# N\n\nAir.\n")):
+            assert (await world.read("a.md", new)).unchanged == 2
+            assert await contents(world) == ["Air.", "Oh.", "Words."]
+            kept: Any = await world.ask("SELECT VALUE text FROM ONLY document LIMIT 1")
+            assert kept.count("Words.") == 1
+        assert await world.complaints() == []
+
+
 async def test_a_whole_document_stays_deleted_under_another_name_too(tmp_path: Path) -> None:
     async with open_store(tmp_path) as world:
         await world.read("a.md", NOTE)
@@ -159,6 +179,18 @@ async def test_a_whole_document_stays_deleted_under_another_name_too(tmp_path: P
         # What is known by its text is known by its name from then on.
         assert (await world.read("moved.md", f"{NOTE}\n## New\n\nAir.\n")).created == 1
         assert await contents(world) == ["Air."]
+        assert await world.complaints() == []
+
+
+async def test_what_went_one_after_the_other_stays_deleted_under_another_name(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as world:
+        await world.read("a.md", NOTE)
+        await forget(world, "Quokkaville")
+        await forget(world, "Water")
+        assert (await world.read("moved.md", NOTE)).created == 1
+        assert await contents(world) == ["Stone.", "Stone."]
         assert await world.complaints() == []
 
 
