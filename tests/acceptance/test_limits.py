@@ -111,6 +111,43 @@ def test_a_key_stores_no_more_documents_than_it_may(keyed: KeyedService, agent: 
         assert client.post("/memories", json={"text": "No document."}).status_code == 201
 
 
+def test_what_is_stored_in_all_is_bounded_and_counted_after_a_restart(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    settings: Json = {"data_dir": tmp_path, "embedding_url": embedding_url}
+    settings |= {"max_memories": 4, "max_documents": 1}
+    with keyed_service(**settings) as keyed, keyed.client() as admin:
+        _, told = keyed.key(["read", "write"], max_memories=1)
+
+        def push(client: httpx.Client, text: str, agent: str = "main") -> int:
+            return client.post("/memories", json={"text": text, "agent": agent}).status_code
+
+        def ingest(name: str, text: str = "A crane.") -> int:
+            document = {"source": f"{name}.md", "text": f"# {name}\n\n{text}\n"}
+            return admin.post("/ingest", json=document).status_code
+
+        with keyed.client(told) as client:
+            assert push(client, "Of the key.", "other") == 201
+        assert (ingest("a"), ingest("b"), ingest("a", "Another.")) == (200, 507, 200)
+        assert push(admin, "The third.") == 201
+    with running_service(**settings) as service:
+        again = KeyedService(service, keyed.admin)
+        with again.client(told) as client, again.client() as admin:
+            full = client.post("/memories", json={"text": "One of the key too many."})
+            assert (full.status_code, "This key stores 1" in full.json()["detail"]) == (507, True)
+            assert push(admin, "The fourth.") == 201
+            full = admin.post("/memories", json={"text": "One too many."})
+            assert full.status_code == 507
+            assert "This service stores 4 memories" in full.json()["detail"]
+            assert (ingest("b"), ingest("a", "Once more.")) == (507, 200)
+            # What one agent lets go is room for all.
+            [gone] = _stored(admin, "other")
+            where = {"agent": "other"}
+            assert admin.delete(f"/memories/{gone}", params=where).status_code == 204
+            assert push(client, "The key has room again.") == 201
+            assert push(admin, "And full.") == 507
+
+
 def test_bytes_of_a_minute(keyed: KeyedService, agent: str) -> None:
     _, told = keyed.key(["read", "write"], [agent], byte_rate=2000)
     with keyed.client(told) as client:
