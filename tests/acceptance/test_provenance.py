@@ -136,6 +136,10 @@ def test_no_edit_raises_an_origin(keyed: KeyedService, agent: str) -> None:
         assert renamed.status_code == 200, renamed.text
         assert _memory(high, agent, mine)["client"] == "fetcher"
         assert _origin(high, agent, mine) == ("untrusted", "untrusted")
+        # Other words under a trusted one's name are no more trusted than whoever sends them.
+        named = _push(high, agent, "The second crane.", source_ref="second")
+        assert _push(fetcher, agent, "The crane of a page.", source_ref="second") == named
+        assert _origin(high, agent, named) == ("untrusted", "untrusted")
 
 
 def test_only_an_admin_raises_trust(keyed: KeyedService, agent: str) -> None:

@@ -17,7 +17,7 @@ from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
 from service.records import QUARANTINED, Memory
 from service.trust.quarantine import set_tiers
-from service.writing import pipeline, pushes
+from service.writing import pipeline, pushes, removing
 from service.writing.together import _group
 from tests.integration.test_written_amid import once_before
 from tests.stores.open_store import START, OpenStore, open_store
@@ -227,6 +227,23 @@ async def test_what_came_into_another_scope_meanwhile_is_not_written_over(
                 await push(world, "A second bell rings.", scope="harbour")
         memory = await found(world, key)
         assert (memory.content, memory.scope) == ("A bell rings.", "zoo")
+
+
+async def test_what_came_into_another_scope_meanwhile_is_not_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path) as world:
+        key, _ = await push(world, "A bell rings.", scope="harbour")
+
+        async def moved() -> None:
+            with called_by(LOCAL):
+                await change(world, key, scope="zoo")
+
+        with called_by(NARROWED):
+            once_before(monkeypatch, removing, "commit", moved)
+            with pytest.raises(Forbidden):
+                await remove(world.pipeline, "main", key)
+        assert (await found(world, key)).scope == "zoo"
 
 
 async def test_pushes_of_keys_for_different_scopes_are_not_written_as_one(tmp_path: Path) -> None:
