@@ -58,8 +58,11 @@ def problem(request: Request, error: ServiceError) -> Response:
         headers["Retry-After"] = str(error.retry_after_seconds)
     slug = _CAPITAL.sub("-", type(error).__name__).lower()
     body = _body(request, error.status, error.title(), error.detail, slug)
-    if error.errors:
-        body["errors"] = [{"pointer": e.pointer, "detail": e.detail} for e in error.errors]
+    faults = error.errors
+    if error.status == HTTPStatus.UNPROCESSABLE_ENTITY and not faults:
+        faults = (FieldError("", error.detail),)
+    if faults:
+        body["errors"] = [{"pointer": each.pointer, "detail": each.detail} for each in faults]
     return _respond(error.status, body, headers)
 
 

@@ -43,6 +43,10 @@ def client() -> TestClient:
     def fields() -> None:
         raise InvalidRequest("Half a \ud800.", (FieldError("/a", "Take another."),))
 
+    @app.get("/refused")
+    def refused() -> None:
+        raise InvalidRequest("That is no decision.")
+
     @app.get("/broken")
     def broken() -> None:
         raise ZeroDivisionError
@@ -105,6 +109,12 @@ def test_every_failure_has_the_same_shape(client: TestClient) -> None:
         assert answer.headers["x-request-id"] == "r-1"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["cache-control"] == "no-store"
+
+
+def test_what_is_refused_as_a_whole_tells_its_fault_too(client: TestClient) -> None:
+    answer = client.get("/refused")
+    fault = {"pointer": "", "detail": "That is no decision."}
+    assert (answer.status_code, answer.json()["errors"]) == (422, [fault])
 
 
 def test_a_named_error_says_its_own_words(client: TestClient) -> None:
