@@ -3,9 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from service.web.queries import (
@@ -15,7 +16,12 @@ from service.web.queries import (
     single_names,
 )
 
+Handle = Callable[[Request], Coroutine[Any, Any, Response]]
+
 _MOST_NAME_CHARACTERS = 100
+# Some clients send one of these with every request.
+_SAYS_NOTHING: Final = (b"", b"{}", b"null")
+_NOT_READ: Final = "is not read here; say in the query what is meant"
 
 
 class JsonRequest(Request):
@@ -31,10 +37,12 @@ class JsonRequest(Request):
 class JsonRoute(APIRoute):
     """A route whose body is read so, and whose query says each thing once and by its name, too."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Handle:
         """Return the handler that reads the body so."""
         handle = super().get_route_handler()
         names, known = single_names(self.dependant), known_names(self.dependant)
+        if self.body_field is None and "DELETE" in self.methods:
+            handle = _refusing_bodies(handle)
 
         async def handle_json(request: Request) -> Response:
             if request.scope["query_string"]:
@@ -44,6 +52,17 @@ class JsonRoute(APIRoute):
             return await handle(JsonRequest(request.scope, request.receive))
 
         return handle_json
+
+
+def _refusing_bodies(handle: Handle) -> Handle:
+    """Refuse a body that says something: unread, it would not narrow what is deleted."""
+
+    async def handle_without(request: Request) -> Response:
+        if (await request.body()).strip() not in _SAYS_NOTHING:
+            raise RequestValidationError([{"type": "not_read", "loc": ("body",), "msg": _NOT_READ}])
+        return await handle(request)
+
+    return handle_without
 
 
 def _agents_in(body: Any) -> list[Any]:

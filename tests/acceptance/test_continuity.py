@@ -214,6 +214,8 @@ def test_working_memory_is_set_added_to_and_cleared(client: httpx.Client, agent:
         assert _read(client, "/working-memory", **other)["text"] is None
     told = _context(client, agent, project=APP, session="s")["text"]
     assert told.index("Focus.") < told.index("Mine.")
+    # What a body says is not read: without a query it would be what the agent has beside projects.
+    assert client.request("DELETE", "/working-memory", json=own).status_code == 422
     assert client.delete("/working-memory", params=params).status_code == 204
     assert client.delete("/working-memory", params=params).status_code == 204
     assert _read(client, "/working-memory", **params)["text"] is None

@@ -68,6 +68,10 @@ def client() -> TestClient:
     async def written(wishes: Annotated[_Written, Query()]) -> _Written:
         return wishes
 
+    @router.delete("/cleared", status_code=204)
+    async def cleared(project: str | None = None) -> None:
+        """Clear those of a project, or of none."""
+
     app.include_router(router)
     app.state.operations = {"/wishes": {"post": "wishes", "get": "written"}}
     return TestClient(app, raise_server_exceptions=False)
@@ -156,6 +160,22 @@ def test_a_name_that_stands_twice_is_named(client: TestClient) -> None:
     headers = {"Content-Type": "application/json"}
     answer = client.post("/wishes", content=b'{"flag": true, "flag": false}', headers=headers)
     assert "'flag' stands twice" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        ('{"project": "app"}', 422), ('["app"]', 422), ("app", 422),
+        ("", 204), ("{}", 204), (" null\n", 204),
+    ],
+)  # fmt: skip
+def test_what_is_deleted_is_said_in_the_query_and_nowhere_else(
+    client: TestClient, content: str, status: int
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = client.request("DELETE", "/cleared", content=content, headers=headers)
+    assert answer.status_code == status
+    assert status == 204 or "in the query" in answer.json()["errors"][0]["detail"]
 
 
 MANY = {f"unknown {n}": 0 for n in range(50_000)}
