@@ -27,6 +27,7 @@ from service.errors import (
 from service.field_types import WHOLE, Label, OwnAgent, Reference
 from service.store.agents import refuse_unknown
 from service.web.accepted import JobAccepted, accepted
+from service.web.cursors import rules_of
 from service.web.declared import Responses, links, problems
 from service.web.fields import Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase, ThePipeline, part
@@ -41,8 +42,7 @@ _BY_PLAN: Final = frozenset({"older_than_days", "scope"})
 # In the description: a field that must not be there, and one that says nothing.
 _ABSENT: Final[dict[str, JsonValue]] = dict.fromkeys(sorted(_BY_PLAN), False)
 _NULL: Final[JsonValue] = {"type": "null"}
-ShownCursor = Annotated[str, Field(max_length=1000), *SHOWN.type_rules()]
-DoneCursor = Annotated[str, Field(max_length=1000), *DONE.type_rules()]
+ShownCursor = Annotated[str, Field(max_length=1000), *rules_of(SHOWN, DONE)]
 
 
 class ConsolidateRequest(Strict):
@@ -84,7 +84,7 @@ class ConsolidateRequest(Strict):
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
         100, description="Groups to show, 1 to 1,000."
     )
-    cursor: ShownCursor | DoneCursor | None = Field(
+    cursor: ShownCursor | None = Field(
         None,
         description="`next_cursor` of a dry run or of a run: its next groups. Nothing is done; "
         "those of a run are told as they are stored now.",

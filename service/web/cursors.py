@@ -39,7 +39,7 @@ class CursorForm:
 
     def type_rules(self) -> tuple[AfterValidator, FieldInfo]:
         """Return what makes a str a cursor of this form: in the service, and in its description."""
-        return AfterValidator(self._check), pattern_of(self.pattern)
+        return rules_of(self)
 
     def encode(self, *parts: str | int | datetime) -> str:
         """Return the cursor of a place."""
@@ -50,14 +50,24 @@ class CursorForm:
         texts = cursor.removeprefix(self.letter).split("~")
         return [_decode(part, text) for part, text in zip(self.parts, texts, strict=True)]
 
-    def _check(self, cursor: str) -> str:
+    def fits(self, cursor: str) -> bool:
+        """Return whether a cursor is of this form."""
         texts = cursor.removeprefix(self.letter).split("~")
         has_form = cursor.startswith(self.letter) and len(texts) == len(self.parts)
-        if has_form and all(
+        return has_form and all(
             _WRITTEN[part].fullmatch(text) for part, text in zip(self.parts, texts, strict=True)
-        ):
+        )
+
+
+def rules_of(*forms: CursorForm) -> tuple[AfterValidator, FieldInfo]:
+    """Return what makes a str a cursor of one of these forms: a union would name its validators."""
+
+    def check(cursor: str) -> str:
+        if any(form.fits(cursor) for form in forms):
             return cursor
         raise ValueError(_SENTENCE)
+
+    return AfterValidator(check), pattern_of("|".join(form.pattern for form in forms))
 
 
 def _encode(part: str | int | datetime) -> str:

@@ -33,6 +33,7 @@ def _check(answer: httpx.Response, status: int) -> Json:
     assert answer.headers["x-request-id"] == problem["request_id"]
     assert len(problem["detail"]) > 12
     assert len(problem["detail"]) < 500
+    assert status != 422 or problem["errors"]
     for error in problem.get("errors", []):
         assert error.keys() >= {"pointer", "detail"}
     return problem
@@ -81,6 +82,7 @@ def test_a_wrong_field_of_a_search_is_named(client: httpx.Client, name: str, val
         ("/memories?cursor=WyJ4IiwxXQ", "?cursor"), ("/concepts?cursor=WyJ4IiwieSJd", "?cursor"),
         ("/concepts?cursor=WzE4NDQ2NzQ0MDczNzA5NTUxNjE1LCJhIl0", "?cursor"),
         ("/concepts?limit=0", "?limit"), ("/stats?agent=a%20b", "?agent"),
+        ("/handoff?project={}", "?project"), ("/search?q=a&project={", "?project"),
     ],
 )  # fmt: skip
 def test_a_wrong_parameter_is_named(client: httpx.Client, path: str, pointer: str) -> None:
@@ -108,6 +110,24 @@ def test_a_wrong_field_of_a_memory_is_named(client: httpx.Client, name: str, val
     many = client.post("/memories/batch", content=f'{{"memories": [{one}]}}', headers=JSON).json()
     assert (many["ids"], many["errors"][0]["index"]) == ([None], 0)
     assert many["errors"][0]["detail"].startswith(name)
+
+
+WRONG_FORMS: list[tuple[str, Json, str]] = [
+    ("/handoff", {"text": "words", "project": {}}, "/project"),
+    ("/search", {"query": "words", "project": {"name": 7}}, "/project/name"),
+    ("/search", {"query": "words", "project": {"path": "/w"}}, "/project/path"),
+    ("/search", {"query": "words", "project": 7}, "/project"),
+    ("/search", {"query": "words", "project": " "}, "/project"),
+    ("/consolidate", {"cursor": "x"}, "/cursor"), ("/consolidate", {"cursor": 7}, "/cursor"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "body", "pointer"), WRONG_FORMS)
+def test_a_field_of_several_forms_is_named_once_and_as_it_stands(
+    client: httpx.Client, path: str, body: Json, pointer: str
+) -> None:
+    problem = _check(client.post(path, json=body), 422)
+    assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
 WRONG_BODIES: list[tuple[bytes, str, int]] = [
