@@ -65,6 +65,9 @@ class DecisionParameters(PlaceParameters):
     tag: Label | None = Field(None, description="With this tag alone.")
     since: Moment | None = Field(None, description="Made from then on.")
     last: Annotated[int, Field(ge=1, le=1000, description="Most to return."), WHOLE] = 10
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] | None = Field(
+        None, description="`last` as other lists have it; of both this one counts."
+    )
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None
 
 
@@ -138,9 +141,10 @@ async def get_decisions(
         (parameters.agent,), await parameters.found(db), kinds=(DECISION,), tags=tags,
         since=parameters.since, with_ended=True,
     )  # fmt: skip
-    found = await pipeline.engine.fetch_newest(asked, before, parameters.last + 1)
-    shown = found[: parameters.last]
+    most = parameters.limit or parameters.last
+    found = await pipeline.engine.fetch_newest(asked, before, most + 1)
+    shown = found[:most]
     others = await superseded_by(db, [one.id for one in shown])
     page = [Decision.of(one, others[one.id]) for one in shown]
-    has_more = len(found) > parameters.last
+    has_more = len(found) > most
     return DecisionPage(page, PLACE.encode(page[-1].at, page[-1].id) if has_more else None)

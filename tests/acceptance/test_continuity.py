@@ -149,6 +149,7 @@ def test_decisions_are_logged_and_a_later_one_takes_the_place(
     assert third["id"] not in {first["id"], second["id"]}
     for params, expected in (
         ({"tag": "storage"}, 2), ({"since": "2126-01-01"}, 0), ({"last": 1}, 1),
+        ({"limit": 1}, 1), ({"limit": 2, "last": 1}, 2),
         ({"project": "github.com/ann/other"}, 0), ({"project": "/home/ann/app"}, 3),
     ):  # fmt: skip
         assert len(_read(client, "/decisions", agent=agent, **params)["decisions"]) == expected

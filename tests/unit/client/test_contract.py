@@ -51,6 +51,8 @@ UNSAID = {
     "scan": {"wait"}, "start_scan": {"wait"}, "consolidate": {"wait"},
     # Of a run that nobody waits for there is nothing to show.
     "start_consolidation": {"wait", "dry_run", "limit", "cursor"},
+    # The same as `last`.
+    "list_decisions": {"limit"},
 }  # fmt: skip
 PLAIN: dict[Any, str] = {
     str: "string",
