@@ -44,15 +44,15 @@ _GLOB_MEANINGS: Final = {
     "**": ".*",
     "*": "[^/]*",
     "?": "[^/]",
-    "YYYY-MM-DD": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    "YYYY-MM-DD": "[0-9]{4}(?:-[0-9]{2}-|_[0-9]{2}_)[0-9]{2}",
     "YYYYMMDD": "[0-9]{8}",
 }
 
 # 1900 to 2099: an eight-digit number that is no date seldom begins so and has a valid month.
 # A second date behind the first is the end of a span, not a time.
 _DATED_NAME: Final = re.compile(
-    r"((?:19|20)[0-9]{2})(-?)([0-9]{2})\2([0-9]{2})"
-    r"(?:[-_ T]?(?![0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"((?:19|20)[0-9]{2})([-_]?)([0-9]{2})\2([0-9]{2})"
+    r"(?:[-_ T]?(?![0-9]{4}([-_])[0-9]{2}\5[0-9]{2})"
     r"([0-9]{2})[-:.]?([0-9]{2})(?:[-:.]?([0-9]{2}))?(?![0-9])|(?![0-9]))"
 )
 
@@ -69,7 +69,8 @@ def kind_of(source: str, table: Sequence[tuple[str, str]] = DEFAULT_PLACES) -> s
     """Return the kind of the first pattern that a relative path with `/` matches, else `note`.
 
     A pattern may begin at any folder of the path and ends at its end; case does not matter. `*`
-    and `?` stay inside a name, `**` does not; YYYY-MM-DD and YYYYMMDD stand for digits.
+    and `?` stay inside a name, `**` does not; YYYY-MM-DD (also with `_`) and YYYYMMDD stand for
+    digits.
     """
     return next((kind for pattern, kind in table if _matches(pattern, source)), "note")
 
@@ -90,8 +91,8 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
     """Return the date a file name begins with, and its time of day if one follows.
 
     2026-02-13.md, 2026-02-13-1530.md, 2026-02-13-153045.md, 2026-02-13T15-30.md,
-    2026-02-13-some-words.md, 20260213.md, 20260213153045.md. An impossible date gives None, an
-    impossible time midnight.
+    2026-02-13-some-words.md, 2026_02_13.md (as Logseq names its journals), 20260213.md,
+    20260213153045.md. An impossible date gives None, an impossible time midnight.
     """
     match = _DATED_NAME.match(PurePosixPath(source).name)
     if not match:
@@ -101,7 +102,7 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
     except ValueError:
         return None
     try:
-        clock = time(int(match[5] or 0), int(match[6] or 0), int(match[7] or 0))
+        clock = time(int(match[6] or 0), int(match[7] or 0), int(match[8] or 0))
     except ValueError:
         clock = time()
     return datetime.combine(day, clock, zone)
