@@ -20,8 +20,12 @@ _MAX_NAME_CHARACTERS = 200
 # its scope. While it is read the mask has brackets that mean nothing there.
 _MASK = re.compile(r"\[(SECRET:[a-z-]{1,40})\]")
 _WORD_OF_MASK = re.compile("\ue000(SECRET:[a-z-]{1,40})\ue001")
+# `title: Fix: the login`, `title: @home`, `description: Use when: …`: what people and programs
+# write, and is no YAML. A value that opens a quote, a list, a mapping or a block is no such line.
+_LINE = re.compile(r"^(\w[\w -]{0,60}):[ \t]+(?![\"'\[{|>&*!#])(\S.*)$", re.MULTILINE)
 _ABSENT = frozenset({"", "~", "null"})
 _DATE_KEYS = ("occurred_at", "date", "created")
+_FIELDS = frozenset({"title", "tags", "kind", "scope", "concepts", "aliases", *_DATE_KEYS})
 _DATE = re.compile(
     r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})"
     r"(?:(?:\s+|[Tt])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
@@ -94,14 +98,39 @@ def _read_yaml(block: str) -> object:
     _check_size(block)
     block = _MASK.sub("\ue000\\1\ue001", block)
     try:
-        _check_shape(block)
-        values: object = yaml.BaseLoader(block).get_single_data()
+        values = _load(block)
     except yaml.YAMLError as error:
-        raise _UnreadableError(_describe(error)) from error
+        values = _load_as_written(block)
+        if values is None:
+            raise _UnreadableError(_describe(error)) from error
     except (ValueError, OverflowError) as error:
         # PyYAML's scanner lets these through for escapes like "\U11111111".
         raise _UnreadableError("invalid escape in a string") from error
     return {} if values is None or values == "" else values
+
+
+def _load(block: str) -> object:
+    _check_shape(block)
+    values: object = yaml.BaseLoader(block).get_single_data()
+    return values
+
+
+def _load_as_written(block: str) -> object:
+    """Read what is no YAML with each plain value of a line as it is written, if that helps.
+
+    It gives None unless a field is among it that is read: a text between two rules is no loss.
+    """
+    try:
+        values = _load(_LINE.sub(_quoted, block))
+    except (yaml.YAMLError, ValueError, OverflowError, _UnreadableError):
+        return None
+    is_read = isinstance(values, dict) and any(str(key).casefold() in _FIELDS for key in values)
+    return values if is_read else None
+
+
+def _quoted(line: re.Match[str]) -> str:
+    value = line[2].rstrip().replace("'", "''")
+    return f"{line[1]}: '{value}'"
 
 
 def _check_shape(block: str) -> None:

@@ -92,6 +92,23 @@ def test_created_stands_in_for_an_unreadable_date() -> None:
     assert len(preface.warnings) == 1
 
 
+@pytest.mark.parametrize(
+    "title",
+    ["Fix: login redirects after OAuth", "@How to Take Notes", "`gpu`: it's hot", "%percent: 5"],
+)
+def test_a_plain_value_that_is_no_yaml_is_as_it_is_written(title: str) -> None:
+    front = _read(f"title: {title}\ntags:\n- Book\n- gpu\ndate: 2024-10-05\nlist: [a, b]")
+    assert front == FrontMatter(title=title, tags=("Book", "gpu"), date=dt.date(2024, 10, 5))
+
+
+def test_a_value_that_is_no_yaml_is_not_read_over_several_lines() -> None:
+    preface = read_front_matter(["---", "title: T", "about: a: b", "  and c", "---"])
+    assert preface.front_matter == FrontMatter()
+    assert preface.warnings == (
+        "front matter kept as text: mapping values are not allowed here, line 3",
+    )
+
+
 def test_an_unknown_kind_is_told() -> None:
     preface = read_front_matter(["---", "kind: meeting", "---"])
     assert preface.front_matter.kind is None
@@ -125,6 +142,7 @@ def test_empty_front_matter_is_none_to_keep() -> None:
     [
         ("title: [a", "line 2"),
         ("a: b: c", "line 2"),
+        ("Mina: she said: no\nKit: @home", "line 2"),
         ("a: &x 1\nb: *x", "aliases"),
         ("a: &a [*a]", "aliases"),
         ("a: &a [1]\nb: {<<: [*a, *a]}", "aliases"),
