@@ -7,7 +7,14 @@ from typing import Any, Final, Protocol
 
 from service.access.origins import UNKNOWN, Provenance, tier_of
 from service.drafts.ids import digest
-from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
+from service.drafts.kinds import (
+    DEFAULT_PLACES,
+    date_of,
+    kind_of,
+    name_of,
+    occurred_at,
+    type_of,
+)
 from service.kinds import KINDS
 from service.metadata import Metadata
 from service.moments import micros_of
@@ -140,11 +147,13 @@ def document_drafts(
     """Turn a parsed document into drafts, in the order of its lines.
 
     The kind is the caller's, else the front matter's if it is one of KINDS, else the place's:
-    `places` (pattern → kind) are tried before the built-in table.
+    `places` (pattern → kind) are tried before the built-in table. A document without a title is
+    called as its file is, so that a link to the file leads to it.
     """
     said = parsed.kind if parsed.kind in KINDS else None
     origin = document.sender.origin
     kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
+    name = "" if parsed.title else name_of(document.uri)
     drafts = []
     for position, section in enumerate(parsed.sections):
         dated = document.occurred_at or _date_in(section.heading_path) or parsed.date
@@ -154,15 +163,17 @@ def document_drafts(
                 id=_section_key(document, section),
                 agent=document.agent,
                 content=section.content,
-                title=(section.title or parsed.title or document.uri)[:_MOST_TITLE_CHARACTERS],
+                title=(section.title or parsed.title or name or document.uri)[
+                    :_MOST_TITLE_CHARACTERS
+                ],
                 kind=kind,
                 type=type_of(kind, document.uri),
                 occurred_at=at.moment,
                 is_dated=at.is_dated,
                 scope=document.scope or parsed.scope,
-                heading_path=section.heading_path or ((parsed.title,) if parsed.title else ()),
+                heading_path=_headings_above(parsed, section),
                 tags=tuple(dict.fromkeys([*parsed.tags, *section.tags])),
-                concepts=tuple(dict.fromkeys([*section.links, *parsed.concepts, *parsed.aliases])),
+                concepts=_concepts_of(parsed, section, name),
                 source=Source(document.uri, section.line_start, section.line_end),
                 source_kind=DOCUMENT,
                 chain=_chain_of(document.uri, kind),
@@ -173,6 +184,26 @@ def document_drafts(
             )
         )
     return drafts
+
+
+def _headings_above(parsed: Document, section: Section) -> tuple[str, ...]:
+    """Return the headings that lead to a section, below the title of a text without an H1.
+
+    The name of a file is none of them: a file that is renamed says the same under the same ones.
+    """
+    path = section.heading_path
+    is_told = bool(path) and (parsed.has_h1 or path[0] == parsed.title)
+    return path if is_told or not parsed.title else (parsed.title, *path)
+
+
+def _concepts_of(parsed: Document, section: Section, name: str) -> tuple[str, ...]:
+    """Return the names that a section gives by links and front matter, and its file's if asked.
+
+    A name that no heading could give (`box`) would link by accident here too.
+    """
+    is_named = section.heading_path and heading_name(name, "title")
+    given = [*section.links, *parsed.concepts, *parsed.aliases, *([name] if is_named else [])]
+    return tuple(dict.fromkeys(given))
 
 
 class Named(Protocol):

@@ -9,7 +9,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from service.kinds import KINDS
+from service.names.names import names_something
+from service.names.slugs import tokens_of
 
+SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 _EPISODIC: Final = frozenset({"daily_log", "handoff", "observation"})
 
 # Folders stand before dated names, so that a dated file in decisions/ is a decision. MEMORY.md is
@@ -106,6 +109,16 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
     except ValueError:
         clock = time()
     return datetime.combine(day, clock, zone)
+
+
+def name_of(source: str) -> str:
+    """Return a file's name without its suffix: `Cargo Basics`; empty if it tells nothing alone.
+
+    So are README.md and 2026-02-13.md, and a source that has none of the suffixes.
+    """
+    path = PurePosixPath(source)
+    is_named = path.suffix.casefold() in SUFFIXES and names_something(tokens_of(path.stem))
+    return path.stem if is_named and not date_of(source) else ""
 
 
 def occurred_at(

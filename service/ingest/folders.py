@@ -11,11 +11,11 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
+from service.drafts.kinds import SUFFIXES
 from service.errors import PathOutsideSources
 from service.ingest.reading import opened_folder
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
-SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 _NAME_PROBLEM: Final = "its name is not UTF-8. Rename the file."
 _CONTROL_PROBLEM: Final = "its name holds a control character. Rename the file."
 _MOST_CHARACTERS: Final = 500

@@ -59,10 +59,12 @@ class Section:
 class Document:
     """A parsed note: what its front matter says of it, its sections in order, and warnings.
 
-    `title` is the front matter's, else the first H1, else empty.
+    `title` is the front matter's, else the first H1, else empty; `has_h1` tells whether there is
+    an H1, under which the sections stand.
     """
 
     title: str = ""
+    has_h1: bool = True
     tags: tuple[str, ...] = ()
     date: dt.datetime | dt.date | None = None
     kind: str | None = None
@@ -138,6 +140,7 @@ def parse_markdown(
     sections = tuple(islice(every, max(1, max_sections)))
     return Document(
         title=title,
+        has_h1=any(chapter.level == 1 for chapter in chapters),
         tags=front.tags,
         date=front.date,
         kind=front.kind,

@@ -19,7 +19,7 @@ from service.drafts.drafts import (
 )
 from service.drafts.ids import digest
 from service.records import Source
-from service.text.markdown import Document, Section
+from service.text.markdown import Document, Section, parse_markdown
 from service.text.titles import text_of
 
 _AT = datetime(2026, 2, 13, 9, 5, tzinfo=UTC)
@@ -56,13 +56,58 @@ def test_sections_keep_the_order_of_their_lines() -> None:
 
 def test_a_title_is_never_missing_and_never_endless() -> None:
     assert _draft(_TEXT, Document("Of the file", sections=(_section(),))).title == "Of the file"
-    assert _draft(_TEXT, Document(sections=(_section(),))).title == "notes/gpu.md"
+    assert _draft(_TEXT, Document(sections=(_section(),))).title == "gpu"
     assert len(_draft(_TEXT, Document(sections=(_section("x" * 900),))).title) == 200
 
 
 def test_text_before_the_first_heading_stands_below_the_title() -> None:
     assert _draft(_TEXT, Document("T", sections=(_section(),))).heading_path == ("T",)
     assert _draft(_TEXT, Document(sections=(_section(),))).heading_path == ()
+
+
+@pytest.mark.parametrize("uri", ["a/README.md", "memory/2026-02-13.md", "2026-02-13-x.md", "a b.c"])
+def test_a_file_whose_name_says_nothing_alone_is_called_by_its_path(uri: str) -> None:
+    assert _draft(replace(_TEXT, uri=uri), Document(sections=(_section(),))).title == uri
+
+
+def test_links_lead_to_a_file_without_a_title_by_its_name() -> None:
+    text = "Packages of [[Rust]].\n\n## Profiles\n\nrelease and dev"
+    document = replace(_TEXT, uri="vault/Cargo Manifest.md", text=text)
+    above, below = document_drafts(document, parse_markdown(text), {})
+    slugs = [{name.slug for name in names_in(one)} for one in (above, below)]
+    assert slugs == [{"rust", "cargo_manifest"}, {"profiles", "cargo_manifest"}]
+    assert (above.title, above.subject, above.heading_path) == (
+        "Cargo Manifest", "cargo_manifest", ()
+    )  # fmt: skip
+    assert (below.title, below.heading_path) == ("Profiles", ("Profiles",))
+
+
+def test_a_short_common_word_that_names_a_file_links_nothing() -> None:
+    document = replace(_TEXT, uri="vault/Box.md")
+    draft = _draft(document, parse_markdown("## Boxing a value\n\ntext"))
+    assert [name.slug for name in names_in(draft)] == ["boxing_a_value"]
+
+
+def test_a_title_in_front_matter_stands_above_all_sections_of_a_text_without_an_h1() -> None:
+    text = "---\ntitle: Project Heron\n---\nscanner\n\n## Risks\n\n### Battery\n\nNovember"
+    drafts = document_drafts(_TEXT, parse_markdown(text), {})
+    paths = [("Project Heron",), ("Project Heron", "Risks", "Battery")]
+    assert [one.heading_path for one in drafts] == paths
+    assert "Heron" in drafts[-1].text
+
+
+@pytest.mark.parametrize("heading", ["# Heron, the scanner", "## Project Heron"])
+def test_a_title_in_front_matter_is_not_put_above_one_in_the_text(heading: str) -> None:
+    text = f"---\ntitle: Project Heron\n---\n{heading}\n\ntext"
+    assert _draft(_TEXT, parse_markdown(text)).heading_path == (heading.strip("# "),)
+
+
+def test_a_titles_change_leaves_the_keys_of_sections() -> None:
+    one, other = (
+        _draft(_TEXT, parse_markdown(f"---\ntitle: {title}\n---\n## Risks\n\ntext"))
+        for title in ("Project Heron", "Heron")
+    )
+    assert one.id == other.id
 
 
 @pytest.mark.parametrize(
