@@ -31,6 +31,7 @@ _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
 # A hook comes before the line of its turn is written.
 _SLACK_SECONDS: Final = 120
+_WHY_NOT_TOLD: Final = "GET /health/ready says why to a key that is good for admin"
 _GOOD: Final = "ok"
 _BAD: Final = "wrong"
 _ODD: Final = "look"
@@ -161,7 +162,9 @@ async def _model(memory: AsyncGraphMemory) -> Finding:
     status = str(ready.get("status"))
     warnings = ready.get("warnings") or []
     if status not in {"ready", "ok"}:
-        return Finding("model", _BAD, f"the service is {status}: {ready.get('reasons') or ''}")
+        # A connected program's key is good for read and write, and only an admin's is told why.
+        why = " ".join(ready.get("reasons") or ()) or f"{_WHY_NOT_TOLD}."
+        return Finding("model", _BAD, f"the service is {status}: {why}")
     if warnings:
         return Finding("model", _ODD, " ".join(map(str, warnings)))
     return Finding("model", _GOOD, "store and embedding model fit each other")

@@ -94,7 +94,24 @@ def test_a_model_that_is_not_the_stores(machine: Machine, tmp_path: Path) -> Non
             machine.find(service, data)
             state, told = findings(machine, 1)["model"]
     assert state == "wrong"
+    # Its sentences, and not how a program writes a list of them.
     assert "graph-memory reembed" in told
+    assert "[" not in told
+
+
+def test_a_key_that_is_not_told_why_the_service_is_not_ready(
+    machine: Machine, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    away = "http://127.0.0.1:9"
+    with keyed_service(wait=False, data_dir=data, embedding_url=away) as keyed:
+        machine.find(keyed.service, data)
+        machine.more["MEMORY_API_KEY"] = keyed.key(["read", "write"])[1]
+        state, told = findings(machine, 1)["model"]
+        assert (state, "good for admin" in told) == ("wrong", True), told
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        state, told = findings(machine, 1)["model"]
+    assert (state, f"No embedding server answers at {away}" in told) == ("wrong", True), told
 
 
 def test_a_folder_that_is_no_project_and_one_that_is_switched_off(
