@@ -102,8 +102,11 @@ def _settings() -> Settings:
         return Settings()
     except ValidationError as error:
         first = error.errors()[0]
-        name = "MEMORY_" + "_".join(map(str, first["loc"])).upper()
-        raise CannotStart(f"{name}: {first['msg'].removeprefix('Value error, ')}") from error
+        # Behind the field stands where in a mapping: no setting is called that.
+        field, *inside = map(str, first["loc"])
+        at = f", at {inside[0]!r}" if inside else ""
+        told = first["msg"].removeprefix("Value error, ")
+        raise CannotStart(f"MEMORY_{field.upper()}{at}: {told}") from error
     except SettingsError as error:
         # The field is named in its text alone: `error parsing value for field "places" from …`.
         name = str(error).partition('"')[2].partition('"')[0]

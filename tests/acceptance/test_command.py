@@ -25,6 +25,7 @@ WRONG_SETTINGS = {
     "MEMORY_SEARCH_ENGINE": ("ram", "resident"),
     "MEMORY_AGENT": ("my agent", "MEMORY_AGENT"),
     "MEMORY_PLACES": ("not json", "MEMORY_PLACES"),
+    "MEMORY_INSTRUCTIONS": ("reject", "MEMORY_INSTRUCTIONS, at 'reject': "),
     "MEMORY_SCHEMA_FILE": ("/none/schema.surql", "/none/schema.surql"),
 }
 
