@@ -41,7 +41,7 @@ class JsonRoute(APIRoute):
         """Return the handler that reads the body so."""
         handle = super().get_route_handler()
         names, known = single_names(self.dependant), known_names(self.dependant)
-        if self.body_field is None and "DELETE" in self.methods:
+        if self.body_field is None and "DELETE" in (self.methods or ()):
             handle = _refusing_bodies(handle)
 
         async def handle_json(request: Request) -> Response:

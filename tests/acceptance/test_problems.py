@@ -197,8 +197,8 @@ def test_a_parameter_of_several_values_may_stand_again(client: httpx.Client) -> 
 def test_a_misspelt_parameter_is_refused(
     client: httpx.Client, method: str, path: str, known: str
 ) -> None:
-    body = {"json": {}} if method == "PATCH" else {}
-    problem = _check(client.request(method, f"{path}?{known}&agnt=bob", **body), 422)
+    body: dict[str, str] | None = {} if method == "PATCH" else None
+    problem = _check(client.request(method, f"{path}?{known}&agnt=bob", json=body), 422)
     assert problem["errors"] == [{"pointer": "?agnt", "detail": "Extra inputs are not permitted."}]
 
 

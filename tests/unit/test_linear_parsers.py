@@ -33,6 +33,7 @@ from service.text.blocks import read_blocks
 from service.text.front_matter import read_front_matter
 from service.text.lines import Placed
 from service.text.markdown import parse_markdown
+from service.text.titles import in_one_line, title_of
 from tests.effort import IS_SOAK
 from tests.linear_time import MOST_GROWTH, QUICK_SECONDS, growth, is_quick
 from tests.worst_cases import COMMON
@@ -57,6 +58,8 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     },
     "service.names.subjects.subject_of": {"content": "Anna: A bunny."},
     "service.text.titles.title_of": {"content": "A bunny."},
+    "service.text.titles.in_one_line": {"content": "A bunny."},
+    "service.text.titles.is_beside": {"text": "A bunny."},
     "service.text.snippets.snippet_of": {"question": "a blue 1 가 bunny"},
     "service.search.times.time_words.find_time_words": {"today": date(2026, 2, 13)},
     "service.search.times.times.times_named": {"now": NOW},
@@ -108,6 +111,8 @@ OTHERS: Final[dict[str, Callable[[str], object]]] = {
         draft.row()
         for draft in document_drafts(DocumentText("a.md", text), parse_markdown(text), {})
     ],
+    "title_of a text": lambda text: title_of("", text),
+    "in_one_line": lambda text: in_one_line("A bunny", text),
     "mentions": DICTIONARY.mentions,
     "extract": lambda text: extract([_original(text), _original(text + " b")], 200),
     "times_named": lambda text: times_named(f"What happened {text}", NOW),

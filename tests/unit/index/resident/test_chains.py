@@ -81,7 +81,7 @@ def test_what_a_new_edge_lengthens_is_walked_anew(first: list[tuple[int, int]]) 
     edges = {*first, (1, 5)}
     back = {(target, source) for source, target in edges}
     for ways, found in ((edges, before), (back, after)):
-        assert found.tolist() == [walked(ways, set(range(ROWS)), row, 5) for row in rows]
+        assert found.tolist() == [walked(ways, {*range(ROWS)}, row, 5) for row in range(ROWS)]
 
 
 def test_a_weight_that_is_none_is_refused() -> None:
