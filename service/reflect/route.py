@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from fastapi import Query
+from fastapi import Body, Query
 from pydantic import Field
 
 from service.errors import WriteConflict
@@ -151,8 +151,13 @@ class HotMemory:
     tokens: int
 
 
+_BY_DEFAULT: Final[Any] = Body(default_factory=ReflectRequest)
+
+
 @router.post("/reflect", operation_id="reflect", responses=_PROBLEMS)
-async def post_reflect(searcher: TheSearcher, request: ReflectRequest) -> ReflectionFields:
+async def post_reflect(
+    searcher: TheSearcher, request: ReflectRequest = _BY_DEFAULT
+) -> ReflectionFields:
     """Look back: recurring errors, repeated rules, growing concepts, contradicting decisions.
 
     Proposes what belongs into the hot memory, with the evidence, and makes it so on request. The

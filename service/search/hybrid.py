@@ -21,6 +21,8 @@ from service.threads import give_way, read_texts
 # For what stands behind repetitions so many are ranked, and at the most.
 _WIDER: Final = 4
 _MOST_RANKED: Final = 500
+# Told always: a client that reads one finds it.
+_COUNTED: Final = ("vector", "text", "graph", "filtered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     Raises StoreUnavailable, and AgentUnknown when nothing was found because the agent has
     never stored anything.
     """
-    stages = Stages()
+    stages = Stages(counts=dict.fromkeys(_COUNTED, 0))
     if query.skip_small_talk and is_small_talk(query.text):
         idle = Ranking.begin(searcher.engine, query.filters.agents)
         return SearchResult((), 0.0, True, skipped(receipt_of(searcher, query, stages, idle)))

@@ -1,9 +1,9 @@
 """The door of /session-context: a session that begins is warm in one call."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from fastapi import Query
+from fastapi import Body, Query
 from pydantic import Field
 
 from service.field_types import WHOLE, Label, OwnAgent
@@ -114,9 +114,12 @@ class SessionContext:
     receipt: ContextReceipt
 
 
+_BY_DEFAULT: Final[Any] = Body(default_factory=SessionContextRequest)
+
+
 @router.post("", operation_id="session_context", responses=problems(SwitchedOff))
 async def post_session_context(
-    searcher: TheSearcher, given: TheGiven, request: SessionContextRequest
+    searcher: TheSearcher, given: TheGiven, request: SessionContextRequest = _BY_DEFAULT
 ) -> SessionContext:
     """Tell a session that begins what it should know: rules, handoff, focus, decisions and more.
 

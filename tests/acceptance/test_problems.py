@@ -206,6 +206,13 @@ def test_a_hook_is_asked_by_any_address(client: httpx.Client) -> None:
     assert client.post("/hooks/session-start?from=a-webhook", json={}).is_success
 
 
+@pytest.mark.parametrize("path", ["/session-context", "/reflect", "/consolidate"])
+def test_where_all_is_optional_no_body_is_needed(client: httpx.Client, path: str) -> None:
+    stored = client.post("/memories", json={"text": "A bell."}).json()["id"]
+    assert client.post(path).is_success
+    client.delete(f"/memories/{stored}").raise_for_status()
+
+
 def test_a_body_without_a_content_type_is_not_taken(client: httpx.Client) -> None:
     """FastAPI below 0.132 takes it, and any web page may send it unasked."""
     problem = _check(client.post("/memories", content=b'{"text": "A bell."}'), 415)

@@ -158,6 +158,11 @@ def test_an_unsure_answer_abstains_and_is_empty(shaped: httpx.Client) -> None:
     assert _search(shaped, **asked)["results"] != []
     nothing = _search(shaped, **asked, scope="no such scope")
     assert (nothing["abstained"], nothing["results"]) == (True, [])
+    counted = {"vector": 0, "text": 0, "graph": 0, "filtered": 0}
+    greeting: Json = {"query": "thank you!", "skip_small_talk": True}
+    for more in ({"weights": dict.fromkeys(("vector", "text", "graph"), 0)}, greeting):
+        counts = _search(shaped, **asked | more)["receipt"]["counts"]
+        assert {name: counts[name] for name in counted} == counted
 
 
 def test_a_weight_of_zero_silences_a_signal(shaped: httpx.Client) -> None:
