@@ -113,6 +113,8 @@ async def _write(
     params = {
         "id": place.id, "agent": place.agent, "text": screened.texts["text"], "trust_tier": tier,
         "now": datetime.now(UTC), **asdict(sender.provenance),
+        "clients": [sender.client] if sender.client else [],
+        "keys": [sender.key] if sender.key else [],
     }  # fmt: skip
     if query is APPEND:
         lower = (*ORIGINS[: ORIGINS.index(sender.origin)], *TIERS[: TIERS.index(tier)])

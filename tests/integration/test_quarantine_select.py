@@ -9,10 +9,15 @@ from typing import Any
 
 import pytest
 
+from service.access.caller import Caller
+from service.projects.identity import Identity
+from service.projects.moving import move
+from service.projects.registry import register
 from service.store.database import record
 from service.store.queries import Query
 from service.trust.quarantine import SELECT, Selection, select
 from service.trust.standing import select_standing, set_standing
+from service.working_memory.texts import Place, append, put
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -176,3 +181,28 @@ async def test_what_is_released_is_trusted_as_far_as_its_words_are(store: OpenSt
             )
             usual = "untrusted" if row["origin"] == "untrusted" else "trusted"
             assert tier == (usual if row["trust_tier"] == "quarantined" else row["trust_tier"])
+
+
+async def test_a_focus_is_of_all_whose_words_stand_in_it(store: OpenStore) -> None:
+    """Somebody else's part behind it would else keep the words of a stolen key before sessions."""
+    old, new = Identity(name="harbour"), Identity(name="port")
+    screen = store.pipeline.sanitiser
+    places = [Place("anna", await register(store.db, "anna", one)) for one in (old, new)]
+    for place, name in (*((places[0], name) for name in "xy"), (places[1], "z")):
+        await append(store.db, screen, place, name, Caller(client=name, key=f"k-{name}"))
+    # As a store has it that was written before.
+    await store.ask("UPDATE $id SET clients = NONE, keys = NONE", id=places[1].id)
+    await append(store.db, screen, places[1], "more", Caller())
+
+    async def focus_of(**way: str) -> list[str]:
+        told = await select_standing(store.db, Selection(None, **way), is_quarantined=False)
+        return [row["id"][1] for row in told.working_memory]
+
+    assert await focus_of(client="x") == await focus_of(key="k-y") == [places[0].scope]
+    assert await focus_of(client="z") == await focus_of(key="k-z") == [places[1].scope]
+    await move(store.pipeline, "anna", old, new, 10)
+    for name in "xyz":
+        assert await focus_of(client=name, key=f"k-{name}") == [places[1].scope]
+    await put(store.db, screen, places[1], "Another one.", Caller(client="w"))
+    assert await focus_of(client="z") == []
+    assert await focus_of(client="w") == [places[1].scope]
