@@ -16,6 +16,8 @@ Program = Literal["claude-code", "codex", "openclaw"]
 OWN: Final = "graph_memory"
 _SOURCES: Final = frozenset({"startup", "resume", "clear", "compact"})
 _COMMAND_TOOLS: Final = frozenset({"bash", "shell", "local_shell", "exec_command", "powershell"})
+# A notebook is a file that is called otherwise.
+_FILE_FIELDS: Final = ("file_path", "notebook_path", "path")
 _MOST_LABEL: Final = 200
 _MOST_PROMPT: Final = 10_000
 _MOST_COMMAND: Final = 20_000
@@ -94,9 +96,9 @@ def _tool_use(told: Mapping[str, Any]) -> ToolUse | None:
         command = " ".join(part for part in command if isinstance(part, str))
     is_command = isinstance(command, str) and (name in _COMMAND_TOOLS or "file_path" not in given)
     output, failed = _outcome(told)
-    path = _text(given.get("file_path")) or _text(given.get("path"))
+    path = next(filter(None, (_text(given.get(name)) for name in _FILE_FIELDS)), None)
     return ToolUse(
-        str(command)[:_MOST_COMMAND] if is_command else None, path or None,
+        str(command)[:_MOST_COMMAND] if is_command else None, path,
         output[-_MOST_OUTPUT:], failed,
     )  # fmt: skip
 

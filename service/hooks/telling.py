@@ -23,6 +23,7 @@ from service.session_context.telling import SUB_AGENT, tell
 from service.sessions.given import Given
 from service.sessions.ledgers import Session
 from service.text.context_block import plain
+from service.text.file_names import names_file
 from service.working_memory.texts import Place
 
 # Claude Code shows a file instead of what is longer than 10,000 characters.
@@ -167,9 +168,10 @@ async def _history(turn: Turn) -> str:
 
     async def find(without: tuple[str, ...]) -> list[Memory]:
         engine, filters = turn.searcher.engine, replace(turn.asked, without=without)
-        hits = await engine.by_text(path.name, filters, 20)
+        # Its folders beside its name: of many namesakes the twenty best are to be looked at.
+        hits = await engine.by_text("/".join(path.parts[-3:]), filters, 20)
         found = await engine.fetch([hit.id for hit in hits], filters)
-        named = [one for one in found.values() if path.name in one.content]
+        named = [one for one in found.values() if names_file(one.content, path)]
         return named[:_MOST_MEMORIES]
 
     return await _once(turn, HISTORY, find, ())

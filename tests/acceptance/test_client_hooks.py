@@ -198,6 +198,31 @@ def test_a_file_that_memory_knows_comes_with_its_history(
 
 
 @OF_BOTH
+def test_a_file_is_not_told_what_is_known_of_its_namesake(
+    client: httpx.Client, program: str
+) -> None:
+    agent = f"namesake-{program}"
+    store(client, agent, "src/billing/config.py rounds after summing.")
+    store(client, agent, "webconfig.py needs a port.")
+    for number in range(25):
+        store(client, agent, f"src/{number}/config.py: {number}.")
+    for folder, known in (("auth", False), ("billing", True)):
+        path = {"file_path": f"/srv/{agent}/src/{folder}/config.py"}
+        used = {"tool_name": "Read", "tool_response": {"content": "x"}, "tool_input": path}
+        history = told(hook(client, program, agent, "PostToolUse", **used))
+        assert ("rounds after summing" in history) is known
+        assert "needs a port" not in history
+
+
+def test_a_notebook_comes_with_its_history(client: httpx.Client) -> None:
+    store(client, "notebook", "tides.ipynb wants its first cell run twice.")
+    used = {"tool_name": "NotebookEdit", "tool_response": {"new_source": "x"}}
+    path = {"notebook_path": "/srv/notebook/tides.ipynb"}
+    history = hook(client, "claude-code", "notebook", "PostToolUse", tool_input=path, **used)
+    assert "first cell run twice" in told(history)
+
+
+@OF_BOTH
 def test_what_only_marks_is_answered_with_nothing(client: httpx.Client, program: str) -> None:
     agent = f"mark-{program}"
     for event in ("Stop", "PreCompact", "SessionEnd", "SubagentStop", "NeverHeardOf"):

@@ -87,3 +87,21 @@ def test_what_was_said_while_memory_was_off_is_never_sent(hooks: Hooks, start: S
     hooks.send("Stop", transcript_path=hooks.say(SAID), cwd=str(off))
     hooks.send("Stop", transcript_path=hooks.say(after))
     assert contents(service.client) == [before, after]
+
+
+@pytest.mark.parametrize("name", ["file_path", "notebook_path"])
+def test_nothing_is_told_of_a_file_that_is_excluded(hooks: Hooks, start: Start, name: str) -> None:
+    service = start()
+    hooks.connect(service.url)
+    (hooks.project / ".graph-memory.toml").write_text('exclude = ["clients"]\n')
+    where = {"root": str(hooks.project)}
+    body = {"text": "tides.ipynb wants its first cell run twice.", "project": where}
+    assert service.client.post("/memories", json=body).status_code == 201
+
+    def told_of_file(place: str) -> str:
+        path = {name: str(hooks.project / place / "tides.ipynb")}
+        used = {"tool_name": "Edit", "tool_response": {}}
+        return json.dumps(hooks.send("PostToolUse", tool_input=path, **used))
+
+    assert told_of_file("clients") == "{}"
+    assert "first cell" in told_of_file("harbour")

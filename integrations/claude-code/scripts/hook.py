@@ -44,6 +44,8 @@ MOST_CHARS = 9_500
 ROOM_FOR_MARKS = 500
 MOST_TEXT = 20_000
 MOST_INPUT = 64_000_000
+# What programs call the file of a tool, as the service reads it.
+FILE_FIELDS = ("file_path", "notebook_path", "path")
 
 
 class Answer:
@@ -194,8 +196,8 @@ def short(value: object, deep: int = 0) -> object:
 def file_of(body: dict[str, Any]) -> str | None:
     """Return the file that a tool had, where there was one."""
     given = body.get("tool_input")
-    path = given.get("file_path") if isinstance(given, dict) else None
-    return path if isinstance(path, str) else None
+    paths = map(given.get, FILE_FIELDS) if isinstance(given, dict) else ()
+    return next((path for path in paths if isinstance(path, str) and path), None)
 
 
 def later(program: str, home: Path) -> None:
