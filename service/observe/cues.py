@@ -68,7 +68,10 @@ _KINDS: Final = {
         re.IGNORECASE,
     ),
     "fact": re.compile(
-        r"^(?:please |and )?(?:remember(?: that\b(?!,)|:)|keep in mind(?: that|:)"
+        r"^(?:please |and )?(?:remember(?: that\b(?!,)|:"
+        r"|,? (?:i|we) (?:prefer|like|hate|want|use|always|never|don'?t|do not)\b"
+        r"|(?: that)?,? (?:my|our) .{1,80} (?:is|are)\b)|keep in mind(?: that|:)"
+        r"|(?:add|save|write) (?:(?:this|that|it) )?to (?:your |my )?memory:"
         r"|(?:don'?t|do not) forget that|for the record[,:]|fyi[,:]? )"
         r"|^(?:기억해 ?(?:줘|주세요|둬|두세요)|참고로)|기억해 ?(?:줘|주세요|둬|두세요)[.!]?$"
         r"|^(?:请)?记住",

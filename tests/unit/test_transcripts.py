@@ -313,6 +313,10 @@ def test_tasks_are_bounded_and_what_is_open_stays_longest() -> None:
         ("I prefer short answers.", "preference"), ("We decided to use SurrealDB.", "decision"),
         ("Let's go with the red one!", "decision"), ("Decision: ship it on Monday.", "decision"),
         ("Remember that Mina is on leave.", "fact"),
+        ("Please remember my time zone is Asia/Seoul.", "fact"),
+        ("Remember I prefer short answers.", "fact"),
+        ("Remember, we never deploy on Fridays.", "fact"),
+        ("Save this to memory: the staging host is s1.", "fact"),
         ("앞으로는 한국어로 답해 주세요.", "preference"), ("미나는 휴가라고 기억해줘.", "fact"),
         ("우리는 SurrealDB를 쓰기로 했다.", "decision"), ("以后请用中文回答。", "preference"),
         ("我们决定使用红色的。", "decision"), ("记住米娜在休假。", "fact"),
@@ -328,6 +332,8 @@ def test_what_is_said_to_be_kept_is(text: str, kind: str) -> None:
     ["Should we always use tabs?", "It never works", "You decided to break it", "ok", "Never",
      "what did we decide", "the tests always fail here", "I remember the old one",
      "From now on " + "x" * 400, "```\nalways\n```", "did you remember to push?",
+     "Remember to push", "Remember me", "Remember my dog", "Remember, we met in Busan",
+     "Remember we use tabs, don't we?", "How do I save this to memory: by hand?",
      "그는 항상 늦어요", "他总是迟到", "Let me know", "never mind?"],
 )  # fmt: skip
 def test_what_is_only_talked_about_is_not(text: str) -> None:
