@@ -77,6 +77,7 @@ class ServiceError(Exception):
     ) -> None:
         # Whatever repeats it, a server's own words or a URL in it must tell no secret.
         self.logged = redacted(detail) or self.title()
+        self.said = said
         self.detail = f"{self.logged}: {redacted(said)}" if said else self.logged
         self.errors = errors
         super().__init__(self.detail)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError
+from service.errors import EmbedderForbids, EmbedderRefused, EmbedderUnavailable, ServiceError
 from service.inference.answers import items_of, read_object, read_vectors
 from service.inference.asking import (
     Answer,
@@ -106,7 +106,8 @@ class Embedder:
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return the unit vectors of `texts`, in their order, asked for in small batches.
 
-        Raises EmbedderRefused too where the server fails at these, or in time, but at nothing else.
+        Raises EmbedderRefused too where the server fails at these, or in time, or forbids these,
+        as a firewall in front of it does, but at nothing else.
         """
         patience = Patience(self.address.timeout_seconds)
         vectors, failure = await self.embed_some(texts, patience)
@@ -116,8 +117,7 @@ class Embedder:
 
     async def _judged(self, failure: ServiceError) -> ServiceError:
         """Return a failure as a refusal where it lies in the texts: the canary is embedded."""
-        cause = failure.__cause__
-        if not may_lie_in_texts(cause):
+        if not (isinstance(failure, EmbedderForbids) or may_lie_in_texts(failure.__cause__)):
             return failure
         # Of several batches that took too long two have it left alone: the canary waits for that.
         await asyncio.sleep(self.breaker.rest_seconds)
@@ -125,8 +125,7 @@ class Embedder:
             await self.embed_canary(time.monotonic() + self.address.timeout_seconds)
         except ServiceError:
             return failure
-        said = cause.said if isinstance(cause, PassingFailure) else ""
-        return EmbedderRefused(failure.logged, said=said)
+        return EmbedderRefused(failure.logged, said=failure.said)
 
     async def embed_with_canary(
         self, texts: Sequence[str], patience: Patience

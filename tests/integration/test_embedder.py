@@ -166,7 +166,7 @@ async def test_answers_of_no_use_are_refused_at_once(
         outer.next_answers.append(answer)
         with pytest.raises(EmbedderRefused, match=complaint):
             await embedder.embed_documents(["a"])
-        assert len(asked_inputs(outer)) == 2
+        assert asked_inputs(outer).count(["a"]) == 1
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504])
@@ -199,7 +199,7 @@ async def test_a_server_may_forbid_to_ask_again(outer: OuterEmbeddings) -> None:
         outer.next_answers.append(Answer(b"full", 503, {"x-should-retry": "false"}))
         with pytest.raises(EmbedderRefused, match="answered 503: full"):
             await embedder.embed_documents(["a"])
-        assert len(asked_inputs(outer)) == 2
+        assert asked_inputs(outer).count(["a"]) == 1
 
 
 async def test_a_server_that_stays_busy_is_unavailable(outer: OuterEmbeddings) -> None:
@@ -379,7 +379,8 @@ async def test_a_server_that_refuses_everything_is_not_asked_for_each_text(tmp_p
         opened.embeddings.next_answers.extend([Answer(b"no", 401)] * 99)
         with pytest.raises(EmbedderForbids, match="401"):
             await opened.vectors.embed_each([f"text {n}" for n in range(8)])
-        assert len(opened.embeddings.requests) == 1
+        # The batch, and the canary.
+        assert len(opened.embeddings.requests) == 2
 
 
 @contextmanager

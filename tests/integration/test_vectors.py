@@ -216,15 +216,16 @@ async def test_pages_of_texts_that_are_refused_hold_up_no_other(
 
 
 @pytest.mark.parametrize(
-    ("status", "breaks_off"), [(500, False), (500, True), (504, False), (408, False)]
+    ("status", "breaks_off"),
+    [(500, False), (500, True), (504, False), (408, False), (403, False)],
 )
 async def test_a_text_that_the_server_fails_at_holds_up_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, breaks_off: bool
 ) -> None:
     monkeypatch.setattr("service.inference.embedder._FIRST_WAIT_SECONDS", 0.001)
     async with open_store(tmp_path) as opened:
-        # So llama.cpp answers a text that is too long for it, and a gateway one that takes too
-        # long; others end in the middle.
+        # So llama.cpp answers a text that is too long for it, a gateway one that takes too long,
+        # and a firewall one with a line of some script in it; others end in the middle.
         said = {"error": {"code": status, "message": "input is too large to process"}}
         opened.embeddings.refusal = Answer(said, status, breaks_off=breaks_off)
         opened.embeddings.refused_words = "poison"
