@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Final
 
 from service.errors import EmbedderForbids, EmbedderRefused, EmbedderUnavailable, ServiceError
-from service.inference.answers import items_of, read_object, read_vectors
+from service.inference.answers import items_of, read_vectors
 from service.inference.asking import (
     Answer,
     AnswerUnusable,
@@ -21,7 +21,7 @@ from service.inference.asking import (
 )
 from service.inference.breaker import Breaker
 from service.inference.model import CANARY, EmbedderAddress, EmbeddingModel, Patience
-from service.inference.statuses import PassingFailure, accepted, may_lie_in_texts
+from service.inference.statuses import PassingFailure, accepted, may_lie_in_texts, object_of
 from service.records import Vector
 
 _ATTEMPTS: Final = 4
@@ -162,7 +162,7 @@ class Embedder:
         """Ask for the server's models; for one that is named, a server without a list will do."""
         call = Call("GET", f"{self.address.url}/v1/models", None, until, _MOST_NAMES_BYTES)
         try:
-            return items_of(read_object((await self._request(call, 1, is_probe=True)).content))
+            return items_of(object_of(await self._request(call, 1, is_probe=True)))
         except EmbedderRefused:
             if self.address.model is None:
                 raise
@@ -295,5 +295,5 @@ def _proves(call: Call) -> bool:
 
 def _read(answer: Answer, count: int, dimensions: int) -> tuple[object, list[Vector]]:
     """Return the model that an answer names, and its vectors."""
-    told = read_object(answer.content)
+    told = object_of(answer)
     return told.get("model"), read_vectors(told, count, dimensions)

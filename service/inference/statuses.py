@@ -1,8 +1,9 @@
 """What the status of an embedding server's answer means; no I/O here."""
 
-from typing import Final
+from typing import Any, Final
 
 from service.errors import EmbedderForbids, EmbedderRefused
+from service.inference.answers import read_object
 from service.inference.asking import Answer
 
 # What openai-python retries too: time-outs, lost races, busy servers.
@@ -44,6 +45,9 @@ def accepted(answer: Answer) -> Answer:
     if answer.status == 200:
         return answer
     detail, said = f"The embedding server answered {answer.status}", answer.refusal()
+    if 300 <= answer.status < 400:
+        detail += ", and no redirect is followed: set MEMORY_EMBEDDING_URL to where it leads"
+        raise EmbedderForbids(detail, said=answer.headers.get("location", ""))
     is_final = answer.headers.get("x-should-retry") == "false"
     if answer.status in _FORBIDDING:
         raise EmbedderForbids(detail, said=said)
@@ -52,6 +56,18 @@ def accepted(answer: Answer) -> Answer:
     wait_seconds = _seconds(answer.headers.get("retry-after"))
     is_of_texts = answer.status in _OF_TEXTS
     raise PassingFailure(detail, said, wait_seconds, may_lie_in_the_texts=is_of_texts)
+
+
+def object_of(answer: Answer) -> dict[str, Any]:
+    """Return what a good answer holds; raises EmbedderRefused, also for an error called good.
+
+    So some gateways tell what the server behind them said.
+    """
+    told = read_object(answer.content)
+    if told.get("error") and not told.get("data"):
+        detail = f"The embedding server answered {answer.status} with an error"
+        raise EmbedderRefused(detail, said=answer.refusal())
+    return told
 
 
 def _seconds(header: str | None) -> float | None:

@@ -155,7 +155,9 @@ async def test_vectors_of_no_use_are_refused(
         (Answer({"error": {"message": "no such model"}}, 404), "answered 404: no such model"),
         (Answer({"error": "input too long"}, 400), "answered 400: input too long"),
         (Answer(b"nginx", 401), "answered 401: nginx"),
-        (Answer(b"", 301, {"location": "/elsewhere"}), "answered 301"),
+        (Answer(b"", 301, {"location": "https://x/v1"}), "answered 301, .* leads: https://x/v1"),
+        (Answer({"error": {"message": "no credit"}}), "answered 200 with an error: no credit"),
+        (Answer({"error": {"code": 429}, "data": None}), 'with an error: {"error": {"code": 429}'),
     ],
 )
 async def test_answers_of_no_use_are_refused_at_once(
@@ -309,6 +311,13 @@ async def test_the_model_is_the_configured_or_the_first_listed(outer: OuterEmbed
     outer.model = ""
     async with client_of(outer.url) as embedder:
         with pytest.raises(EmbedderRefused, match="set MEMORY_EMBEDDING_MODEL"):
+            await embedder.describe()
+
+
+async def test_an_error_in_place_of_the_list_of_models_is_told(outer: OuterEmbeddings) -> None:
+    outer.listed = Answer({"error": {"message": "unknown project"}})
+    async with client_of(outer.url) as embedder:
+        with pytest.raises(EmbedderRefused, match="answered 200 with an error: unknown project"):
             await embedder.describe()
 
 

@@ -84,6 +84,7 @@ class OuterEmbeddings:
         default_factory=lambda: Answer({"error": {"message": "input too long"}}, 400)
     )
     lists_models: bool = True
+    listed: Answer | None = None
     before_answering: Callable[[], None] | None = None
     hangs_on: str | None = None
     weights: str = ""
@@ -106,7 +107,7 @@ class OuterEmbeddings:
         if asked.path == "/v1/models" and not self.lists_models:
             return Answer({"error": {"message": "no such path"}}, status=404)
         if asked.path == "/v1/models":
-            return Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
+            return self.listed or Answer({"data": [{"id": self.model, "owned_by": self.owned_by}]})
         if self.before_answering:
             self.before_answering()
         if self.hangs_on is not None and self.hangs_on in " ".join(asked.body["input"]):
