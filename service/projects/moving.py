@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from service.access.origins import ORIGINS, TIERS
+from service.drafts.stored_memory import StoredMemory
 from service.errors import NotFound
 from service.links.change import Change
 from service.projects.identity import Identity
@@ -62,7 +63,7 @@ async def move(
         for page in _pages(rows):
             if done >= most:
                 break
-            setting = partial(set_fields, keys=page, fields_of=lambda _: {"scope": target})
+            setting = partial(set_fields, keys=page, fields_of=partial(_moved, sources, target))
             await commit(pipeline, Change(agent, in_turn=setting))
             done += len(page)
     before = sources[0] if scope == target and sources else scope
@@ -82,6 +83,11 @@ async def _ends(db: Database, agent: str, project: Identity, into: Identity) -> 
         if into.scope in earlier and project.scope not in earlier:
             target = into.scope
     return scope, target
+
+
+def _moved(sources: Sequence[str], target: str, memory: StoredMemory) -> dict[str, Any]:
+    """Return the scope that a memory gets; one that was given another one meanwhile keeps it."""
+    return {"scope": target} if memory.scope in sources else {}
 
 
 async def _led_into(db: Database, agent: str, target: str) -> list[str]:
