@@ -98,10 +98,11 @@ async def clear_seen(db: Database, place: Place, seen: WorkingMemory, rest: str)
 
     Returns whether nothing is.
     """
+    was = {"id": place.id, "updated_at": seen.updated_at, "text": seen.text}
     if rest:
-        await db.run(KEEP_REST, id=place.id, updated_at=seen.updated_at, rest=rest)
+        await db.run(KEEP_REST, **was, rest=rest)
     else:
-        await db.run(CLEAR_SEEN, id=place.id, updated_at=seen.updated_at)
+        await db.run(CLEAR_SEEN, **was)
     return await read(db, place) is None
 
 
