@@ -8,6 +8,7 @@ from typing import Final
 from service.access.caller import Caller
 from service.access.origins import lowest
 from service.drafts.ids import digest
+from service.errors import MemoryNotFound
 from service.index.engine import Engine
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
@@ -80,12 +81,12 @@ async def weigh(
 
 async def end(
     pipeline: Pipeline, place: Place, found: Ending, sender: Caller
-) -> tuple[list[str], bool]:
+) -> tuple[list[str | None], bool]:
     """Keep what is worth it and clear the rest; returns the ids of what is kept, in its order.
 
-    And whether the working memory was cleared: what was added to it meanwhile stays, with all of
-    it, and so does what was not weighed. Memories that are not kept are archived. Said again it
-    goes on where it was interrupted.
+    None is the id of a memory that was deleted meanwhile. And whether the working memory was
+    cleared: what was added to it meanwhile stays, with all of it, and so does what was not weighed.
+    Memories that are not kept are archived. Said again it goes on where it was interrupted.
     """
     focus = found.focus
     new = [
@@ -93,15 +94,24 @@ async def end(
     ]
     keys, _ = await store(pipeline, new) if new else ([], None)
     stored = iter(keys)
-    ids = [one.memory.id if one.memory else next(stored) for one in found.kept]
-    for memory in filter(None, (one.memory for one in found.kept)):
-        await change_memory(pipeline, memory, _kept_as(memory), sender)
+    ids = [
+        await _keep(pipeline, one.memory, sender) if one.memory else next(stored)
+        for one in found.kept
+    ]
     for memory in filter(None, (one.memory for one in found.cleared)):
         await change_memory(pipeline, memory, {"archived": True}, sender)
     is_cleared = True
     if focus:
         is_cleared = await clear_seen(pipeline.db, place, focus, found.rest)
     return ids, is_cleared
+
+
+async def _keep(pipeline: Pipeline, memory: Memory, sender: Caller) -> str | None:
+    try:
+        await change_memory(pipeline, memory, _kept_as(memory), sender)
+    except MemoryNotFound:
+        return None
+    return memory.id
 
 
 def parts_of(text: str) -> list[str]:

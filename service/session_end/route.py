@@ -44,7 +44,10 @@ class SessionEndRequest(Strict):
 
 @dataclass(frozen=True, slots=True)
 class KeptFields:
-    """What is kept, as which memory (null in a dry run), and what it is worth."""
+    """What is kept, as which memory, and what it is worth.
+
+    `id` is null in a dry run, and of a memory that was deleted meanwhile.
+    """
 
     id: str | None
     text: str
@@ -96,8 +99,7 @@ async def post_session_end(
     ids: list[str | None] = [one.memory.id if one.memory else None for one in found.kept]
     is_cleared = False
     if not request.dry_run:
-        stored, is_cleared = await end(pipeline, place, found, caller())
-        ids = list(stored)
+        ids, is_cleared = await end(pipeline, place, found, caller())
     kept = [KeptFields(key, one.text, one.worth) for key, one in zip(ids, found.kept, strict=True)]
     return SessionEnded(
         request.session, scope, kept, [_cleared(one) for one in found.cleared], is_cleared,

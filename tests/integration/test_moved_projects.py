@@ -6,7 +6,7 @@ import pytest
 
 from service.access.caller import LOCAL
 from service.memories.changing import change_memory
-from service.memories.storing import find
+from service.memories.storing import find, remove
 from service.projects import moving
 from service.projects.identity import Identity
 from service.projects.moving import move
@@ -71,3 +71,25 @@ async def test_what_was_weighed_goes_where_nothing_came_meanwhile(tmp_path: Path
         found = await ending.weigh(world.engine, world.pipeline, place, 0.0, START)
         assert (await ending.end(world.pipeline, place, found, LOCAL))[1]
         assert await read(world.db, place) is None
+
+
+async def test_a_session_ends_though_its_notes_are_deleted_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path) as world:
+        place = Place("main", None, "s1")
+        await focus(world, place, "The kiln is to be lit.")
+        texts = ("We decided that the crane is red.", "ok")
+        keys = await world.push(*texts, session="s1", tags=("ephemeral",))
+        found = await ending.weigh(world.engine, world.pipeline, place, 0.0, START)
+        assert {one.memory.id for one in found.kept if one.memory} == set(keys)
+
+        async def forget() -> None:
+            for key in keys:
+                await remove(world.pipeline, "main", key)
+
+        once_before(monkeypatch, ending, "change_memory", forget)
+        kept, is_cleared = await ending.end(world.pipeline, place, found, LOCAL)
+        assert (kept[1:], is_cleared) == ([None, None], True)
+        assert await world.ids() == kept[:1]
+        assert await world.complaints() == []
