@@ -9,6 +9,7 @@ from typing import Final
 
 import typer
 
+from service.commands.streams import settle_streams
 from service.commands.terminal import one_line
 from service.settling import start
 from service.store.private_files import keep_new_files_private
@@ -56,6 +57,7 @@ def main() -> None:
     Threads of the embedded engine are still there when the store is closed. One that calls into an
     interpreter which ends aborts the process, though all is done (surrealdb-embedded 3.0.0b10).
     """
+    settle_streams()
     keep_new_files_private()
     start()
     try:

@@ -80,9 +80,11 @@ def tell_missing(receipt: Receipt) -> None:
 def tell_json(answer: object) -> None:
     """Print an answer as JSON that moves no cursor either.
 
-    JSON escapes by itself what lies below a blank; what lies above it is escaped here.
+    JSON escapes by itself what lies below a blank; what lies above it is escaped here. Where stdout
+    has not every character, all beyond ASCII is: only so it stays JSON.
     """
-    text = json.dumps(answer, ensure_ascii=False, indent=2)
+    is_whole = sys.stdout.encoding.lower().startswith("utf")
+    text = json.dumps(answer, ensure_ascii=not is_whole, indent=2)
     typer.echo(text.translate(_ESCAPED))
 
 
