@@ -31,6 +31,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "graph": "graph.commands", "keys": "keys.commands", "trust": "trust.commands",
 }  # fmt: skip
 
+# 128 and the number of SIGINT, as shells say it.
+_INTERRUPTED: Final = 130
+
 
 def app_of(names: Iterable[str]) -> typer.Typer:
     """Return the commands of these names."""
@@ -66,6 +69,9 @@ def main() -> None:
             app_of(asked if asked and asked[0] in COMMANDS else COMMANDS)()
     except SystemExit as ended:
         code = ended.code
+    except KeyboardInterrupt:
+        # While a room is loaded, which takes seconds; typer ends with the same afterwards.
+        code = _INTERRUPTED
     else:
         code = 0
     if not isinstance(code, int):

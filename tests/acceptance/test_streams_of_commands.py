@@ -60,3 +60,16 @@ def test_a_stream_that_is_closed_is_as_one_that_leads_nowhere(environment: dict[
             done = _run(words, environment, closed)
             assert (done.returncode, done.stderr) == (0, b""), (closed, words)
             assert bool(done.stdout) == (closed == "2>&-")
+
+
+def test_ctrl_c_ends_without_a_traceback_while_a_room_is_loaded(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from service.commands import main;"
+        "main.app_of = lambda names: os.kill(os.getpid(), signal.SIGINT); sys.argv[1:] = ['ask'];"
+        "main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, timeout=60, check=False, cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
