@@ -127,10 +127,8 @@ def _wanted(program: Program, url: str, agent: str | None) -> Connection:
     # Whether they can be read is asked before anything is done.
     program.read_settings()
     if before is not None:
-        same = before.url == url
-        return replace(
-            before, url=url, agent=agent or before.agent, key=before.key if same else None
-        )
+        told = before if before.url == url else replace(before, url=url, key=None, key_id=None)
+        return replace(told, agent=agent or before.agent)
     file = program.settings_file
     text = file.read_bytes().decode() if file.exists() else None
     return Connection(url, agent=agent, settings=text, made=missing(program))
@@ -142,9 +140,16 @@ def _steps(settings: Settings, program: Program, connection: Connection) -> list
     before = Connection.read(program)
 
     def make_key() -> None:
-        if before and before.key_id:
-            asyncio.run(end_key(settings, before.url, before.key_id, None))
-        made[0] = asyncio.run(with_key(settings, program.name, made[0], agents))
+        made[0] = asyncio.run(with_key(settings, program.name, connection, agents))
+
+    def write() -> None:
+        try:
+            made[0].write(program, sys.executable)
+        except OSError:
+            # A new key that is written nowhere would be good for ever, and nobody had it.
+            if agents:
+                asyncio.run(end_key(settings, made[0].url, made[0].key_id, None))
+            raise
 
     steps = []
     if agents:
@@ -152,14 +157,19 @@ def _steps(settings: Settings, program: Program, connection: Connection) -> list
         told = f"make the key {key_name(program.name)!r}: {', '.join(LEAST)}, {named} alone"
         steps.append(Step(told, make_key))
     python = f", {PYTHON}" if program.script else ""
-    steps.append(
-        Step(
-            f"write {program.own}/ (0700): {CLIENT} (0600: address, key){python}, and later spool/ "
-            "with what could not be sent yet",
-            lambda: made[0].write(program, sys.executable),
-        )
-    )
+    told = f"write {program.own}/ (0700): {CLIENT} (0600: address, key){python}, and later spool/ "
+    steps.append(Step(told + "with what could not be sent yet", write))
+    if before and before.key_id and (agents or connection.key_id is None):
+        # Once there is another: where none can be made, the program goes on with what it has.
+        steps.append(_end_key(settings, before))
     return steps
+
+
+def _end_key(settings: Settings, connection: Connection) -> Step:
+    def end() -> None:
+        asyncio.run(end_key(settings, connection.url, connection.key_id, None))
+
+    return Step(f"end the key {connection.key_id}", end)
 
 
 def _needed(settings: Settings, program: Program, connection: Connection) -> list[str]:
@@ -173,13 +183,10 @@ def _needed(settings: Settings, program: Program, connection: Connection) -> lis
 
 
 def _steps_back(settings: Settings, program: Program, connection: Connection) -> list[Step]:
-    def end_its_key() -> None:
-        asyncio.run(end_key(settings, connection.url, connection.key_id, None))
-
     steps = [_run(program, words) for words in program.going()]
     steps.append(Step(program.left, lambda: restore(program, connection)))
     if connection.key_id:
-        steps.append(Step(f"end the key {connection.key_id}", end_its_key))
+        steps.append(_end_key(settings, connection))
     steps.append(Step(f"remove {program.own}", lambda: forget(program)))
     return steps
 

@@ -90,6 +90,46 @@ def test_a_key_is_made_where_the_service_is_and_nowhere_else(
         assert "have ended" not in failed.stdout
 
 
+def test_the_old_key_ends_only_once_there_is_another(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    machine.put("claude", Path("/bin/true"))
+    own = machine.home / ".claude" / "graph-memory" / "client.json"
+    with (
+        keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as here,
+        keyed_service(data_dir=tmp_path / "there", embedding_url=embedding_url) as there,
+    ):
+        machine.find(here.service, tmp_path / "data")
+        machine.more["MEMORY_API_KEY"] = here.admin
+        machine.graph_memory("connect", "claude-code")
+        written = own.read_text()
+        moving = ("connect", "claude-code", "--url", there.url)
+        refused = machine.graph_memory(*moving, checked=False)
+        assert (refused.returncode, own.read_text()) == (1, written)
+        assert len(_keys(here, "claude-code on")) == 1
+        machine.find(there.service, tmp_path / "there")
+        machine.more["MEMORY_API_KEY"] = there.admin
+        told = machine.graph_memory(*moving)
+        # The key of one service ends no key of the other, which is said.
+        assert "could not be ended" in told.stderr
+        assert len(_keys(there, "claude-code on")) == 1
+
+
+def test_a_key_that_cannot_be_written_down_ends(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    machine.put("claude", Path("/bin/true"))
+    own = machine.home / ".claude" / "graph-memory"
+    own.parent.mkdir()
+    own.symlink_to(tmp_path / "nowhere" / "else")
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.find(keyed.service, tmp_path / "data")
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        refused = machine.graph_memory("connect", "claude-code", checked=False)
+        assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
+        assert _keys(keyed, "claude-code on") == []
+
+
 def _keys(keyed: KeyedService, name: str) -> list[dict[str, object]]:
     with keyed.client() as admin:
         listed = admin.get("/keys").json()["keys"]
