@@ -128,7 +128,7 @@ def _every(folder: Path) -> Iterator[Said]:
         if not path.is_file():
             continue
         try:
-            values = tomllib.loads(path.read_text("utf-8"))
+            values = tomllib.loads(path.read_text("utf-8-sig"))
         except (ValueError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"{path}: {error}.") from error
         wrong = sorted(name for name, value in values.items() if not _is_sound(name, value))

@@ -57,6 +57,13 @@ def test_memory_is_off_for_a_hook_where_it_is_for_commands(
     assert told_of(folder) == expected
 
 
+def test_a_file_is_read_as_windows_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / ".graph-memory.toml"
+    file.write_text('agent = "work"\nproject = "acme"\n', "utf-8-sig")
+    assert find_place(None, None, tmp_path) == {"agent": "work", "project": "acme"}
+    assert told_of(tmp_path) == {"agent": "work", "project": "acme"}
+
+
 def test_a_worktree_is_the_project_of_its_repository(tmp_path: Path) -> None:
     repository, tree = tmp_path / "repository", tmp_path / "tree"
     git = ["git", "-C", str(repository), "-c", "user.name=x", "-c", "user.email=x@y"]

@@ -94,7 +94,7 @@ def read_file(folder: Path) -> Said | None:
     try:
         if not path.is_file():
             return None
-        values = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise Unsound(f"{path}: {error}: memory is off there") from error
     if wrong := sorted(name for name, value in values.items() if not is_sound(name, value)):
