@@ -15,7 +15,7 @@ from service.commands.following import follow
 from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
-from service.errors import NoSources
+from service.errors import InvalidRequest, NoSources
 from service.ingest.folders import configured_folders
 from service.settings import Settings
 
@@ -44,15 +44,23 @@ async def ingest_once(
 ) -> list[Scanned]:
     """Scan once; returns what was done, in parts of as many paths as a request may name.
 
-    Raises what connecting and asking raise, and NoSources.
+    Raises what connecting and asking raise, NoSources, and InvalidRequest for what is no path.
     """
-    places = [path.expanduser().resolve() for path in paths]
+    places = [_real(path) for path in paths]
     folders = _folders(settings, places)
     async with connect(settings.model_copy(update={"sources": folders})) as memory:
         if is_own(memory) and folders != settings.sources:
             # A folder of its own that is not there is told as such; there is nothing to look at.
             places = [place for place in places if place.exists()]
         return [await _scan(memory, part, show) for part in _parts(places)]
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.expanduser().resolve()
+    except RuntimeError as error:
+        msg = f"{path} leads nowhere: it is a circle of links, or begins with ~ and no user's name."
+        raise InvalidRequest(msg) from error
 
 
 def _folders(settings: Settings, places: Sequence[Path]) -> tuple[Path, ...]:

@@ -101,7 +101,8 @@ def _stop(reason: str) -> NoReturn:
 
 def _settings() -> Settings:
     try:
-        return Settings()
+        settings = Settings()
+        settings.data_dir.expanduser()
     except ValidationError as error:
         first = error.errors()[0]
         # Behind the field stands where in a mapping: no setting is called that.
@@ -116,6 +117,13 @@ def _settings() -> Settings:
         raise CannotStart(msg) from error
     except UnicodeDecodeError as error:
         raise CannotStart(".env is no text in UTF-8: save it as that.") from error
+    except RuntimeError as error:
+        msg = (
+            "Whose home ~ is cannot be told: write the folders of MEMORY_DATA_DIR and "
+            "MEMORY_SOURCES in full, or set HOME."
+        )
+        raise CannotStart(msg) from error
+    return settings
 
 
 def _log_defect(

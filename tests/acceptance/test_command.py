@@ -26,6 +26,8 @@ WRONG_SETTINGS = {
     "MEMORY_AGENT": ("my agent", "MEMORY_AGENT"),
     "MEMORY_PLACES": ("not json", "MEMORY_PLACES"),
     "MEMORY_INSTRUCTIONS": ("reject", "MEMORY_INSTRUCTIONS, at 'reject': "),
+    "MEMORY_SOURCES": ("~nobody-here/notes", "MEMORY_SOURCES in full"),
+    "MEMORY_DATA_DIR": ("~nobody-here/data", "MEMORY_DATA_DIR and"),
     "MEMORY_SCHEMA_FILE": ("/none/schema.surql", "/none/schema.surql"),
 }
 
@@ -90,6 +92,14 @@ def test_a_wrong_setting_stops_the_start_in_one_line(tmp_path: Path) -> None:
         for name, process in begun.items():
             assert WRONG_SETTINGS[name][1] in _one_line(process)
     assert not (tmp_path / "data").exists()
+
+
+def test_a_path_that_leads_nowhere_is_told_in_one_line(tmp_path: Path) -> None:
+    (circle := tmp_path / "circle").symlink_to(circle)
+    for path in ("~nobody-here/notes", str(circle)):
+        ended = _run("ingest", path, **_environment(tmp_path))
+        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1), ended.stderr
+        assert f"{path} leads nowhere" in ended.stderr
 
 
 def test_what_cannot_be_had_stops_the_start_in_one_line(tmp_path: Path) -> None:
