@@ -148,12 +148,12 @@ def document_drafts(
 
     The kind is the caller's, else the front matter's if it is one of KINDS, else the place's:
     `places` (pattern → kind) are tried before the built-in table. A document without a title is
-    called as its file is, so that a link to the file leads to it.
+    called as its file is, and whatever its title, a link to the file leads to it.
     """
     said = parsed.kind if parsed.kind in KINDS else None
     origin = document.sender.origin
     kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
-    name = "" if parsed.title else name_of(document.uri)
+    name = name_of(document.uri)
     drafts = []
     for position, section in enumerate(parsed.sections):
         dated = document.occurred_at or _date_in(section.heading_path) or parsed.date

@@ -114,11 +114,11 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
 def name_of(source: str) -> str:
     """Return a file's name without its suffix: `Cargo Basics`; empty if it tells nothing alone.
 
-    So are README.md and 2026-02-13.md, and a source that has none of the suffixes.
+    So do README.md and 2026-02-13.md, and a source that has none of the suffixes.
     """
     path = PurePosixPath(source)
     is_named = path.suffix.casefold() in SUFFIXES and names_something(tokens_of(path.stem))
-    return path.stem if is_named and not date_of(source) else ""
+    return path.stem if is_named else ""
 
 
 def occurred_at(

@@ -24,13 +24,22 @@ _WORD_OF_MASK = re.compile("\ue000(SECRET:[a-z-]{1,40})\ue001")
 # write, and is no YAML. A value that opens a quote, a list, a mapping or a block is no such line.
 _LINE = re.compile(r"^(\w[\w -]{0,60}):[ \t]+(?![\"'\[{|>&*!#])(\S.*)$", re.MULTILINE)
 _ABSENT = frozenset({"", "~", "null"})
-_DATE_KEYS = ("occurred_at", "date", "created")
-_FIELDS = frozenset({"title", "tags", "kind", "scope", "concepts", "aliases", *_DATE_KEYS})
+_DATE_KEYS = ("occurred_at", "date", "created", "created_at")
+# Where there is one, many write it so.
+_SINGULAR = {"tags": "tag", "aliases": "alias"}
+_FIELDS = frozenset(
+    {"title", "tags", "kind", "scope", "concepts", "aliases", *_SINGULAR.values(), *_DATE_KEYS}
+)
 _DATE = re.compile(
     r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})"
     r"(?:(?:\s+|[Tt])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
     r"\s*(Z|z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+# `Date: 2024-05-28` below the title, as records of decisions have it; `* **Date**: 2024/5/28`.
+_DATE_LINE = re.compile(
+    r"[\s*_>-]{0,9}date[*_]{0,3}:[*_\s]{0,9}([0-9][^*_]{5,40}?)[*_\s]{0,9}", re.IGNORECASE
+)
+_DATE_LINE_WITHIN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,13 @@ def read_front_matter(lines: Sequence[str]) -> Preface:
         return Preface(warnings=("front matter kept as text: it is not a mapping",))
     front_matter, warnings = _read_fields({str(key).casefold(): values[key] for key in values})
     return Preface(front_matter, closing + 1, warnings=warnings)
+
+
+def read_date_line(lines: Sequence[str]) -> dt.datetime | dt.date | None:
+    """Return the date that a line near the beginning tells: the first twelve are looked at."""
+    found = (_DATE_LINE.fullmatch(line[:80]) for line in lines[:_DATE_LINE_WITHIN])
+    days = (_parse_date(match[1].strip()) for match in found if match)
+    return next((day for day in days if day and _is_plausible(day)), None)
 
 
 def _read_yaml(block: str) -> object:
@@ -201,7 +217,7 @@ def _read_kind(values: dict[str, object], warnings: list[str]) -> str | None:
 
 def _read_names(values: dict[str, object], key: str, warnings: list[str]) -> tuple[str, ...]:
     """Give a list of names, or a string of them parted by commas (tags: else by spaces)."""
-    value = values.get(key)
+    value = values.get(key, values.get(_SINGULAR.get(key, key)))
     items: list[object] = []
     if isinstance(value, list):
         items.extend(value)
@@ -218,11 +234,15 @@ def _read_date(values: dict[str, object], warnings: list[str]) -> dt.datetime | 
     for key in _DATE_KEYS:
         value = values.get(key)
         day = value if isinstance(value, dt.date) else _parse_date(_read_text(value))
-        if day is not None and 1900 <= day.year < 2200:
+        if day is not None and _is_plausible(day):
             return day
         if day is not None or _read_text(value):
             warnings.append(f"front matter: {key} {_read_text(value)!r:.60} is not understood")
     return None
+
+
+def _is_plausible(day: dt.date) -> bool:
+    return 1900 <= day.year < 2200
 
 
 def _parse_date(text: str) -> dt.datetime | dt.date | None:

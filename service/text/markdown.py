@@ -14,7 +14,7 @@ from service.text.blocks import MOST_STEPS, Block, Outline, Passage, read_blocks
 from service.text.clean import clean_text
 from service.text.clocks import read_clock
 from service.text.fences import closes_fence, fence_of
-from service.text.front_matter import Preface, read_front_matter
+from service.text.front_matter import Preface, read_date_line, read_front_matter
 from service.text.marks import find_tags, find_wikilinks, read_heading_text
 from service.text.splitting import Body, Limits, Part, cut_body
 
@@ -142,7 +142,7 @@ def parse_markdown(
         title=title,
         has_h1=any(chapter.level == 1 for chapter in chapters),
         tags=front.tags,
-        date=front.date,
+        date=front.date or read_date_line(lines[preface.line_count :]),
         kind=front.kind,
         scope=front.scope,
         concepts=front.concepts,

@@ -5,6 +5,7 @@ import re
 _BACKTICKS = re.compile(r"`+")
 # 200: no name is longer, and the bound keeps a row of unclosed brackets linear.
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{1,200})\]\]")
+_NOTE = re.compile(r"^(?:.*/)?([^/]+)\.md$", re.IGNORECASE)
 _MEDIA = re.compile(r"\.(?!md$)\w{1,5}$", re.IGNORECASE)
 # After white space only: neither "C#", "page.html#part" nor "[text](#part)" is a tag; and not
 # before a bracket: "#map(&:id)" is a method.
@@ -15,14 +16,15 @@ _COLOUR = re.compile(r"(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE
 def find_wikilinks(text: str) -> list[str]:
     """Find the targets of [[target]], [[target|label]] and [[target#heading]], outside code.
 
-    Embedded media (![[plan.png]]) are not links; an embedded note is one.
+    Embedded media (![[plan.png]]) are not links; an embedded note is one. [[people/kit.md]] leads
+    to the note kit; [[TCP/IP]] may be no path.
     """
     targets = []
     for match in _WIKILINK.finditer(_blank_code_spans(text)):
         reference = match[2].split("|", 1)[0].removesuffix("\\")  # a table escapes its "|"
         target = reference.split("#", 1)[0].strip()
         if target and not (match[1] and _MEDIA.search(target)):
-            targets.append(target)
+            targets.append(_NOTE.sub(r"\1", target))
     return targets
 
 

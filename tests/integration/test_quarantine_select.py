@@ -194,7 +194,7 @@ async def test_a_focus_is_of_all_whose_words_stand_in_it(store: OpenStore) -> No
     await store.ask("UPDATE $id SET clients = NONE, keys = NONE", id=places[1].id)
     await append(store.db, screen, places[1], "more", Caller())
 
-    async def focus_of(**way: str) -> list[str]:
+    async def focus_of(**way: Any) -> list[str]:
         told = await select_standing(store.db, Selection(None, **way), is_quarantined=False)
         return [row["id"][1] for row in told.working_memory]
 

@@ -131,11 +131,11 @@ async def test_a_concept_that_nothing_mentions_takes_its_pairs_along(
     )
     async with open_store(tmp_path, form) as opened:
         for tag in ("gpu", "middle", "zebra"):
-            await opened.read(f"{tag}.md", f"Notes.\n\n#{tag}\n")
+            await opened.read(f"of {tag}.md", f"Notes.\n\n#{tag}\n")
         await opened.db.run(insert, rows=strays)
-        assert await remove_documents(opened.pipeline, "main", ["middle.md"]) == 1
+        assert await remove_documents(opened.pipeline, "main", ["of middle.md"]) == 1
         left = str(await opened.ask("SELECT * FROM related_to"))
-        assert "'zebra_md'" in left
+        assert "'of_zebra'" in left
         assert "'middle'" not in left
         assert await opened.ask("SELECT VALUE id FROM concept WHERE name = 'middle'") == []
         assert await opened.complaints() == []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pytest
@@ -60,6 +61,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.titles.title_of": {"content": "A bunny."},
     "service.text.titles.in_one_line": {"content": "A bunny."},
     "service.text.titles.is_beside": {"text": "A bunny."},
+    "service.text.file_names.names_file": {"path": PurePosixPath("src/app.py")},
     "service.text.snippets.snippet_of": {"question": "a blue 1 가 bunny"},
     "service.search.times.time_words.find_time_words": {"today": date(2026, 2, 13)},
     "service.search.times.times.times_named": {"now": NOW},

@@ -18,6 +18,7 @@ from service.drafts.drafts import (
     names_in,
 )
 from service.drafts.ids import digest
+from service.names.names import declared_name
 from service.records import Source
 from service.text.markdown import Document, Section, parse_markdown
 from service.text.titles import text_of
@@ -80,6 +81,16 @@ def test_links_lead_to_a_file_without_a_title_by_its_name() -> None:
         "Cargo Manifest", "cargo_manifest", ()
     )  # fmt: skip
     assert (below.title, below.heading_path) == ("Profiles", ("Profiles",))
+
+
+def test_links_lead_to_a_file_by_its_name_whatever_its_title_is() -> None:
+    text = "# Atomic notes\n\nOne thought each."
+    document = replace(_TEXT, uri="zettel/202405101245 Small notes.md", text=text)
+    draft = _draft(document, parse_markdown(text))
+    slugs = [name.slug for name in names_in(draft)]
+    assert (draft.title, slugs) == ("Atomic notes", ["202405101245_small_notes", "atomic_notes"])
+    [link] = parse_markdown("See [[202405101245 Small notes]].").sections[0].links
+    assert declared_name(link, "link") in names_in(draft)
 
 
 def test_a_short_common_word_that_names_a_file_links_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.front_matter import FrontMatter, read_front_matter
+from service.text.front_matter import FrontMatter, read_date_line, read_front_matter
 
 _SEOUL = dt.timezone(dt.timedelta(hours=9))
 
@@ -84,6 +84,29 @@ def test_an_impossible_date_is_told_and_spoils_nothing_else(written: str) -> Non
     assert preface.front_matter == FrontMatter(title="T")
     assert len(preface.warnings) == 1
     assert written in preface.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "date"),
+    [
+        ("Date: 2024-05-28", dt.date(2024, 5, 28)), ("* Date: 2024/5/28", dt.date(2024, 5, 28)),
+        ("**Date**: 2025-12-18", dt.date(2025, 12, 18)),
+        ("> **Date:** 2025-12-18 09:30  ", dt.datetime(2025, 12, 18, 9, 30)),  # noqa: DTZ001
+        ("Date: the 28th", None), ("Date: 2024-13-45", None), ("Update: 2024-05-28", None),
+        ("Date: 2024-05-28 was too late", None), ("Date: 0001-01-01", None),
+    ],
+)  # fmt: skip
+def test_a_line_below_the_title_tells_the_date(line: str, date: dt.date | None) -> None:
+    assert read_date_line(["# 7. Use a queue", "", line]) == date
+    assert read_date_line(["text"] * 12 + [line]) is None
+
+
+def test_one_tag_and_one_alias_may_be_called_so() -> None:
+    front = read_front_matter(
+        ["---", "tag: gpu", "alias: [the box]", "created_at: 2026-02-01", "---"]
+    )
+    known = FrontMatter(tags=("gpu",), aliases=("the box",), date=dt.date(2026, 2, 1))
+    assert front.front_matter == known
 
 
 def test_created_stands_in_for_an_unreadable_date() -> None:

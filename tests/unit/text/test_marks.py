@@ -10,14 +10,15 @@ from service.text.marks import find_tags, find_wikilinks, read_heading_text
 @pytest.mark.parametrize(
     ("text", "targets"),
     [
-        ("see [[Project X]] and [[notes/gpu.md]]", ["Project X", "notes/gpu.md"]),
+        ("see [[Project X]] and [[notes/gpu.md]]", ["Project X", "gpu"]),
         ("[[target|label]] [[target#heading]] [[a#b|c]]", ["target", "target", "a"]),
+        ("[[a/b/Kit B.MD#c|d]] [[TCP/IP]] [[.md]] [[a/.md]]", ["Kit B", "TCP/IP", ".md", "a/.md"]),
         ("[[ spaced ]] [[한국어 노트]]", ["spaced", "한국어 노트"]),
         ("a cell [[a\\|b]]", ["a"]),
         ("`[[no]]` ``[[no ` no]]`` [[yes]]", ["yes"]),
         ("\\`[[yes]]\\`", ["yes"]),
         ("` [[yes]] no closing tick", ["yes"]),
-        ("![[plan.png]] ![[board]] ![[page.md]]", ["board", "page.md"]),
+        ("![[plan.png]] ![[board]] ![[page.md]]", ["board", "page"]),
         ("[[#local]] [[]] [[ ]] [single] [[a\nb]] m[[1,2],[3,4]]", []),
     ],
 )
