@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
@@ -37,12 +37,16 @@ class JsonRequest(Request):
 class JsonRoute(APIRoute):
     """A route whose body is read so, and whose query says each thing once and by its name, too."""
 
+    def __init__(self, *words: Any, **options: Any) -> None:
+        if "DELETE" in (options.get("methods") or ()):
+            # Behind what is there: who may not delete is told that.
+            options["dependencies"] = [*(options.get("dependencies") or ()), Depends(_refuse_body)]
+        super().__init__(*words, **options)
+
     def get_route_handler(self) -> Handle:
         """Return the handler that reads the body so."""
         handle = super().get_route_handler()
         names, known = single_names(self.dependant), known_names(self.dependant)
-        if self.body_field is None and "DELETE" in (self.methods or ()):
-            handle = _refusing_bodies(handle)
 
         async def handle_json(request: Request) -> Response:
             if request.scope["query_string"]:
@@ -54,15 +58,10 @@ class JsonRoute(APIRoute):
         return handle_json
 
 
-def _refusing_bodies(handle: Handle) -> Handle:
+async def _refuse_body(request: Request) -> None:
     """Refuse a body that says something: unread, it would not narrow what is deleted."""
-
-    async def handle_without(request: Request) -> Response:
-        if (await request.body()).strip() not in _SAYS_NOTHING:
-            raise RequestValidationError([{"type": "not_read", "loc": ("body",), "msg": _NOT_READ}])
-        return await handle(request)
-
-    return handle_without
+    if (await request.body()).strip() not in _SAYS_NOTHING:
+        raise RequestValidationError([{"type": "not_read", "loc": ("body",), "msg": _NOT_READ}])
 
 
 def _agents_in(body: Any) -> list[Any]:
