@@ -124,7 +124,7 @@ async def test_a_refused_path_and_a_mistake_in_the_concepts_file_store_nothing(
 ) -> None:
     notes = _notes(tmp_path / "notes", "a.md")
     settings = _settings(tmp_path, sources=(notes,))
-    with pytest.raises(Problem, match="not in a configured folder"):
+    with pytest.raises(Problem, match="names nothing in a configured folder"):
         await ingest_once(settings, [notes / "none.md"], lambda **_: None)
     (tmp_path / "wrong.toml").write_text("[[concept]\n", encoding="utf-8")
     wrong = settings.model_copy(update={"concepts_file": tmp_path / "wrong.toml"})

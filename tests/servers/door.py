@@ -51,15 +51,28 @@ class Line:
         self._socket.close()
 
     def _first_bytes(self, sent: bytes) -> bytes:
-        """Send; once more on a new connection, where the last answer ended the old one."""
+        """Send; once more on a new connection, where the last answer ended the old one.
+
+        A server that ends it resets it, and may do so amid the head of its answer.
+        """
         with suppress(ConnectionError):
-            self._socket.sendall(sent)
-            if head := self._socket.recv(65536):
+            if head := self._head_of(sent):
                 return head
         self._socket.close()
         self._socket = self._connected()
+        return self._head_of(sent)
+
+    def _head_of(self, sent: bytes) -> bytes:
+        """Send, and return what comes, at least all of the head; nothing of an ended connection."""
         self._socket.sendall(sent)
-        return self._socket.recv(65536)
+        head = b""
+        while b"\r\n\r\n" not in head:
+            part = self._socket.recv(65536)
+            assert part or not head, head
+            if not part:
+                break
+            head += part
+        return head
 
     def _connected(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
@@ -72,10 +85,7 @@ class Line:
             lines.append(f"Content-Length: {len(body)}")
         sent = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
         head = self._first_bytes(sent)
-        while b"\r\n\r\n" not in head:
-            part = self._socket.recv(65536)
-            assert part, head
-            head += part
+        assert head
         head, _, rest = head.partition(b"\r\n\r\n")
         size = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
         left = (int(size[1]) if size and method != "HEAD" else 0) - len(rest)
