@@ -20,7 +20,7 @@ RATES = PurePosixPath("/home/ann/shop/src/billing/config.py")
         "../billing/config.py",
         "src\\billing\\config.py",
         "/srv/other-checkout/src/billing/config.py",
-        "~/work/billing/config.py",
+        "~/shop/billing/config.py",
         "@/billing/config.py",
         "C:\\shop\\billing\\config.py",
         "https://example.com/shop/blob/main/src/billing/config.py",
