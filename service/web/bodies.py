@@ -16,8 +16,6 @@ from service.web.queries import (
     single_names,
 )
 
-Handle = Callable[[Request], Coroutine[Any, Any, Response]]
-
 _MOST_NAME_CHARACTERS = 100
 # Some clients send one of these with every request.
 _SAYS_NOTHING: Final = (b"", b"{}", b"null")
@@ -43,7 +41,7 @@ class JsonRoute(APIRoute):
             options["dependencies"] = [*(options.get("dependencies") or ()), Depends(_refuse_body)]
         super().__init__(*words, **options)
 
-    def get_route_handler(self) -> Handle:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler that reads the body so."""
         handle = super().get_route_handler()
         names, known = single_names(self.dependant), known_names(self.dependant)
