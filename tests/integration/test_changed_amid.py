@@ -210,19 +210,24 @@ async def test_who_changes_what_a_document_says_is_told_that_it_says_so_again(
 NARROWED = Caller(key="k", scopes=frozenset({"read", "write"}), memory_scopes=("harbour",))
 
 
+def into_the_zoo(world: OpenStore, key: str) -> Callable[[], Awaitable[None]]:
+    """Return what gives a memory another scope, as somebody may who is good for all of them."""
+
+    async def move() -> None:
+        with called_by(LOCAL):
+            await change(world, key, scope="zoo")
+
+    return move
+
+
 async def test_what_came_into_another_scope_meanwhile_is_not_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A narrowed key looks before its turn; in it, it may not be its memory any more."""
     async with open_store(tmp_path) as world:
         key, _ = await push(world, "A bell rings.", scope="harbour")
-
-        async def moved() -> None:
-            with called_by(LOCAL):
-                await change(world, key, scope="zoo")
-
         with called_by(NARROWED):
-            once_before(monkeypatch, pushes, "commit_embedded", moved)
+            once_before(monkeypatch, pushes, "commit_embedded", into_the_zoo(world, key))
             with pytest.raises(Forbidden):
                 await push(world, "A second bell rings.", scope="harbour")
         memory = await found(world, key)
@@ -234,13 +239,8 @@ async def test_what_came_into_another_scope_meanwhile_is_not_deleted(
 ) -> None:
     async with open_store(tmp_path) as world:
         key, _ = await push(world, "A bell rings.", scope="harbour")
-
-        async def moved() -> None:
-            with called_by(LOCAL):
-                await change(world, key, scope="zoo")
-
         with called_by(NARROWED):
-            once_before(monkeypatch, removing, "commit", moved)
+            once_before(monkeypatch, removing, "commit", into_the_zoo(world, key))
             with pytest.raises(Forbidden):
                 await remove(world.pipeline, "main", key)
         assert (await found(world, key)).scope == "zoo"
