@@ -222,9 +222,12 @@ class ContinuityEndpoints:
         return Request("POST", "/opt-outs", {**place})
 
     @Endpoint
-    def list_opt_outs(self, *, agent: str | None = None) -> Request[OptOuts]:
+    def list_opt_outs(
+        self, *, agent: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Request[OptOuts]:
         """List the projects and sessions that memory is switched off for."""
-        return Request("GET", "/opt-outs", params={"agent": agent})
+        params = {"agent": agent, "limit": limit, "cursor": cursor}
+        return Request("GET", "/opt-outs", params=params)
 
     @Endpoint
     def opt_in(

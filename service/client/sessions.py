@@ -50,9 +50,10 @@ class OptOut(TypedDict):
 
 
 class OptOuts(TypedDict):
-    """What an agent has switched off."""
+    """What an agent has switched off; `next_cursor` is null on the last page."""
 
     opt_outs: list[OptOut]
+    next_cursor: str | None
 
 
 class SeenClient(TypedDict):

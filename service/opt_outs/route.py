@@ -2,23 +2,34 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from fastapi import Query, Response
 from pydantic import Field, JsonValue, model_validator
 
 from service.errors import WriteConflict
-from service.field_types import Label, OwnAgent
+from service.field_types import WHOLE, Label, OwnAgent
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
-from service.projects.switched_off import OptOut, TooManyOptOuts, list_off, switch_off, switch_on
+from service.projects.switched_off import (
+    MOST,
+    OptOut,
+    TooManyOptOuts,
+    list_off,
+    switch_off,
+    switch_on,
+)
 from service.store.database import Database
-from service.web.declared import problems
+from service.web.cursors import CursorForm
+from service.web.declared import links, problems
 from service.web.fields import IN_A_QUERY, QueryAgent, Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase
 from service.web.room import Room
 
 router = Room("continuity", prefix="/opt-outs")
+
+# The scope and the session of the last one of a page, one of them empty.
+PLACE: Final = CursorForm("o", (str, str))
 
 _NULL: JsonValue = {"type": "null"}
 _ONE = "says not which; send either `project` or `session`"
@@ -73,9 +84,10 @@ class OptOutFields:
 
 @dataclass(frozen=True, slots=True)
 class OptOuts:
-    """What an agent has switched off, at most 1,000."""
+    """What an agent has switched off, at most 1,000; `next_cursor` is null on the last page."""
 
     opt_outs: list[OptOutFields]
+    next_cursor: str | None
 
 
 @router.post("", operation_id="opt_out", responses=problems(TooManyOptOuts, WriteConflict))
@@ -86,13 +98,22 @@ async def post_opt_out(db: TheDatabase, request: OptOutRequest) -> OptOuts:
     scope or session, searches, contexts. What was stored before stays, and is not told to it.
     """
     await switch_off(db, await request.opt_out(db))
-    return await _told(db, request.agent)
+    return await _page(db, OptOut(request.agent), MOST)
 
 
-@router.get("", operation_id="list_opt_outs")
-async def get_opt_outs(db: TheDatabase, agent: QueryAgent) -> OptOuts:
-    """List the projects and sessions that memory is switched off for."""
-    return await _told(db, agent)
+@router.get(
+    "", operation_id="list_opt_outs",
+    responses=links(200, list_opt_outs={"cursor": "/next_cursor"}),
+)  # fmt: skip
+async def get_opt_outs(
+    db: TheDatabase,
+    agent: QueryAgent,
+    limit: Annotated[int, Field(ge=1, le=MOST), WHOLE, Query()] = MOST,
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
+) -> OptOuts:
+    """List the projects and sessions that memory is switched off for, sessions first."""
+    scope, session = PLACE.decode(cursor) if cursor else ("", "")
+    return await _page(db, OptOut(agent, scope, session), limit)
 
 
 @router.delete("", status_code=204, operation_id="opt_in", responses=problems(WriteConflict))
@@ -111,8 +132,9 @@ async def delete_opt_out(
     return Response(status_code=204)
 
 
-async def _told(db: Database, agent: str) -> OptOuts:
-    rows = await list_off(db, agent)
-    return OptOuts(
-        [OptOutFields(row.get("scope"), row.get("session"), row["created_at"]) for row in rows]
-    )
+async def _page(db: Database, after: OptOut, limit: int) -> OptOuts:
+    rows = await list_off(db, after, limit + 1)
+    page = [OptOutFields(r.get("scope"), r.get("session"), r["created_at"]) for r in rows[:limit]]
+    is_last = len(rows) <= limit
+    last = None if is_last else PLACE.encode(page[-1].scope or "", page[-1].session or "")
+    return OptOuts(page, last)

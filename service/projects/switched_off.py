@@ -81,7 +81,7 @@ async def _read_off(db: Database, asked: Sequence[OptOut]) -> dict[OptOut, bool]
 
 async def switch_off(db: Database, opt_out: OptOut) -> None:
     """Switch memory off; said again it changes nothing. Raises TooManyOptOuts beyond 1,000."""
-    if len(await list_off(db, opt_out.agent)) >= MOST:
+    if len(await list_off(db, OptOut(opt_out.agent), MOST)) >= MOST:
         msg = f"Agent {opt_out.agent!r} has {MOST:,} opt-outs: take some back with DELETE."
         raise TooManyOptOuts(msg)
     await db.run(
@@ -95,7 +95,10 @@ async def switch_on(db: Database, opt_out: OptOut) -> None:
     await db.run(SWITCH_ON, id=opt_out.id)
 
 
-async def list_off(db: Database, agent: str) -> list[dict[str, Any]]:
-    """Return what an agent has switched off, projects and sessions, by their names."""
-    rows: list[dict[str, Any]] = await db.run(LIST_OFF, agent=agent)
+async def list_off(db: Database, after: OptOut, limit: int) -> list[dict[str, Any]]:
+    """Return what an agent has switched off, by names: sessions, then projects, behind `after`."""
+    rows: list[dict[str, Any]] = await db.run(
+        LIST_OFF, agent=after.agent, scope=after.scope or "", in_session=after.session or "",
+        limit=limit,
+    )  # fmt: skip
     return rows

@@ -57,6 +57,16 @@ def test_every_operation_of_the_contract_is_there_and_described(description: Jso
         assert operation["tags"], place
 
 
+def test_every_list_is_read_page_by_page(description: Json) -> None:
+    lists = {
+        operation["operationId"]: {one["name"] for one in operation["parameters"]}
+        for operation in _operations(description).values()
+        if operation["operationId"].startswith("list_")
+    }
+    assert len(lists) > 5
+    assert [name for name, taken in lists.items() if not taken >= {"limit", "cursor"}] == []
+
+
 def test_every_request_body_has_an_example_that_works(
     client: httpx.Client, description: Json
 ) -> None:

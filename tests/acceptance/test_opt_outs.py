@@ -88,7 +88,7 @@ def test_what_is_switched_off_is_neither_kept_nor_told(
     way = {"agent": name, **({"project": SCOPE} if scope else place)}
     for _ in range(2):
         assert client.delete("/opt-outs", params=way).status_code == 204
-    assert client.get("/opt-outs", params={"agent": name}).json() == {"opt_outs": []}
+    assert client.get("/opt-outs", params={"agent": name}).json()["opt_outs"] == []
     for method, path, body in _every_way(name, place, scope):
         answer = client.request(method, path, json=body or None)
         assert answer.status_code in {200, 201}, (path, answer.text)
@@ -151,3 +151,25 @@ def test_one_of_both_is_named(client: httpx.Client) -> None:
     for body in ({}, {"project": APP, "session": "s"}):
         answer = client.post("/opt-outs", json=body)
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid-request")
+
+
+def test_the_list_is_read_page_by_page(client: httpx.Client) -> None:
+    own: Json = {"agent": "pages"}
+    places: list[Json] = [{"session": f"s-{n}"} for n in range(3)]
+    places += [{"project": f"app-{n}"} for n in range(2)]
+    for place in places:
+        client.post("/opt-outs", json=own | place).raise_for_status()
+    client.post("/opt-outs", json={"agent": "pages-of-another", "session": "s-9"})
+    whole = client.get("/opt-outs", params=own).json()
+    assert whole["next_cursor"] is None
+    assert [one["session"] or one["scope"] for one in whole["opt_outs"]] == [
+        "s-0", "s-1", "s-2", "app-0", "app-1",
+    ]  # fmt: skip
+    pages, cursor = list[Json](), None
+    while not pages or cursor:
+        params = own | {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        pages.append(client.get("/opt-outs", params=params).raise_for_status().json())
+        cursor = pages[-1]["next_cursor"]
+    assert [len(page["opt_outs"]) for page in pages] == [2, 2, 1]
+    assert [one for page in pages for one in page["opt_outs"]] == whole["opt_outs"]
+    assert client.get("/opt-outs", params=own | {"cursor": "nowhere"}).status_code == 422
