@@ -113,7 +113,9 @@ def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float
 def _shares(held: np.ndarray, telling: np.ndarray) -> np.ndarray:
     """Return which share of what the words tell each row holds, 0 to 1."""
     whole = float(telling.sum())
-    shares = np.zeros(len(held)) if whole <= 0 else held @ telling / whole
+    # No matrix product: OpenBLAS's may set the processor's flag of an invalid number for none
+    # (numpy/numpy#24067), which NumPy warns of.
+    shares = np.zeros(len(held)) if whole <= 0 else (held * telling).sum(axis=1) / whole
     return np.minimum(shares, 1.0)
 
 
