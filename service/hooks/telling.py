@@ -30,6 +30,8 @@ from service.working_memory.texts import Place
 _MOST_CHARS: Final = 9_500
 _MOST_TOKENS: Final = 900
 _MOST_MEMORIES: Final = 3
+# What scores less beside the best one is seldom right: docs/decisions/0058.
+_LEAST_SHARE: Final = 0.5
 _PLENTY: Final = 10_000_000
 _MOST_QUESTION: Final = 4_000
 # A person waits: past it the words of a question answer without its meaning.
@@ -95,7 +97,10 @@ async def _sub_agents_context(turn: Turn) -> str:
 
 
 async def _memories(turn: Turn) -> str:
-    """Return memories that surely answer a prompt and are new to the session, and what is due."""
+    """Return memories that surely answer a prompt and are new to the session, and what is due.
+
+    What is weak beside the best of them is not told with it.
+    """
     question = turn.hook.prompt[-_MOST_QUESTION:]
     if not question or is_small_talk(question):
         return ""
@@ -107,10 +112,12 @@ async def _memories(turn: Turn) -> str:
             meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
         try:
-            return [hit.memory for hit in (await hybrid_search(turn.searcher, query)).hits]
+            hits = (await hybrid_search(turn.searcher, query)).hits
         except AgentUnknown:
             # It has no memory yet, and may have intents.
             return []
+        least = _LEAST_SHARE * max((hit.fused.score for hit in hits), default=0.0)
+        return [hit.memory for hit in hits if hit.fused.score >= least]
 
     return await _once(turn, MEMORIES, find, await _intents(turn, question))
 

@@ -101,6 +101,22 @@ def test_small_talk_and_what_memory_does_not_surely_know_are_answered_with_silen
         assert hook(client, program, agent, "UserPromptSubmit", prompt=prompt) == {}
 
 
+def test_what_is_weak_beside_the_answer_does_not_ride_along(client: httpx.Client) -> None:
+    agent, prompt = "riders", "How many tons does the blue crane at pier seven lift?"
+    answers = [
+        "The blue crane at pier seven lifts forty tons.",
+        "How many tons the blue crane at pier seven lifts was checked in May: forty.",
+    ]
+    for text in [*answers, "Harbour dues are paid at the office beside pier nine.",
+                 "The blue door of the canteen was painted."]:  # fmt: skip
+        store(client, agent, text)
+    found = client.post("/search", json={"agent": agent, "query": prompt, "limit": 3}).json()
+    assert len(found["results"]) == 3, found
+    text = told(hook(client, "codex", agent, "UserPromptSubmit", prompt=prompt))
+    assert [answer in text for answer in answers] == [True, True]
+    assert ("Harbour" in text, "canteen" in text) == (False, False)
+
+
 def test_what_nobody_trusted_said_is_not_told_unasked(client: httpx.Client) -> None:
     store(client, "walls", BUNNY, trust_tier="untrusted")
     assert hook(client, "codex", "walls", "SessionStart", source="startup") == {}
