@@ -31,6 +31,7 @@ from service.links.change import Step
 from service.links.dictionaries import Dictionaries
 from service.observe.observing import Observer
 from service.observe.taking_back import take_back
+from service.projects.moving import join_moved
 from service.readers.readers import Readers
 from service.redaction import loggable
 from service.sanitise.sanitiser import Sanitiser
@@ -159,10 +160,11 @@ def open_pipeline(
     dictionaries: Dictionaries,
 ) -> Pipeline:
     """Return the pipeline with the steps of the rooms that have a part in every change."""
+    # Pushes are where their project was moved meanwhile.
     # Handoffs and summaries say nothing that was taken back, and decisions whose place it had hold
     # again: all that changes in the same transaction.
     revising = partial(revise, budget_tokens=section_tokens)
-    steps: list[Step] = [hand_on, take_back, hold, revising]
+    steps: list[Step] = [join_moved, hand_on, take_back, hold, revising]
     return Pipeline(db, vectors, engine, section_tokens, places, steps, dictionaries)
 
 

@@ -36,6 +36,7 @@ class Draft(Metadata):
     """One memory to store. `is_dated` is false when `occurred_at` is only the time of writing.
 
     `said` names the kept fields (KEPT) that its writer has said: the others stay as they were set.
+    With `scope` in it that is its writer's own word, not what a project's name came to.
     One that `is_by_words` has no name but what it says: its id is made of that.
     """
 

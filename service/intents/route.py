@@ -1,6 +1,6 @@
 """The door of /intents: "when this comes up, say that"."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Final, Self
 
@@ -12,6 +12,7 @@ from service.errors import NotFound
 from service.field_types import NUMBER, WHOLE, EndMoment, Moment, OwnAgent, Said
 from service.intents.matching import USUAL, Intent
 from service.intents.standing import TooManyIntents, forget, intend, list_intents
+from service.projects.moving import bring_along
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
@@ -127,6 +128,7 @@ async def post_intent(
     )  # fmt: skip
     async with pipeline.sending.of(request.agent):
         stored, warnings = await intend(db, pipeline.sanitiser, wanted, request.agent, caller())
+    stored = replace(stored, scope=await bring_along(db, request.agent, identity, scope))
     return IntentFields.of(stored, warnings)
 
 

@@ -37,6 +37,8 @@ from service.web.fields import (
 PLACE: Final = CursorForm("m", (datetime, str))
 
 
+# A scope that is named stays where the project of that scope was moved.
+_SAID: Final = frozenset({*KEPT, "scope"})
 _BOTH_PLACES: Final[JsonValue] = {
     "required": ["scope", "project"],
     "properties": {name: {"not": {"type": "null"}} for name in ("scope", "project")},
@@ -92,7 +94,7 @@ class StoreRequest(Strict):
         identity = identity_of(values.pop("project"))
         if identity:
             values["scope"] = await projects.scope(self.agent, identity)
-        return Pushed.by(caller(), **values, said=self.model_fields_set.intersection(KEPT))
+        return Pushed.by(caller(), **values, said=self.model_fields_set & _SAID)
 
 
 class BatchRequest(Strict):

@@ -9,6 +9,7 @@ from service.access.caller import caller
 from service.errors import QuotaFull
 from service.field_types import WHOLE, Flag, Label, OwnAgent
 from service.observe.observing import Delta, Observer
+from service.projects.moving import bring_along
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
@@ -109,6 +110,7 @@ async def post_observe(
     scope = await register(db, request.agent, identity) if identity else None
     await refuse_switched_off(db, request.agent, scope, request.session)
     done = await observer.observe(request.agent, scope, request.delta(), caller())
+    await bring_along(db, request.agent, identity, scope)
     return ObservedFields(
         done.stored, done.duplicates, done.ignored, done.offset, done.memories, done.warnings
     )

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from service.errors import WriteConflict
 from service.field_types import WHOLE, Label, OwnAgent
+from service.projects.moving import bring_along
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
 from service.projects.switched_off import (
@@ -97,7 +98,9 @@ async def post_opt_out(db: TheDatabase, request: OptOutRequest) -> OptOuts:
     Whoever writes or asks for it is told so with 409: transcripts, handoffs, memories of that
     scope or session, searches, contexts. What was stored before stays, and is not told to it.
     """
-    await switch_off(db, await request.opt_out(db))
+    opt_out = await request.opt_out(db)
+    await switch_off(db, opt_out)
+    await bring_along(db, request.agent, identity_of(request.project), opt_out.scope)
     return await _page(db, OptOut(request.agent), MOST)
 
 

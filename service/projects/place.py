@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from service.field_types import Label, OwnAgent
+from service.projects.moving import bring_along
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
 from service.projects.switched_off import refuse_switched_off
@@ -26,6 +27,13 @@ class PlaceFields(Strict):
         scope = await register(db, self.agent, identity) if identity else None
         await refuse_switched_off(db, self.agent, scope, self.session)
         return scope
+
+    async def brought_along(self, db: Database, scope: str | None) -> str | None:
+        """Move what was written under the scope just now if its project was moved meanwhile.
+
+        Returns the scope that it stands under; of memories the pipeline takes care.
+        """
+        return await bring_along(db, self.agent, identity_of(self.project), scope)
 
 
 class PlaceParameters(Strict):

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from service.errors import ServiceError
+from service.errors import ServiceError, StaleRead
 from service.projects.identity import Identity, Known, scope_of
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -20,6 +21,8 @@ LIST: Final = load_query(__package__, "list")
 IS_KNOWN: Final = load_query(__package__, "is_known")
 
 _SEEN_LATELY: Final = timedelta(hours=1)
+# A project is moved meanwhile, or named by another service: each try reads anew.
+_READ_ATTEMPTS: Final = 4
 
 
 async def find_scope(db: Database, agent: str, identity: Identity) -> str:
@@ -32,14 +35,22 @@ async def register(db: Database, agent: str, identity: Identity) -> str:
 
     Written is what is new, and once an hour that it was seen.
     """
+    for _ in range(_READ_ATTEMPTS - 1):
+        with suppress(StaleRead):
+            return await _register(db, agent, identity)
+    return await _register(db, agent, identity)
+
+
+async def _register(db: Database, agent: str, identity: Identity) -> str:
     known, now = await _known(db, agent, identity), datetime.now(UTC)
     scope = scope_of(identity, known)
     seen = [one.seen_at for key in identity.keys if (one := known.get(key)) and one.scope == scope]
     if len(seen) == len(identity.keys) and all(at and now - at < _SEEN_LATELY for at in seen):
         return scope
+    scopes = [one.scope if (one := known.get(key)) else None for key in identity.keys]
     await db.run(
-        PUT, id=record("project", [agent, scope]), keys=_records(agent, identity), agent=agent,
-        scope=scope, origins=_some(identity.origin), roots=_some(identity.root),
+        PUT, id=record("project", [agent, scope]), keys=_records(agent, identity), known=scopes,
+        agent=agent, scope=scope, origins=_some(identity.origin), roots=_some(identity.root),
         name=identity.name, now=now,
     )  # fmt: skip
     return scope

@@ -1,6 +1,6 @@
 """The door of /working-memory: what is in focus now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -72,6 +72,7 @@ async def put_working_memory(
     """Set what is in focus, in place of what was."""
     place = Place(request.agent, await request.registered(db), request.session)
     warnings = await put(db, pipeline.sanitiser, place, request.text, caller())
+    place = replace(place, scope=await request.brought_along(db, place.scope))
     return await _told(db, place, warnings)
 
 
@@ -82,6 +83,7 @@ async def patch_working_memory(
     """Add to what is in focus, under a heading with the time (UTC)."""
     place = Place(request.agent, await request.registered(db), request.session)
     warnings = await append(db, pipeline.sanitiser, place, request.text, caller())
+    place = replace(place, scope=await request.brought_along(db, place.scope))
     return await _told(db, place, warnings)
 
 
