@@ -113,6 +113,8 @@ class Scanner:
     pipeline: Pipeline
     settings: Settings
     seen: SeenFiles = field(default_factory=SeenFiles)
+    # By agent, of scans that were broken off as the database was away.
+    unfinished: dict[str, Leaving] = field(default_factory=dict)
 
     async def scan(
         self, request: ScanRequest, on_progress: Callable[[ScanCounts], None] = lambda _: None
@@ -140,6 +142,8 @@ class Scanner:
         walked = [folder for folder in present if folder not in emptied]
         vanished = _vanished(request, walked, found, known)
         leaving = await set_sections(pipeline.db, request.agent, vanished)
+        leaving.go_on(self.unfinished.get(request.agent, Leaving()))
+        self.unfinished[request.agent] = leaving
         key = await store_key(pipeline.db)
         on_progress(counts)
         files = iter(found)
@@ -150,6 +154,7 @@ class Scanner:
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
+        del self.unfinished[request.agent]
         counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
         on_progress(counts)
         return counts

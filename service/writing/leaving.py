@@ -45,6 +45,11 @@ class Leaving:
             if one.trust_tier == QUARANTINED:
                 self.quarantined.add((one.heading_path[-1:], one.content))
 
+    def go_on(self, before: "Leaving") -> None:
+        """Take in what left its place in a scan that was broken off: nothing stored tells of it."""
+        self.sections = {**before.sections, **self.sections}
+        self.quarantined |= before.quarantined
+
     def onto(self, draft: Draft, sender: Provenance) -> Draft:
         """Return a section that comes, with what was set on one that leaves and says the same."""
         before = self.sections.get(said_by(draft))
