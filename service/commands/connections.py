@@ -45,11 +45,14 @@ class Connection:
             raise InvalidRequest(f"{path} cannot be read: delete it and connect again.") from error
 
     def write(self, program: Program, python: str) -> None:
-        """Write it down beside the program's settings, for its user alone."""
+        """Write it down beside the program's settings, for its user alone; its key comes last.
+
+        Where anything cannot be written, the key that was there before stands there still.
+        """
         program.own.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(program.own / CLIENT, json.dumps(asdict(self), indent=2) + "\n")
         if program.script:
             write_private(program.own / PYTHON, python + "\n")
+        write_private(program.own / CLIENT, json.dumps(asdict(self), indent=2) + "\n")
 
 
 def missing(program: Program) -> tuple[str, ...]:

@@ -130,6 +130,57 @@ def test_a_key_that_cannot_be_written_down_ends(
         assert _keys(keyed, "claude-code on") == []
 
 
+@pytest.mark.parametrize("file", ["client.json", "python"])
+def test_whatever_cannot_be_written_the_key_that_stands_there_is_good(
+    machine: Machine, tmp_path: Path, embedding_url: str, file: str
+) -> None:
+    machine.put("claude", Path("/bin/true"))
+    own = machine.home / ".claude" / "graph-memory"
+    # The new text of a file is written beside it first.
+    in_its_way = own / f".{file}.new"
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.find(keyed.service, tmp_path / "data")
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        machine.graph_memory("connect", "claude-code")
+        first = _the_one_key(keyed, own)
+        in_its_way.mkdir()
+        another = ("connect", "claude-code", "--agent", "ann")
+        refused = machine.graph_memory(*another, checked=False)
+        assert (refused.returncode, "Traceback" in refused.stderr) == (1, False)
+        assert _the_one_key(keyed, own)["id"] == first["id"]
+        in_its_way.rmdir()
+        machine.graph_memory(*another)
+        second = _the_one_key(keyed, own)
+        assert (second["id"] != first["id"], second["agents"]) == (True, ["ann"])
+
+
+def test_a_key_that_has_ended_is_replaced_and_nothing_is_said_of_its_end(
+    machine: Machine, tmp_path: Path, embedding_url: str
+) -> None:
+    machine.put("claude", Path("/bin/true"))
+    own = machine.home / ".claude" / "graph-memory"
+    with keyed_service(data_dir=tmp_path / "data", embedding_url=embedding_url) as keyed:
+        machine.find(keyed.service, tmp_path / "data")
+        machine.more["MEMORY_API_KEY"] = keyed.admin
+        machine.graph_memory("connect", "claude-code")
+        first = _the_one_key(keyed, own)
+        with keyed.client() as admin:
+            assert admin.delete(f"/keys/{first['id']}").status_code == 204
+        told = machine.graph_memory("connect", "claude-code")
+        assert "could not be ended" not in told.stdout + told.stderr
+        assert _the_one_key(keyed, own)["id"] != first["id"]
+
+
+def _the_one_key(keyed: KeyedService, own: Path) -> dict[str, object]:
+    """Return the program's key: there is no other one, and the one written down is good."""
+    [key] = _keys(keyed, "claude-code on")
+    written = json.loads((own / "client.json").read_text())
+    assert written["key_id"] == key["id"]
+    with keyed.client(written["key"]) as client:
+        assert client.get("/clients").status_code == 200
+    return key
+
+
 def _keys(keyed: KeyedService, name: str) -> list[dict[str, object]]:
     with keyed.client() as admin:
         listed = admin.get("/keys").json()["keys"]
