@@ -113,7 +113,7 @@ class Scanner:
     pipeline: Pipeline
     settings: Settings
     seen: SeenFiles = field(default_factory=SeenFiles)
-    # By agent, of scans that were broken off as the database was away.
+    # What left its place in a scan that was broken off, by agent.
     unfinished: dict[str, Leaving] = field(default_factory=dict)
 
     async def scan(
@@ -141,9 +141,7 @@ class Scanner:
         counts.failed += [Failure(str(folder.path), _EMPTIED) for folder in emptied]
         walked = [folder for folder in present if folder not in emptied]
         vanished = _vanished(request, walked, found, known)
-        leaving = await set_sections(pipeline.db, request.agent, vanished)
-        leaving.go_on(self.unfinished.get(request.agent, Leaving()))
-        self.unfinished[request.agent] = leaving
+        leaving = await set_sections(pipeline.db, request.agent, vanished, self.unfinished)
         key = await store_key(pipeline.db)
         on_progress(counts)
         files = iter(found)
@@ -238,10 +236,7 @@ class Scanner:
 
 
 async def _sync(
-    pipeline: Pipeline,
-    documents: Sequence[DocumentText],
-    leaving: Leaving,
-    counts: ScanCounts,
+    pipeline: Pipeline, documents: Sequence[DocumentText], leaving: Leaving, counts: ScanCounts
 ) -> None:
     """Store a group; when it is refused, each document by itself, so that one is told."""
     try:

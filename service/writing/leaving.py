@@ -45,11 +45,6 @@ class Leaving:
             if one.trust_tier == QUARANTINED:
                 self.quarantined.add((one.heading_path[-1:], one.content))
 
-    def go_on(self, before: "Leaving") -> None:
-        """Take in what left its place in a scan that was broken off: nothing stored tells of it."""
-        self.sections = {**before.sections, **self.sections}
-        self.quarantined |= before.quarantined
-
     def onto(self, draft: Draft, sender: Provenance) -> Draft:
         """Return a section that comes, with what was set on one that leaves and says the same."""
         before = self.sections.get(said_by(draft))
@@ -60,12 +55,22 @@ class Leaving:
         return replace(draft, trust_tier=QUARANTINED) if is_moved or is_copied else draft
 
 
-async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> Leaving:
-    """Return those of documents' sections that have a kept field which somebody set."""
+async def set_sections(
+    db: Database, agent: str, uris: Sequence[str], unfinished: dict[str, Leaving]
+) -> Leaving:
+    """Return those of documents' sections that have a kept field which somebody set.
+
+    With those that left their place in a scan of this agent that is `unfinished`, as this one is
+    from now on: nothing that is stored tells of them.
+    """
     read = [await stored.memories_of_document(db, agent, uri) for uri in uris]
     keys = [key for memories in read for key, memory in memories.items() if is_set(memory)]
     leaving = Leaving()
     leaving.add((await stored.memories_by_id(db, keys)).values())
+    if (before := unfinished.get(agent)) is not None:
+        leaving.sections = {**before.sections, **leaving.sections}
+        leaving.quarantined |= before.quarantined
+    unfinished[agent] = leaving
     return leaving
 
 

@@ -100,8 +100,9 @@ def _saying(client: httpx.Client, words: str) -> list[str]:
 
 @contextmanager
 def serving(folder: Path, notes: Path, embedding_url: str) -> Iterator[httpx.Client]:
-    given = {"data_dir": folder / "data", "sources": (notes / "notes",)}
-    with running_service(embedding_url=embedding_url, **given) as service:
+    with running_service(
+        embedding_url=embedding_url, data_dir=folder / "data", sources=(notes / "notes",)
+    ) as service:
         yield service.client
 
 

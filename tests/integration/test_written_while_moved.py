@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from service.handoff import route as handoff
 from service.intents import route as intents
 from service.memories import route as memories
 from service.memories.changing import change_memory
+from service.memories.requests import BatchRequest, StoreRequest
 from service.memories.storing import find
 from service.observe import route as observe
 from service.observe.observing import Observer
@@ -55,11 +57,11 @@ async def log(world: OpenStore) -> object:
 
 
 async def push(world: OpenStore) -> object:
-    return await memories.post_memory(world.db, world.pipeline, memories.StoreRequest(**OWN))
+    return await memories.post_memory(world.db, world.pipeline, StoreRequest(**OWN))
 
 
 async def push_some(world: OpenStore) -> object:
-    request = memories.BatchRequest(memories=[OWN, {"text": "Of no project."}])
+    request = BatchRequest(memories=[OWN, {"text": "Of no project."}])
     return await memories.post_batch(world.db, world.pipeline, request)
 
 
@@ -182,7 +184,7 @@ async def test_what_is_sent_again_stays_where_it_was_moved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_store(tmp_path) as world:
-        named = memories.StoreRequest(**OWN, source_ref="crane")
+        named = StoreRequest(**OWN, source_ref="crane")
         await memories.post_memory(world.db, world.pipeline, named)
         once_before(monkeypatch, memories, "store_one", lambda: join(world))
         again = named.model_copy(update={"text": "The crane is blue."})
@@ -210,10 +212,10 @@ async def test_a_scope_that_its_sender_named_or_alone_may_use_stays(tmp_path: Pa
     async with open_store(tmp_path) as world:
         await register(world.db, "main", HARBOUR)
         await join(world)
-        request = memories.StoreRequest(text="The crane is red.", scope="harbour")
+        request = StoreRequest.model_validate({"text": "The crane is red.", "scope": "harbour"})
         await memories.post_memory(world.db, world.pipeline, request)
         with called_by(Caller(key="k1", name="narrow", memory_scopes=("harbour",))):
-            request = memories.StoreRequest(text="The crane is blue.")
+            request = StoreRequest(text="The crane is blue.")
             await memories.post_memory(world.db, world.pipeline, request)
         [key] = await world.push("The crane is green.")
         memory = await find(world.db, ["main"], key)
@@ -226,7 +228,7 @@ async def test_who_names_it_for_the_first_time_in_an_hour_does_not_take_it_back(
 ) -> None:
     async with open_store(tmp_path) as world:
         await register(world.db, "main", HARBOUR)
-        monkeypatch.setattr(registry, "_SEEN_LATELY", registry.timedelta(0))
+        monkeypatch.setattr(registry, "_SEEN_LATELY", timedelta(0))
         known, is_done = registry._known, list[bool]()
 
         async def known_before(*args: Any) -> Any:
