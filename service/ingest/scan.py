@@ -152,7 +152,7 @@ class Scanner:
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
-        del self.unfinished[request.agent]
+        self.unfinished.pop(request.agent, None)
         counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
         on_progress(counts)
         return counts
