@@ -148,10 +148,10 @@ class Chains:
     def _forget(self, side: int, row: int) -> None:
         """Keep no way along which a row's neighbours on this side are met."""
         for _ in range(_KEPT_STEPS):
-            if 0 <= row < len(self._is_known):
-                self._is_known[row] = False
-            if not 0 <= row < self._one.shape[1]:
+            if row < 0:
                 break
+            if row < len(self._is_known):
+                self._is_known[row] = False
             row = int(self._one[1 - side, row])
         if row == _SEVERAL:
             self._is_known[:] = False

@@ -99,7 +99,7 @@ def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty |
 def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float | None]:
     """Return coverage and speaker of a certainty; `first` are the rows of the first hits."""
     turns, speaks = features.is_turn, features.is_turn & features.is_named
-    names = features.evidence.values["named_words"][: len(turns)][speaks].any(axis=0)
+    names = features.evidence.values["named_words"][speaks].any(axis=0)
     beside = np.where(names, np.float32(0), features.idf)
     if not speaks.any() or not beside.any():
         return _greatest(_shares(features.held[first], features.idf)), None

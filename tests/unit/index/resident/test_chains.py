@@ -63,14 +63,71 @@ def test_it_holds_and_walks_what_plain_edges_do(
             chains.pack()
         # What was kept of the ways before is right after each change.
         assert_walks(chains)
+    for held in (chains, Chains.restore(chains.save())):
+        check_holds(held, edges)
+        assert_walks(held)
+
+
+def check_holds(chains: Chains, edges: set[tuple[int, int]]) -> None:
+    """Check that chains hold these edges, asked in each way."""
     assert (set(chains), chains.count) == (edges, len(edges))
-    for row in range(ROWS):
-        assert sorted(chains.ahead(row)) == sorted(end for one, end in edges if one == row)
-        assert sorted(chains.behind(row)) == sorted(one for one, end in edges if end == row)
-    assert_walks(Chains.restore(chains.save()))
+    # One row more than any edge has.
+    rows = range(max((0, *(max(edge) for edge in edges))) + 100)
+    before = [sorted(end for one, end in edges if one == row) for row in rows]
+    after = [sorted(one for one, end in edges if end == row) for row in rows]
+    assert [sorted(chains.ahead(row)) for row in rows] == before
+    assert [sorted(chains.behind(row)) for row in rows] == after
+    told = chains.beside(rows)
+    assert [[sorted(ends) for ends in side] for side in told] == [before, after]
 
 
-@pytest.mark.parametrize("first", [[(0, 1)], [(0, 1), (2, 1)], [(0, 2), (2, 1), (3, 1)]])
+@pytest.mark.parametrize(
+    "edges",
+    [
+        set(),
+        {(0, 1)},
+        {(1, 0)},
+        {(0, 1), (0, 2), (3, 2), (4, 2)},
+        {(70, 500)},
+        {(500, 70), (500, 0)},
+    ],
+)
+def test_what_is_saved_is_there_again_with_room_for_more(edges: set[tuple[int, int]]) -> None:
+    chains = Chains()
+    for source, target in edges:
+        chains.put(source, target)
+    check_holds(chains, edges)
+    saved = chains.save()
+    for name, rows in saved.by_row.items():
+        saved.by_row[name] = np.append(rows, np.zeros(80, np.int32))
+    check_holds(Chains.restore(saved), edges)
+
+
+@pytest.mark.parametrize("reach", range(1, 8))
+def test_a_long_way_is_walked_as_far_as_asked(reach: int) -> None:
+    edges = {(row + 1, row) for row in range(ROWS - 1)}
+    chains, rows, mask = Chains(), np.arange(ROWS), np.ones(ROWS, np.bool_)
+    for source, target in edges:
+        chains.put(source, target)
+    back = {(target, source) for source, target in edges}
+    for _ in range(2):
+        before, after = chains.around(rows, mask, KEYS, reach)
+        for ways, found in ((edges, before), (back, after)):
+            assert found.tolist() == [walked(ways, {*range(ROWS)}, row, reach) for row in rows]
+        chains.pack()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [(0, 1)],
+        [(0, 1), (2, 1)],
+        [(0, 2), (2, 1), (3, 1)],
+        [(2, 0), (0, 1)],
+        [(5, 6), (6, 0), (0, 7)],
+        [(2, 1), (3, 1), (5, 6), (5, 7)],
+    ],
+)
 def test_what_a_new_edge_lengthens_is_walked_anew(first: list[tuple[int, int]]) -> None:
     chains, rows = Chains(), np.arange(ROWS)
     for source, target in first:

@@ -101,6 +101,8 @@ def test_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ([2.0, 1.5, 1.5, 1.2, 1.0, 0.0], 0.5),
         ([1.0, 1.0, 1.0, 1.0, 1.0], 0.0),
+        # The others may have no score at all.
+        ([1.0, 0.0, 0.0, 0.0, 0.0], 1.0),
         # Too few to tell, or nothing to take a share of: the usual one.
         ([], 0.2), ([3.0], 0.2), ([3.0, 2.0, 1.0, 0.5], 0.2), ([0.0] * 5, 0.2),
     ],
@@ -125,6 +127,12 @@ def test_a_word_that_no_memory_holds_is_not_covered() -> None:
     assert told(unheard).confidence < told(evidence([[1], [1]])).confidence
 
 
+def test_a_word_that_tells_hardly_anything_is_covered_all_the_same() -> None:
+    found = evidence([[1], [1]])
+    everywhere = replace(found.corpus, document_frequencies=np.full(1, 10, np.float32))
+    assert told(replace(found, corpus=everywhere)).coverage == 1
+
+
 def test_a_question_without_words_covers_nothing() -> None:
     assert told(evidence([[], []])).coverage == 0
 
@@ -132,6 +140,16 @@ def test_a_question_without_words_covers_nothing() -> None:
 def test_cosine_is_the_greatest_of_all_candidates_or_none() -> None:
     assert told(evidence([[1]] * 6, [0.1, 0.2, 0.1, 0.1, 0.1, 0.75])).cosine == 0.75
     assert told(evidence([[1]] * 2)).cosine is None
+
+
+def test_neighbours_and_what_the_graph_led_to_are_no_candidates() -> None:
+    found = evidence([[1, 0], [1, 0], [1, 1]], [0.1, 0.2, 0.9])
+    alone = ("counts", "lengths", "cosines")
+    values = {name: rows if name in alone else rows[:2] for name, rows in found.values.items()}
+    said = told(replace(found, within=(2, 3, 3), values=values))
+    assert (said.cosine, said.coverage) == (pytest.approx(0.2), 0.5)
+    by_graph = [Fused("elsewhere", 1.0, {}), Fused("m0", 0.5, {})]
+    assert certainty_of(SignalValues.of(found), by_graph).coverage == 0.5
 
 
 def test_what_another_said_is_no_evidence_of_a_named_speaker() -> None:
@@ -149,6 +167,13 @@ def test_the_speakers_turn_is_one_of_the_first_five_and_others_are_any_candidate
     said = told(conversation(turns, speaks))
     assert said.coverage == pytest.approx(0.5)
     assert said.speaker == pytest.approx(-0.5)
+
+
+def test_what_nobody_says_is_not_held_against_a_speaker() -> None:
+    found = conversation([[1, 1, 0], [0, 1, 1]], [True, False])
+    section = {**found.values, "is_turn": np.array([True, False])}
+    assert told(replace(found, values=section)).speaker == pytest.approx(0.5)
+    assert told(found).speaker == pytest.approx(-0.5)
 
 
 def test_a_name_alone_is_covered_by_the_name() -> None:
@@ -169,4 +194,8 @@ def test_by_rank_the_hits_are_as_sure_as_their_scores_would_be() -> None:
     assert said.cosine == pytest.approx(0.9)
     assert said.coverage == 1
     assert said.margin > 0.2, "equal ranks have no margin, their scores have one"
+    turned = evidence([*[[0, 1]] * 5, [1, 1]], [0.1, 0.1, 0.1, 0.1, 0.5, 0.9])
+    again = certainty_of_ranks(turned, ranks)
+    assert again is not None
+    assert again.margin == pytest.approx(said.margin), "of scores in their order, not of ranks"
     assert certainty_of_ranks(replace(found, within=(0, 0, 0)), []) is None

@@ -90,6 +90,38 @@ def test_of_very_many_ends_those_of_rare_concepts_are_looked_at() -> None:
     assert "b" in trails({"a": 1.0}, graph, scores)
 
 
+@pytest.mark.parametrize(("few", "looks_at_many"), [(399, True), (400, False)])
+def test_what_common_concepts_lead_to_is_asked_for_where_rare_ones_leave_room(
+    few: int, looks_at_many: bool
+) -> None:
+    near, far = [f"near{n}" for n in range(few)], [f"far{n}" for n in range(500)]
+    links = Links.of({"a": [(concept("hub", 500), far), (concept("rare", few), near)]})
+    asked: list[str] = []
+
+    async def look(_: Iterable[str]) -> Links:
+        return links
+
+    async def score(keys: Iterable[str]) -> Mapping[str, float]:
+        asked.extend(keys)
+        return {}
+
+    asyncio.run(best_trails({"a": 1.0}, look, score))
+    assert set(asked) == {*near, *(far if looks_at_many else ())}
+
+
+def test_of_two_ways_from_one_seed_the_better_is_told() -> None:
+    to_b, to_c, to_d = concept("x"), concept("y"), concept("z")
+    graph = {"a": [(to_b, ["b"]), (to_c, ["c"])], "b": [(to_d, ["d"])], "c": [(to_d, ["d"])]}
+    for better in "bc":
+        scores = dict.fromkeys("abcd", 0.1) | {better: 0.5}
+        assert trails({"a": 1.0}, graph, scores)["d"].memories == ("a", better, "d")
+
+
+def test_of_equal_ends_four_go_on() -> None:
+    graph = {"a": [(concept("x"), list("bcdef"))], "f": [(concept("y"), ["g"])]}
+    assert trails({"a": 1.0}, graph, dict.fromkeys("abcdefg", 1.0)).keys() == set("bcde")
+
+
 def test_nothing_leads_nowhere() -> None:
     assert trails({}, {}, {}) == {}
     assert trails({"a": 1.0}, {}, {"a": 1.0}) == {}

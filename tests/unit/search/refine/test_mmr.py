@@ -48,6 +48,26 @@ def test_by_hand(diversity: float, order: list[int]) -> None:
     assert _order(diversified(_hits(*TEXTS), diversity, 4)) == order
 
 
+def test_likeness_is_that_with_any_hit_already_chosen() -> None:
+    # The third says what the second does, and nothing of what the first says.
+    texts = ("red green", "black white", "black white", "yellow")
+    assert _order(diversified(_hits(*texts), 0.5, 4)) == [0, 1, 3, 2]
+
+
+# Of three, places are worth 1, 0.55 and 0.1: at 0.5 likeness counts from 0.45 on.
+@pytest.mark.parametrize(
+    ("words", "order"),
+    [((7, 4, 5), [0, 1, 2]), ((5, 3, 3), [0, 2, 1])],  # likeness 7/16, 5/11
+)
+def test_relevance_falls_evenly_to_a_tenth(words: tuple[int, int, int], order: list[int]) -> None:
+    common, own, others = (
+        " ".join(f"{name}{n}" for n in range(count))
+        for name, count in zip(("c", "x", "y"), words, strict=True)
+    )
+    hits = _hits(f"{common} {own}", f"{common} {others}", "z")
+    assert _order(diversified(hits, 0.5, 3)) == order
+
+
 def test_the_limit_takes_the_first_of_the_new_order() -> None:
     assert _order(diversified(_hits(*TEXTS), 1.0, 2)) == [0, 3]
     assert _order(diversified(_hits(*TEXTS), 0.0, 2)) == [0, 1]

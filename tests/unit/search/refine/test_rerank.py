@@ -1,6 +1,7 @@
 """The reranker's word beside the fused order, worked by hand."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -46,6 +47,9 @@ def test_logits_become_probabilities() -> None:
     assert _ids(blended(_hits("abc"), [-11.0, -10.9, 7.7])) == "cab"
     assert _ids(blended(_hits("abc"), [-11.0, -10.9, -9.0])) == "abc"
     assert _ids(blended(_hits("ab"), [-1e300, 1e300])) == "ba"
+    # Of 0.5 and 0.88, and with one among them that could be a probability, of 0.62 and 1.
+    assert _ids(blended(_hits("ab"), [0.0, 2.0])) == "ab"
+    assert _ids(blended(_hits("ab"), [0.5, 30.0])) == "ab"
 
 
 def test_the_reranker_is_one_more_signal() -> None:
@@ -94,6 +98,7 @@ def test_a_document_has_its_day_its_headings_and_its_text() -> None:
         heading_path=("Driver", "VRAM"),
     )  # fmt: skip
     assert document_of(memory) == "2026-02-13 Driver / VRAM\nIt is full."
+    assert document_of(replace(memory, title="")) == document_of(memory)
 
 
 @pytest.mark.parametrize("letter", ["a", "백", "中", "aa백 "])
@@ -102,6 +107,7 @@ def test_long_texts_are_cut_to_what_a_cross_encoder_reads(letter: str) -> None:
     assert estimate_prompt_tokens(cut) <= 400
     assert math.isclose(estimate_prompt_tokens(cut), 400, rel_tol=0.03)
     assert clipped("short") == "short"
+    assert len(clipped(f"A{' ' * 5000}")) == 1600, "blanks are hardly any tokens"
 
 
 @given(st.text(max_size=3000))
