@@ -121,7 +121,7 @@ def verdict_on(edge: Measured) -> tuple[Verdict, str]:
 
 def bands(memories: Iterable[int], hub_cap: int) -> list[Band]:
     """Sort concepts into bands by the number of memories that mention each."""
-    sizes = sorted(memories)
+    sizes = list(memories)
     return [_band(sizes, first, last, hub_cap) for first, last in _BANDS]
 
 

@@ -12,10 +12,11 @@ from service.drafts.ids import digest
 from service.records import Memory
 from service.sessions import ledgers
 from service.sessions.given import KNOWN, Given
-from service.sessions.ledgers import Session
+from service.sessions.ledgers import Had, Ledgers, Session
 from service.store import written_records
 from service.store.database import record
 from service.store.queries import Query
+from service.store.written_records import WrittenRecords
 from service.text.titles import text_of
 from tests import effort
 from tests.stores.asked import note_asked, queries_of
@@ -207,6 +208,52 @@ async def test_a_note_that_is_given_up_amid_leaves_no_old_ledger(
         await asyncio.sleep(0.2)
         opened.db.written._doubtful.clear()
         await assert_true(play, session)
+
+
+@pytest.mark.parametrize("happens", ["note", "drop", "clear"])
+async def test_what_was_read_while_something_was_noted_is_not_kept(happens: str) -> None:
+    session, kept = SESSIONS[0], Ledgers(WrittenRecords())
+    begun = kept.begin()
+    kept.keep(session, {}, begun)
+    assert kept.of(session) == {}
+    {
+        "note": lambda: kept.note(session, None),
+        "drop": lambda: kept.drop(session),
+        "clear": kept.clear,
+    }[happens]()
+    kept.keep(session, {}, begun)
+    assert kept.of(session) is None
+    kept.keep(session, {}, kept.begin())
+    assert kept.of(session) == {}
+
+
+def given(key: str, **other: object) -> dict[str, object]:
+    return {"memory": key, "at": START, "is_known": True, "is_cut": False} | other
+
+
+async def test_a_note_hides_no_write_of_what_was_there_and_moves_past_others() -> None:
+    session, written = SESSIONS[0], WrittenRecords()
+    kept = Ledgers(written)
+    kept.keep(session, {}, kept.begin())
+    written.add({("memory", "m1")})
+    kept.note(session, [given("m0")])
+    kept.note(session, [given("m1")])
+    assert list(kept.of(session) or ()) == ["m0", "m1"]
+    written.add({("memory", "m0")})
+    kept.note(session, [given("m2")])
+    assert kept.of(session) is None
+
+
+async def test_the_later_of_two_notes_counts_whichever_is_told_first() -> None:
+    session, kept = SESSIONS[0], Ledgers(WrittenRecords())
+    kept.keep(session, {}, kept.begin())
+    later = START + timedelta(seconds=1)
+    kept.note(session, [given("m0", at=later), given("m1", is_cut=True)])
+    kept.note(session, [given("m0", is_cut=True), given("m1", at=later, is_cut=False)])
+    whole = Had(later, is_cut=False, is_same=True)
+    assert kept.of(session) == {"m0": whole, "m1": whole}
+    kept.note(session, [given("m0", is_known=False), given("m1", at=later, is_known=False)])
+    assert kept.of(session) == {"m0": whole}
 
 
 async def test_what_is_noted_outside_of_the_turn_may_be_old_by_now(tmp_path: Path) -> None:

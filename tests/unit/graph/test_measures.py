@@ -37,6 +37,7 @@ def test_precision_and_lift() -> None:
     assert measured(found, 0.8, None) == Measured(4, 0.25, 5.0, None)
     assert measured(found, None, None) == Measured(4)
     assert measured(found[:0], 0.5, None) == Measured(0)
+    assert measured(found[:3], 0.5, 1 / 3) == Measured(3, 0.6667, 13.33, 0.3333)
 
 
 def test_who_is_nearer_than_the_other_end() -> None:
@@ -47,9 +48,17 @@ def test_who_is_nearer_than_the_other_end() -> None:
     assert count_nearer(asked, thresholds, vectors, np.array([-1, -1, -1])).tolist() == [2, 1, 1]
 
 
+def test_as_near_is_not_nearer_however_the_sums_are_rounded() -> None:
+    vectors, own = _rows([0.6, 0.8], [1, 0]), np.array([-1])
+    for rounding, nearer in ((-5e-7, 0), (5e-7, 0), (-3e-6, 1)):
+        threshold = np.array([1 + rounding], np.float32)
+        assert count_nearer(vectors[1:], threshold, vectors, own).tolist() == [nearer]
+
+
 def test_reach_counts_pairs_that_miss_each_other_both_ways() -> None:
     nearer = np.array([[20, 20], [19, 400], [400, 19], [0, 0]])
     assert reach_of(nearer) == 0.25
+    assert reach_of(np.array([[20, 400], [20, 20], [500, 20], [3, 0]])) == 0.75
     assert reach_of(nearer[:0]) is None
 
 
@@ -61,7 +70,9 @@ def test_reach_counts_pairs_that_miss_each_other_both_ways() -> None:
         (Measured(20, 0.1, 2.0, 0.4), "too few to tell", "among 20 pairs that may be luck"),
         (Measured(20, 0.15, 3.0, 0.4), "pays", "15% of joined pairs are near, 3 times chance"),
         (Measured(100, 0.1, 2.0, 0.4), "pays", "miss 40% of them"),
+        (Measured(100, 0.1, 2.0), "pays", "10% of joined pairs are near, 2 times chance."),
         (Measured(75, 0.1, 2.0, 0.4), "too few to tell", "luck"),
+        (Measured(77, 0.1, 2.0, 0.4), "pays", "miss 40% of them"),
         (Measured(2000, 0.0995, 1.99, 0.9), "noisy", "below 2 times"),
     ],
 )
@@ -72,11 +83,11 @@ def test_the_verdict_gives_its_reason(edge: Measured, verdict: str, words: str) 
 
 
 def test_concepts_are_sorted_into_bands() -> None:
-    assert bands([1, 1, 2, 3, 5, 6, 20, 21, 200, 201, 900], 100) == [
+    assert bands(iter([900, 1, 2, 3, 5, 6, 20, 21, 200, 201, 1, 100]), 100) == [
         Band("1", 2, 2, 0),
         Band("2", 1, 2, 1),
         Band("3-5", 2, 8, 2),
         Band("6-20", 2, 26, 2),
-        Band("21-200", 2, 221, 1),
+        Band("21-200", 3, 321, 2),
         Band("201+", 2, 1101, 0),
     ]

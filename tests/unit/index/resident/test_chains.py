@@ -141,6 +141,13 @@ def test_what_a_new_edge_lengthens_is_walked_anew(first: list[tuple[int, int]]) 
         assert found.tolist() == [walked(ways, {*range(ROWS)}, row, 5) for row in range(ROWS)]
 
 
+def test_a_row_that_came_last_is_walked_from() -> None:
+    chains, mask = Chains(), np.ones(501, np.bool_)
+    chains.put(500, 70)
+    before, after = chains.around(np.array([500]), mask, ["k"] * 501, 2)
+    assert (before.tolist(), after.tolist()) == ([[70, NOBODY]], [[NOBODY, NOBODY]])
+
+
 def test_a_weight_that_is_none_is_refused() -> None:
     with pytest.raises(CorruptRow):
         Chains().put(0, 1, "much")  # type: ignore[arg-type]

@@ -52,12 +52,26 @@ def test_words_that_the_store_lacks_are_made_of_the_text() -> None:
     )
 
 
+def test_a_page_may_tell_moments_in_words() -> None:
+    times = ["2026-02-13T18:30:00.123456+09:00", None, "+10001-01-01T00:00:00Z"]
+    facts = facts_of([*VALUES[:4], *times, *VALUES[7:]])
+    last = micros_of(datetime.max.replace(tzinfo=UTC))
+    assert (facts.occurred_at, facts.valid_from, facts.valid_until) == (AT_MICROSECONDS, None, last)
+    for none in ("yesterday", ""):
+        with pytest.raises(CorruptRow, match="'m1'"):
+            facts_of([*VALUES[:4], none, *VALUES[5:]])
+
+
 def test_what_may_be_missing_may_be_missing() -> None:
-    optional = ("scope", "session", "valid_from", "valid_until", "archived_at")
+    optional = (
+        "scope", "session", "valid_from", "valid_until", "archived_at", "subject",
+        "consolidated_into",
+    )  # fmt: skip
     row = {name: value for name, value in ROW.items() if name not in optional}
     facts = facts_of_row("m1", row)
     assert facts.labels == labels()
     assert (facts.valid_from, facts.valid_until) == (None, None)
+    assert (facts.subject, facts.consolidated_into) == (None, None)
     assert facts.is_archived is False
     assert facts_of_row("m1", ROW | {"archived_at": AT}).is_archived is True
 
@@ -79,6 +93,14 @@ def test_a_field_of_another_type_is_corrupt(name: str, junk: Any) -> None:
         return
     with pytest.raises(CorruptRow, match="'m1'"):
         facts_of_row("m1", ROW | {name: junk})
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+def test_one_text_among_others_does_not_make_up_for_them(junk: Any) -> None:
+    no_words = {"words": None, "heading_path": ["Kit", junk], "title": "Blue", "content": "."}
+    for wrong in ({"tags": ["a", junk]}, no_words):
+        with pytest.raises(CorruptRow, match="'m1'"):
+            facts_of_row("m1", ROW | wrong)
 
 
 @pytest.mark.parametrize("key", [7, None, ["a"], {"a": 1}])
