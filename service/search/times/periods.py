@@ -62,9 +62,10 @@ def period_around(day: date, unit: Unit) -> Period:
 
 
 def before(today: date, unit: Unit, count: int = 1) -> Period:
-    """Return the calendar's unit that lies so many units ago; a weekend must be over."""
-    if unit == "weekend" and period_around(today, unit)[1] <= today:
-        count -= 1
+    """Return the calendar's unit that lies so many units ago.
+
+    A weekend ago is over: it ends with its week, so that of this week goes on or is to come.
+    """
     return period_around(shifted(today, unit, -count), unit)
 
 
