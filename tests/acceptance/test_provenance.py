@@ -277,6 +277,27 @@ def test_what_is_quarantined_stays_so_when_it_is_sent_again(
         assert _origin(admin, agent, section) == ("agent", "quarantined")
 
 
+def test_a_section_that_says_somebody_elses_words_is_trusted_as_they_are(
+    keyed: KeyedService, agent: str
+) -> None:
+    _, low = keyed.key(["read", "write"], [agent], origin="untrusted")
+    with keyed.client() as admin, keyed.client(low) as stranger:
+        document = {"source": "a/c.md", "text": "# Crane\n\nThe crane.\n", "agent": agent}
+        assert admin.post("/ingest", json=document).status_code == 200
+        [section] = [
+            one for one in _found(admin, agent, "crane")
+            if _memory(admin, agent, one)["content"] == "The crane."
+        ]  # fmt: skip
+        assert _origin(admin, agent, section) == ("agent", "trusted")
+        again = {**document, "text": "# Crane\n\nAnother crane.\n"}
+        assert stranger.post("/ingest", json=again).status_code == 200
+        assert _origin(admin, agent, section) == ("untrusted", "untrusted")
+        # Whoever sends words anew raises no others.
+        third = {**document, "text": "# Crane\n\nA third crane.\n"}
+        assert admin.post("/ingest", json=third).status_code == 200
+        assert _origin(admin, agent, section) == ("untrusted", "untrusted")
+
+
 def test_words_sent_again_with_less_trust_stay_whose_they_were(
     keyed: KeyedService, agent: str
 ) -> None:
