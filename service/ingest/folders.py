@@ -90,13 +90,13 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
     """Yield the text files of the folders in the order of their names, or those below `only`.
 
     Hidden folders are passed over; what `only` names of them is yielded as a problem. So is a link
-    that leads to a note or a folder outside, a name that no source can have or another folder's
-    files have, and a folder that cannot be looked into. Each file comes once, however often `only`
-    names it.
+    that leads to a note outside or to a folder outside of all, a name that no source can have or
+    another folder's files have, and a folder that cannot be looked into. Each file comes once,
+    however often `only` names it.
     """
     for folder in folders:
         starts = sorted(path for path in only or [folder.path] if _is_of(path, folder, folders))
-        found = dict(pair for start in starts for pair in _walk(folder.path, start))
+        found = dict(pair for one in starts for pair in _walk(folder.path, one, folders))
         for path, told in found.items():
             inside = path.relative_to(folder.path)
             name = folder.prefix + inside.as_posix() if inside.parts else str(path)
@@ -177,7 +177,9 @@ def _is_of(path: Path, folder: Folder, folders: Sequence[Folder]) -> bool:
     return not _is_hidden(path.relative_to(folder.path)) or not _lies_in(path, [*nearer])
 
 
-def _walk(folder: Path, start: Path) -> Iterator[tuple[Path, str | None]]:
+def _walk(
+    folder: Path, start: Path, folders: Sequence[Folder]
+) -> Iterator[tuple[Path, str | None]]:
     """Yield the notes below a place, and with the reason what is not to be read or looked into."""
     is_folder = start.is_dir()
     problem = _place_problem(start.relative_to(folder), is_folder=is_folder)
@@ -191,7 +193,7 @@ def _walk(folder: Path, start: Path) -> Iterator[tuple[Path, str | None]]:
             yield place, _LONG_PROBLEM
             continue
         try:
-            subfolders, notes = _listed(folder, place)
+            subfolders, notes = _listed(folder, place, folders)
         except OSError as error:
             if error.errno not in _GONE:
                 yield place, _unlooked(error)
@@ -200,11 +202,10 @@ def _walk(folder: Path, start: Path) -> Iterator[tuple[Path, str | None]]:
         waiting += [place / name for name in reversed(subfolders)]
 
 
-def _listed(folder: Path, place: Path) -> tuple[list[str], list[str]]:
+def _listed(folder: Path, place: Path, folders: Sequence[Folder]) -> tuple[list[str], list[str]]:
     """Return the names of the folders and of the notes in a place, in their order.
 
-    A link to a folder outside is told among the notes; one to a folder inside has no notes of its
-    own.
+    A link to a folder outside of all is told among the notes; others have no notes of their own.
     """
     # Opened from `folder` down: what becomes a link meanwhile is not entered.
     names = place.relative_to(folder).parts
@@ -218,15 +219,15 @@ def _listed(folder: Path, place: Path) -> tuple[list[str], list[str]]:
         name for name, is_folder, is_link in shown
         if not is_folder and (
             Path(name).suffix.lower() in SUFFIXES
-            or (is_link and _leads_to_folder_outside(place / name, folder))
+            or (is_link and _leads_outside(place / name, folders))
         )
     ]  # fmt: skip
     return [name for name, is_folder, _ in shown if is_folder], notes
 
 
-def _leads_to_folder_outside(link: Path, folder: Path) -> bool:
-    target = _existing(folder, str(link))
-    return target is not None and target.is_dir() and not target.is_relative_to(folder)
+def _leads_outside(link: Path, folders: Sequence[Folder]) -> bool:
+    target = _existing(link, "")
+    return target is not None and target.is_dir() and not _lies_in(target, folders)
 
 
 def _unlooked(error: OSError) -> str:

@@ -159,6 +159,15 @@ def test_a_link_to_a_folder_inside_or_to_other_files_is_passed_over(
     assert _problems(notes) == {}
 
 
+def test_a_link_to_another_configured_folder_is_passed_over(tmp_path: Path, notes: Path) -> None:
+    other = _folder(tmp_path / "other", "inner/o.md")
+    (notes / "linked").symlink_to(other)
+    (notes / "inner").symlink_to(other / "inner")
+    assert _problems(notes, other) == {}
+    assert [uri for uri in _uris(notes, other) if "o.md" in uri] == ["other/inner/o.md"]
+    assert list(_problems(notes)) == ["inner", "linked"]
+
+
 def test_links_that_lead_nowhere_or_round_are_told(notes: Path) -> None:
     (notes / "gone.md").symlink_to("nothing.md")
     (notes / "round.md").symlink_to("round.md")
