@@ -23,8 +23,20 @@ def names_file(text: str, path: PurePosixPath) -> bool:
 
 
 def _is_end(told: str, path: PurePosixPath) -> bool:
-    parts = [part for part in told.split("/") if part not in _NO_FOLDER]
+    parts = [part for part in told.split("/") if part not in _NO_FOLDER] or [""]
     if told.startswith(_FROM_A_ROOT):
         parts = parts[-2:]
+    return _ends(path, parts) or _ends(path, _below_root(parts))
+
+
+def _below_root(parts: list[str]) -> list[str]:
+    """Leave out what stands for a folder that only the writer knows, and the @ of a mention."""
+    first, rest = parts[0], parts[1:]
+    if rest and (first == "@" or first.startswith(("~", "$"))):
+        return rest
+    return [first.removeprefix("@"), *rest]
+
+
+def _ends(path: PurePosixPath, parts: list[str]) -> bool:
     pairs = zip(reversed(parts), reversed(path.parts), strict=False)
     return all(one == other for one, other in pairs)

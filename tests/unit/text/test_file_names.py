@@ -22,6 +22,10 @@ RATES = PurePosixPath("/home/ann/shop/src/billing/config.py")
         "/srv/other-checkout/src/billing/config.py",
         "~/shop/billing/config.py",
         "@/billing/config.py",
+        "Look at @billing/config.py!",
+        "@config.py",
+        "@/config.py",
+        "$BILLING/config.py",
         "C:\\shop\\billing\\config.py",
         "https://example.com/shop/blob/main/src/billing/config.py",
         "src/*/config.py",
@@ -42,6 +46,8 @@ def test_a_file_is_named_by_the_end_of_its_path(text: str) -> None:
         "old/billing/config.py",
         "/home/ann/shop/src/auth/config.py",
         "@/auth/config.py",
+        "@auth/config.py",
+        "~/auth/config.py",
         "webconfig.py needs a port.",
         "config.pyi has the types.",
         "config.py.bak is old.",
@@ -62,3 +68,14 @@ def test_a_name_of_other_characters_is_looked_for_as_it_is(name: str) -> None:
 
 def test_a_path_that_is_shorter_than_what_is_told_is_its_end() -> None:
     assert names_file("shop/src/billing/config.py", PurePosixPath("billing/config.py"))
+
+
+@pytest.mark.parametrize("text", ["~/.zshrc sets the path.", "It is in $HOME/.zshrc."])
+def test_a_file_of_a_home_is_named_by_whoever_lives_there(text: str) -> None:
+    assert names_file(text, PurePosixPath("/home/ann/.zshrc"))
+
+
+@pytest.mark.parametrize("name", ["$page.tsx", "@types.ts", "~draft.md"])
+def test_a_name_may_begin_as_a_root_does(name: str) -> None:
+    assert names_file(f"In {name} stands how.", PurePosixPath("/srv/app") / name)
+    assert names_file(f"In app/{name} stands how.", PurePosixPath("/srv/app") / name)
