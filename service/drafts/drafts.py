@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final, Protocol
 
 from service.access.origins import UNKNOWN, Provenance, tier_of
@@ -26,7 +26,7 @@ from service.text.titles import text_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "3"
+RECIPE: Final = "4"
 _MOST_TITLE_CHARACTERS: Final = 200
 _HEADING_SEPARATOR: Final = "\x1e"
 
@@ -154,10 +154,10 @@ def document_drafts(
     said = parsed.kind if parsed.kind in KINDS else None
     origin = document.sender.origin
     kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
-    name = name_of(document.uri)
+    name, told = name_of(document.uri), _date_of(document, parsed)
     drafts = []
     for position, section in enumerate(parsed.sections):
-        dated = document.occurred_at or _date_in(section.heading_path) or parsed.date
+        dated = document.occurred_at or _date_in(section.heading_path) or told
         at = occurred_at(dated, document.uri, section.clock, document.modified_at)
         drafts.append(
             Draft(
@@ -185,6 +185,17 @@ def document_drafts(
             )
         )
     return drafts
+
+
+def _date_of(document: DocumentText, parsed: Document) -> datetime | date | None:
+    """Return the date that a text tells of itself; a line of it only says more than its name.
+
+    A daily log may quote the date of an invoice in such a line, and is of its own day all the same.
+    """
+    told, named = parsed.date_in_text, date_of(document.uri)
+    if parsed.date or not told or named is None:
+        return parsed.date or told
+    return told if isinstance(told, datetime) and told.date() == named.date() else None
 
 
 def _headings_above(parsed: Document, section: Section) -> tuple[str, ...]:

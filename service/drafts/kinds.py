@@ -13,6 +13,11 @@ from service.names.names import names_something
 from service.names.slugs import tokens_of
 
 SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
+# Programs ask for files of these names, of which there may be one in each folder.
+_PRESCRIBED_NAMES: Final = frozenset(
+    {"AGENTS", "BOOTSTRAP", "CLAUDE", "CONTRIBUTING", "GEMINI", "HEARTBEAT", "IDENTITY", "LICENSE"}
+    | {"SECURITY", "SKILL", "SOUL", "TOOLS", "USER"}
+)
 _EPISODIC: Final = frozenset({"daily_log", "handoff", "observation"})
 
 # Folders stand before dated names, so that a dated file in decisions/ is a decision. MEMORY.md is
@@ -114,11 +119,12 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
 def name_of(source: str) -> str:
     """Return a file's name without its suffix: `Cargo Basics`; empty if it tells nothing alone.
 
-    So do README.md and 2026-02-13.md, and a source that has none of the suffixes.
+    So do README.md, SKILL.md and 2026-02-13.md, and a source that has none of the suffixes.
     """
     path = PurePosixPath(source)
-    is_named = path.suffix.casefold() in SUFFIXES and names_something(tokens_of(path.stem))
-    return path.stem if is_named else ""
+    if path.suffix.casefold() not in SUFFIXES or path.stem in _PRESCRIBED_NAMES:
+        return ""
+    return path.stem if names_something(tokens_of(path.stem)) else ""
 
 
 def occurred_at(

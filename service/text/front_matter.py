@@ -10,6 +10,7 @@ import yaml
 
 from service.kinds import KINDS
 from service.text.clean import clean_text
+from service.text.fences import outside_fences
 
 # Real front matter has some hundred characters; PyYAML reads about 100,000 characters a second.
 _MAX_CHARACTERS = 20_000
@@ -40,6 +41,7 @@ _DATE_LINE = re.compile(
     r"[\s*_>-]{0,9}date[*_]{0,3}:[*_\s]{0,9}([0-9][^*_]{5,40}?)[*_\s]{0,9}", re.IGNORECASE
 )
 _DATE_LINE_WITHIN = 12
+_HEADING = re.compile(r"#{1,6}\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,14 @@ def read_front_matter(lines: Sequence[str]) -> Preface:
 
 
 def read_date_line(lines: Sequence[str]) -> dt.datetime | dt.date | None:
-    """Return the date that a line near the beginning tells: the first twelve are looked at."""
-    found = (_DATE_LINE.fullmatch(line[:80]) for line in lines[:_DATE_LINE_WITHIN])
+    """Return the date that a line near the beginning tells: the first twelve are looked at.
+
+    Code tells none, nor does what stands below a second heading: it is the date of one section.
+    """
+    shown = outside_fences("\n".join(lines[:_DATE_LINE_WITHIN])).split("\n")
+    headings = [at for at, line in enumerate(shown) if _HEADING.match(line)]
+    end = headings[1] if len(headings) > 1 else None
+    found = (_DATE_LINE.fullmatch(line[:80]) for line in shown[:end])
     days = (_parse_date(match[1].strip()) for match in found if match)
     return next((day for day in days if day and _is_plausible(day)), None)
 

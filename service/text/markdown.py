@@ -60,13 +60,14 @@ class Document:
     """A parsed note: what its front matter says of it, its sections in order, and warnings.
 
     `title` is the front matter's, else the first H1, else empty; `has_h1` tells whether there is
-    an H1, under which the sections stand.
+    an H1, above the sections. `date` is the front matter's, `date_in_text` that of a line.
     """
 
     title: str = ""
     has_h1: bool = True
     tags: tuple[str, ...] = ()
     date: dt.datetime | dt.date | None = None
+    date_in_text: dt.datetime | dt.date | None = None
     kind: str | None = None
     scope: str | None = None
     concepts: tuple[str, ...] = ()
@@ -135,14 +136,15 @@ def parse_markdown(
     chapters[0].title = title
     marks = [_read_marks(passage) for passage in outline.passages]
     starts = [passage.line_start for passage in outline.passages]
-    limits = Limits.clamp(max_tokens, overlap_tokens)
-    every = _make_sections(_Text(lines, marks, starts, limits), chapters)
+    known = _Text(lines, marks, starts, Limits.clamp(max_tokens, overlap_tokens))
+    every = _make_sections(known, chapters)
     sections = tuple(islice(every, max(1, max_sections)))
     return Document(
         title=title,
         has_h1=any(chapter.level == 1 for chapter in chapters),
         tags=front.tags,
-        date=front.date or read_date_line(lines[preface.line_count :]),
+        date=front.date,
+        date_in_text=read_date_line(lines[preface.line_count :]),
         kind=front.kind,
         scope=front.scope,
         concepts=front.concepts,
@@ -168,8 +170,7 @@ def _hide_preface(lines: Sequence[str], preface: Preface) -> list[str]:
 
 def _warn_of_open_fence(lines: Sequence[str], outline: Outline) -> list[str]:
     """Say when the text ends inside a fence: everything below its opening has become code."""
-    last = outline.blocks[-1] if outline.blocks else None
-    if last is None or last.kind != "fence":
+    if not outline.blocks or (last := outline.blocks[-1]).kind != "fence":
         return []
     inside = (line.strip() for line in reversed(lines[last.line_start + 1 :]))
     is_closed = closes_fence(next(filter(None, inside), ""), fence_of(lines[last.line_start]))
@@ -229,10 +230,9 @@ def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_
 
 def _read_title(heading: Block) -> str:
     """Read a heading as plain text; empty if it is no title."""
-    text = heading.text
-    if len(text) > _MAX_HEADING_CHARACTERS:
+    if len(heading.text) > _MAX_HEADING_CHARACTERS:
         return ""
-    text = read_heading_text(text)
+    text = read_heading_text(heading.text)
     if 0 < sum(1 for _ in _INLINE_MARK.finditer(text)) <= _MOST_INLINE_MARKS:
         tokens = _INLINE.parseInline(text)[0].children or []
         text = "".join(" " if t.type.endswith("break") else t.content for t in tokens)

@@ -66,7 +66,10 @@ def test_text_before_the_first_heading_stands_below_the_title() -> None:
     assert _draft(_TEXT, Document(sections=(_section(),))).heading_path == ()
 
 
-@pytest.mark.parametrize("uri", ["a/README.md", "memory/2026-02-13.md", "2026-02-13-x.md", "a b.c"])
+@pytest.mark.parametrize(
+    "uri",
+    ["a/README.md", "a/SKILL.md", "USER.md", "memory/2026-02-13.md", "2026-02-13-x.md", "a b.c"],
+)
 def test_a_file_whose_name_says_nothing_alone_is_called_by_its_path(uri: str) -> None:
     assert _draft(replace(_TEXT, uri=uri), Document(sections=(_section(),))).title == uri
 
@@ -97,6 +100,14 @@ def test_a_short_common_word_that_names_a_file_links_nothing() -> None:
     document = replace(_TEXT, uri="vault/Box.md")
     draft = _draft(document, parse_markdown("## Boxing a value\n\ntext"))
     assert [name.slug for name in names_in(draft)] == ["boxing_a_value"]
+
+
+@pytest.mark.parametrize("uri", ["skills/pdf/SKILL.md", "USER.md"])
+def test_a_name_that_programs_prescribe_links_nothing(uri: str) -> None:
+    draft = _draft(replace(_TEXT, uri=uri), parse_markdown("## Filling forms\n\ntext"))
+    assert [name.slug for name in names_in(draft)] == ["filling_forms"]
+    named = _draft(replace(_TEXT, uri="vault/GPU.md"), parse_markdown("## Filling forms\n\ntext"))
+    assert "gpu" in [name.slug for name in names_in(named)]
 
 
 def test_a_title_in_front_matter_stands_above_all_sections_of_a_text_without_an_h1() -> None:
@@ -168,6 +179,22 @@ def test_time_from_caller_then_front_matter_then_name_then_file() -> None:
         (datetime(2026, 3, 4, tzinfo=UTC), True),
         (_AT, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("uri", "line", "moment"),
+    [
+        ("adr/0007-queue.md", "2024-05-28", "2024-05-28T00:00"),
+        ("memory/2026-03-04.md", "2024-05-28", "2026-03-04T00:00"),
+        ("meetings/2026-03-04-kit.md", "2026-03-04 09:30", "2026-03-04T09:30"),
+        ("meetings/2026-03-04-1400.md", "2026-03-04", "2026-03-04T14:00"),
+    ],
+)
+def test_a_line_that_tells_a_date_only_says_more_than_the_name(
+    uri: str, line: str, moment: str
+) -> None:
+    draft = _draft(replace(_TEXT, uri=uri), parse_markdown(f"# Kit\n\n- Date: {line}\n- paid"))
+    assert (draft.occurred_at.isoformat()[:16], draft.is_dated) == (moment, True)
 
 
 def test_a_headings_clock_is_the_time_of_day() -> None:

@@ -101,6 +101,17 @@ def test_a_line_below_the_title_tells_the_date(line: str, date: dt.date | None) 
     assert read_date_line(["text"] * 12 + [line]) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# How notes begin\n\n```yaml\ndate: 2024-05-28\n```",
+        "# Log\n\n## Monday\nDate: 2024-05-28\n\n## Tuesday\nDate: 2024-05-29",
+    ],
+)
+def test_a_date_in_code_or_of_one_section_is_not_that_of_the_note(text: str) -> None:
+    assert read_date_line(text.split("\n")) is None
+
+
 def test_one_tag_and_one_alias_may_be_called_so() -> None:
     front = read_front_matter(
         ["---", "tag: gpu", "alias: [the box]", "created_at: 2026-02-01", "---"]
