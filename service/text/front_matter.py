@@ -24,6 +24,8 @@ _WORD_OF_MASK = re.compile("\ue000(SECRET:[a-z-]{1,40})\ue001")
 # `title: Fix: the login`, `title: @home`, `description: Use when: …`: what people and programs
 # write, and is no YAML. A value that opens a quote, a list, a mapping or a block is no such line.
 _LINE = re.compile(r"^(\w[\w -]{0,60}):[ \t]+(?![\"'\[{|>&*!#])(\S.*)$", re.MULTILINE)
+# What YAML takes for a mapping, or for a mark of its own, in a plain value.
+_NO_VALUE = re.compile(r".*:(?:\s|$)|[@`%,\]}]|[?-](?:\s|$)")
 _ABSENT = frozenset({"", "~", "null"})
 _DATE_KEYS = ("occurred_at", "date", "created", "created_at")
 # Where there is one, many write it so.
@@ -153,6 +155,9 @@ def _load_as_written(block: str) -> object:
 
 
 def _quoted(line: re.Match[str]) -> str:
+    if not _NO_VALUE.match(line[2]):
+        # So a remark behind it (`draft  # for now`) stays one.
+        return line[0]
     value = line[2].rstrip().replace("'", "''")
     return f"{line[1]}: '{value}'"
 

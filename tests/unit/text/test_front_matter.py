@@ -135,6 +135,11 @@ def test_a_plain_value_that_is_no_yaml_is_as_it_is_written(title: str) -> None:
     assert front == FrontMatter(title=title, tags=("Book", "gpu"), date=dt.date(2024, 10, 5))
 
 
+def test_a_remark_beside_a_value_that_is_no_yaml_stays_one() -> None:
+    front = _read("title: Fix: issue #12\ntags: a b # of mine\ndate: 2024-10-05  # not sure")
+    assert front == FrontMatter(title="Fix: issue #12", tags=("a", "b"), date=dt.date(2024, 10, 5))
+
+
 def test_a_value_that_is_no_yaml_is_not_read_over_several_lines() -> None:
     preface = read_front_matter(["---", "title: T", "about: a: b", "  and c", "---"])
     assert preface.front_matter == FrontMatter()
