@@ -21,7 +21,7 @@ from service.session_context.packing import (
     pack,
 )
 from service.text.context_block import CLOSE, inside, open_mark, plain
-from service.text.titles import is_beside, title_of
+from service.text.titles import in_one_line, title_of
 from service.working_memory.texts import WorkingMemory
 
 # The tag that makes a rule of a preference or a decision.
@@ -179,9 +179,7 @@ def _focus(focus: Sequence[WorkingMemory]) -> list[Piece]:
 
 
 def _titled(memory: Memory) -> str:
-    text = _one_line(memory.content)
-    told = f"{memory.title}: {text}" if is_beside(memory.title, memory.content) else text
-    return f"- {memory.occurred_at:%Y-%m-%d} {told}"
+    return f"- {memory.occurred_at:%Y-%m-%d} {in_one_line(memory.title, memory.content)}"
 
 
 def _entry(memory: Memory) -> str:
