@@ -168,13 +168,15 @@ def test_a_batch_that_is_killed_can_be_sent_again(tmp_path: Path, embedding_url:
     with service_on(tmp_path, embedding_url) as service:
         sending = threading.Thread(target=send, args=(service.url,))
         sending.start()
-        time.sleep(chance.uniform(0.4, 1.0))
+        # As soon as so many are stored: in the middle of the work, however fast the machine.
+        some = chance.randrange(BATCH // 2)
+        until(lambda: httpx.get(f"{service.url}/stats").json()["memories"] > some, every=0.01)
         service.kill()
         sending.join()
     store = stored(tmp_path)
     assert check(store) == []
     before = len(store.memories)
-    assert before < BATCH
+    assert 0 < before < BATCH
 
     with service_on(tmp_path, embedding_url) as service:
         sent = httpx.post(
