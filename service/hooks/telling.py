@@ -15,7 +15,7 @@ from service.intents.matching import Intent
 from service.intents.standing import find_intents, fire
 from service.kinds import KINDS
 from service.records import Filters, Memory
-from service.search.hybrid import hybrid_search
+from service.search.hybrid import Hit, hybrid_search
 from service.search.searcher import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
@@ -112,14 +112,18 @@ async def _memories(turn: Turn) -> str:
             meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
         try:
-            hits = (await hybrid_search(turn.searcher, query)).hits
+            return _strong((await hybrid_search(turn.searcher, query)).hits)
         except AgentUnknown:
             # It has no memory yet, and may have intents.
             return []
-        least = _LEAST_SHARE * max((hit.fused.score for hit in hits), default=0.0)
-        return [hit.memory for hit in hits if hit.fused.score >= least]
 
     return await _once(turn, MEMORIES, find, await _intents(turn, question))
+
+
+def _strong(hits: Sequence[Hit]) -> list[Memory]:
+    """Return the memories of those hits that are not weak beside the best one."""
+    least = _LEAST_SHARE * max((hit.fused.score for hit in hits), default=0.0)
+    return [hit.memory for hit in hits if hit.fused.score >= least]
 
 
 async def _intents(turn: Turn, text: str) -> list[Intent]:
