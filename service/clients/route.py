@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Query
 from pydantic import Field
 
 from service.clients.seen import list_seen
-from service.field_types import WHOLE
 from service.web.cursors import CursorForm
 from service.web.declared import links
-from service.web.fields import QueryAgent
+from service.web.fields import PageLimit, QueryAgent
 from service.web.parts import TheDatabase
 from service.web.room import Room
 
@@ -56,7 +54,7 @@ class ClientPage:
 async def get_clients(
     db: TheDatabase,
     agent: QueryAgent,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> ClientPage:
     """List the programs whose hooks or transcripts came, and warn of those that went silent."""

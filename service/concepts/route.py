@@ -8,7 +8,6 @@ from pydantic import Field
 
 from service.concepts.listing import Wanted, read_page
 from service.errors import AgentUnknown, ConceptNotFound
-from service.field_types import WHOLE
 from service.index.resident.concept_pages import ConceptPlace
 from service.index.resident.residency import Residency
 from service.store.agents import refuse_unknown
@@ -16,7 +15,7 @@ from service.store.database import record
 from service.store.queries import load_query
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import QueryAgent
+from service.web.fields import PageLimit, QueryAgent
 from service.web.parts import TheDatabase, ThePipeline, part
 from service.web.room import Room
 
@@ -93,7 +92,7 @@ async def get_concepts(
     residency: Annotated[Residency | None, part(Residency)],
     agent: QueryAgent,
     q: Annotated[str | None, Query(max_length=200, description="Part of a name.")] = None,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: ConceptCursor | None = None,
 ) -> ConceptPage:
     """List what an agent's memories talk about."""

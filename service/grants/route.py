@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import Query, Response
+from fastapi import Response
 from pydantic import Field
 
 from service.access.caller import Caller
@@ -17,13 +17,13 @@ from service.access.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from service.field_types import WHOLE, AgentName, EndMoment, Label
+from service.field_types import AgentName, EndMoment, Label
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.authentication import TheCaller
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import Strict, body_example
+from service.web.fields import PageLimit, Strict, body_example
 from service.web.parts import TheDatabase
 from service.web.room import Room
 
@@ -77,7 +77,7 @@ class GrantPage:
 async def get_grants(
     db: TheDatabase,
     caller: TheCaller,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> GrantPage:
     """List who may read whose memories, as far as one of both is the caller's."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Final, Self
 
-from fastapi import Query, Response
+from fastapi import Response
 from pydantic import Field, model_validator
 
 from service.access.caller import caller
@@ -18,7 +18,7 @@ from service.projects.registry import register
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import QueryAgent, Strict, body_example, own_agent, ruled
+from service.web.fields import PageLimit, QueryAgent, Strict, body_example, own_agent, ruled
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.room import Room
 
@@ -139,7 +139,7 @@ async def post_intent(
 async def get_intents(
     db: TheDatabase,
     agent: QueryAgent,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> IntentPage:
     """List an agent's standing intents, also those that are said no more."""

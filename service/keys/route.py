@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
-from fastapi import Query, Response
+from fastapi import Response
 from pydantic import Field
 
 from service.access.caller import SCOPES, Scope
@@ -16,7 +16,7 @@ from service.store.keyring import Keyring
 from service.web.authentication import TheCaller
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import Strict, body_example
+from service.web.fields import PageLimit, Strict, body_example
 from service.web.parts import part
 from service.web.room import Room
 
@@ -118,7 +118,7 @@ class KeyPage:
 async def get_keys(
     keyring: TheKeyring,
     caller: TheCaller,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> KeyPage:
     """List the keys, revoked ones too; of those for some agents alone an admin sees their own."""

@@ -8,7 +8,7 @@ from fastapi import Query, Response
 from pydantic import Field, JsonValue, model_validator
 
 from service.errors import WriteConflict
-from service.field_types import WHOLE, Label, OwnAgent
+from service.field_types import Label, OwnAgent
 from service.projects.moving import bring_along
 from service.projects.project_fields import InBody, InQuery, identity_of
 from service.projects.registry import find_scope, register
@@ -23,7 +23,15 @@ from service.projects.switched_off import (
 from service.store.database import Database
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import IN_A_QUERY, QueryAgent, Strict, body_example, own_agent, ruled
+from service.web.fields import (
+    IN_A_QUERY,
+    PageLimit,
+    QueryAgent,
+    Strict,
+    body_example,
+    own_agent,
+    ruled,
+)
 from service.web.parts import TheDatabase
 from service.web.room import Room
 
@@ -111,7 +119,7 @@ async def post_opt_out(db: TheDatabase, request: OptOutRequest) -> OptOuts:
 async def get_opt_outs(
     db: TheDatabase,
     agent: QueryAgent,
-    limit: Annotated[int, Field(ge=1, le=MOST), WHOLE, Query()] = MOST,
+    limit: PageLimit = MOST,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> OptOuts:
     """List the projects and sessions that memory is switched off for, sessions first."""

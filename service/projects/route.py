@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Query
 from pydantic import Field
 
 from service.errors import WriteConflict
@@ -14,7 +13,7 @@ from service.projects.project_fields import Named, identity_named
 from service.projects.registry import list_projects
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
-from service.web.fields import QueryAgent, Strict, body_example, own_agent
+from service.web.fields import PageLimit, QueryAgent, Strict, body_example, own_agent
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.room import Room
 
@@ -50,7 +49,7 @@ class ProjectPage:
 async def get_projects(
     db: TheDatabase,
     agent: QueryAgent,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> ProjectPage:
     """List the projects that an agent's sessions, handoffs and decisions named."""

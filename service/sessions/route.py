@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import Query
 from pydantic import Field
 
-from service.field_types import WHOLE, Label
+from service.field_types import Label
 from service.sessions.asking import TheGiven
 from service.store.queries import load_query
 from service.text.titles import title_of
 from service.web.cursors import CursorForm
 from service.web.declared import links
-from service.web.fields import QueryAgent
+from service.web.fields import PageLimit, QueryAgent
 from service.web.parts import TheDatabase
 from service.web.room import Room
 
@@ -78,7 +77,7 @@ async def get_session(
     given: TheGiven,
     id: Label,  # noqa: A002 - the contract's name
     agent: QueryAgent,
-    limit: Annotated[int, Field(ge=1, le=1000), WHOLE, Query()] = 50,
+    limit: PageLimit = 50,
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = None,
 ) -> SessionGiven:
     """Tell what a session was given by searches, recalls and its context: ids, no texts."""

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from service.access.caller import caller
-from service.field_types import AgentName, EndMoment, Flag, Moment, OwnAgent, Tags
+from service.field_types import WHOLE, AgentName, EndMoment, Flag, Moment, OwnAgent, Tags
 from service.metadata import FIELDS, LABEL_FILTERS, SHOWN, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
 from service.store.agents import readable_agents
@@ -78,6 +78,9 @@ def own_agent(description: str = "Whose memories.") -> Any:
 QueryAgent = Annotated[
     OwnAgent, Query(default_factory=_agent, description=f"Whose memories. {_UNSET}")
 ]
+
+# How many of a list come on one page.
+PageLimit = Annotated[int, Field(ge=1, le=1000), WHOLE, Query()]
 
 # Of a model whose values stand in a query: all of them are text, and read as what they are.
 IN_A_QUERY: Final = ConfigDict(strict=False)
