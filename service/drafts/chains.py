@@ -8,7 +8,11 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True, order=True)
 class Link:
-    """One memory's place in its chain; the order of the fields is the order of the chain."""
+    """One memory's place in its chain; the order of the fields is the order of the chain.
+
+    `position` is a section's place in its document; of what is pushed when it was told first, in
+    microseconds of Unix time.
+    """
 
     occurred_at: datetime
     uri: str

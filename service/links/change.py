@@ -170,6 +170,7 @@ def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
     is_same = not differs(draft, old)
     if not is_same or "trust_tier" in draft.said:
         kept["trust_tier"] = lower_tier(draft.trust_tier, old.trust_tier)
+    kept["position"] = old.position
     kept["origin"] = old.origin if is_same else lowest((draft.origin, old.origin))
     kept |= {"client": old.client, "key": old.key} if is_same else {}
     made = keep_time(replace(draft, **kept), old)

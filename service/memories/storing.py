@@ -19,6 +19,7 @@ from service.links.change import TIMES, Change
 from service.links.stored import memories_by_id
 from service.memories.screening import Pushed, screen_each
 from service.metadata import metadata_of
+from service.moments import micros_of
 from service.projects.switched_off import refuse_any_switched_off
 from service.records import Memory, Source
 from service.store.database import Database
@@ -36,8 +37,12 @@ _TRANSACTION_MEMORIES: Final = 128
 REFUSED: Final = "refused"
 
 
-def draft_of(pushed: Pushed, position: int = 0) -> Draft:
-    """Turn a pushed memory into a draft; its key is what it is known as, or its own words."""
+def draft_of(pushed: Pushed) -> Draft:
+    """Turn a pushed memory into a draft; its key is what it is known as, or its own words.
+
+    Of one moment of a session what is told first comes first: its position is when that was.
+    """
+    told_at = CLOCK.now()
     title, content = fit_title(pushed.title or "", pushed.text.strip())
     return Draft(
         id=_key(pushed),
@@ -46,14 +51,14 @@ def draft_of(pushed: Pushed, position: int = 0) -> Draft:
         title=title,
         kind=pushed.kind,
         type=pushed.type or type_of(pushed.kind, ""),
-        occurred_at=pushed.occurred_at or CLOCK.now(),
+        occurred_at=pushed.occurred_at or told_at,
         is_dated=pushed.occurred_at is not None,
         tags=pushed.tags,
         concepts=pushed.concepts,
         source=Source(ref=pushed.source_ref),
         source_kind=pushed.source_kind,
         chain=session_chain(pushed.session) if pushed.session else None,
-        position=position,
+        position=micros_of(told_at),
         said=pushed.said,
         is_by_words=_known_as(pushed) is None,
         **metadata_of(pushed),
@@ -171,7 +176,7 @@ async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
 
 
 def _drafts_of(accepted: Mapping[int, Pushed]) -> dict[int, Draft]:
-    return {place: draft_of(one, place) for place, one in accepted.items()}
+    return {place: draft_of(one) for place, one in accepted.items()}
 
 
 def _groups(pushed: Sequence[Pushed]) -> list[list[int]]:

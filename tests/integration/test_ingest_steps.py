@@ -116,6 +116,24 @@ async def test_memories_of_one_moment_are_chained_the_same_way_by_all(tmp_path: 
         assert await opened.complaints() == []
 
 
+async def test_of_one_moment_what_was_told_first_comes_first(tmp_path: Path) -> None:
+    """Clients whose clocks tell whole seconds send turn after turn, or batch after batch."""
+    async with open_store(tmp_path) as opened:
+        ids: list[str] = []
+        for sent in (["zero", "one", "two"], ["three"], ["four"], ["five", "six"]):
+            pushed = [
+                Pushed(f"Turn {word}.", session="s", occurred_at=START, source_ref=word)
+                for word in sent
+            ]
+            ids += (await store(opened.pipeline, pushed))[0]
+        again = Pushed("Turn one, said better.", session="s", occurred_at=START, source_ref="one")
+        await store(opened.pipeline, [again])
+        rows = await opened.ask("SELECT record::id(id) AS id, earlier FROM follows")
+        before = {row["id"]: row["earlier"] for row in rows}
+        assert [before[key] for key in ids] == [[], *([key] for key in ids[:-1])]
+        assert await opened.complaints() == []
+
+
 async def test_a_title_that_comes_late_links_the_notes_that_mention_it(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         texts = ("The httpserver is slow.", "See HTTPServer.", "An http server is another thing.")
