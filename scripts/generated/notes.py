@@ -98,7 +98,8 @@ class Notes:
         origin = origin_of("agent", pushed.source_kind, pushed.trust_tier)
         pushed = replace(pushed, origin=origin, client="generated")
         archived_at = at + timedelta(days=60) if chooser.random() < 0.01 else None
-        draft = draft_of(pushed, number % SESSION_NOTES)
+        # Not when it is told: the same notes come out each time.
+        draft = replace(draft_of(pushed), position=number % SESSION_NOTES)
         return Note(pushed, draft, archived_at, self._question(text, names, chooser))
 
     def questions(self, count: int, seed: int = 8) -> list[Note]:

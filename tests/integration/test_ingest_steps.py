@@ -13,7 +13,7 @@ from service.drafts.drafts import DocumentText
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
-from service.store.database import Database
+from service.store.database import Database, record
 from service.store.queries import Query
 from service.writing.pipeline import Pipeline, read_ahead, sync_documents
 from service.writing.removing import remove_documents
@@ -128,9 +128,9 @@ async def test_of_one_moment_what_was_told_first_comes_first(tmp_path: Path) -> 
             ids += (await store(opened.pipeline, pushed))[0]
         again = Pushed("Turn one, said better.", session="s", occurred_at=START, source_ref="one")
         await store(opened.pipeline, [again])
-        rows = await opened.ask("SELECT record::id(id) AS id, earlier FROM follows")
-        before = {row["id"]: row["earlier"] for row in rows}
-        assert [before[key] for key in ids] == [[], *([key] for key in ids[:-1])]
+        steps = [record("follows", key) for key in ids]
+        before = await opened.ask("SELECT VALUE earlier FROM $steps", steps=steps)
+        assert before == [[], *([key] for key in ids[:-1])]
         assert await opened.complaints() == []
 
 
