@@ -158,7 +158,11 @@ def _orders(found: Found) -> list[SectionOrder]:
             "decisions", "## Last decisions", 0.15,
             [Piece(inside(line_of_decision(one)), one.id) for one in decisions],
         ),
-        SectionOrder("preferences", "## Preferences", 0.1, _lines(preferences)),
+        # Two may contradict each other: the day says which is the later one.
+        SectionOrder(
+            "preferences", "## Preferences", 0.1,
+            [Piece(inside(_dated(_one_line(one.content), one)), one.id) for one in preferences],
+        ),
         SectionOrder(
             "active", "## Active memories", 0.15,
             [Piece(inside(_titled(one)), one.id) for one in active],
@@ -179,7 +183,11 @@ def _focus(focus: Sequence[WorkingMemory]) -> list[Piece]:
 
 
 def _titled(memory: Memory) -> str:
-    return f"- {memory.occurred_at:%Y-%m-%d} {in_one_line(memory.title, memory.content)}"
+    return _dated(in_one_line(memory.title, memory.content), memory)
+
+
+def _dated(line: str, memory: Memory) -> str:
+    return f"- {memory.occurred_at:%Y-%m-%d} {line}"
 
 
 def _entry(memory: Memory) -> str:

@@ -109,6 +109,21 @@ def test_a_persons_own_is_known_in_every_project(client: httpx.Client, agent: st
     assert len(got["results"]) == 1
 
 
+def test_of_two_preferences_the_day_says_which_is_the_later(
+    client: httpx.Client, agent: str
+) -> None:
+    for text, day in (("Spaces in Go.", "2026-05-01"), ("Tabs in Go.", "2025-03-01")):
+        memory = {
+            "agent": agent,
+            "text": text,
+            "kind": "preference",
+            "occurred_at": f"{day}T09:00Z",
+        }
+        _sent(client, "POST", "/memories", memory)
+    told = _context(client, agent)["text"]
+    assert "- 2026-05-01 Spaces in Go.\n- 2025-03-01 Tabs in Go.\n" in told
+
+
 def test_a_folder_that_gets_a_remote_stays_the_project_that_it_was(
     client: httpx.Client, agent: str
 ) -> None:
