@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 
 from service.access.origins import lower_tier
 from service.drafts.chains import Link
@@ -57,9 +58,9 @@ def differs(draft: Draft, old: StoredMemory) -> bool:
     )
 
 
-def keep_time(draft: Draft, old: StoredMemory) -> Draft:
+def keep_time(draft: Draft, first: datetime) -> Draft:
     """Keep the first time of a memory that has none of its own: a touched file is not news."""
-    return draft if draft.is_dated else replace(draft, occurred_at=old.occurred_at)
+    return draft if draft.is_dated else replace(draft, occurred_at=first)
 
 
 def says_more(draft: Draft, old: StoredMemory) -> bool:

@@ -26,7 +26,7 @@ from service.ingest.seen import SeenFiles
 from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
-from service.writing.leaving import Leaving, complete, set_sections
+from service.writing.leaving import Leaving, complete, forget_leaving, set_sections
 from service.writing.pipeline import Pipeline, Synced, sync_documents
 from service.writing.removing import remove_documents
 from service.writing.screening import screen_document
@@ -113,8 +113,6 @@ class Scanner:
     pipeline: Pipeline
     settings: Settings
     seen: SeenFiles = field(default_factory=SeenFiles)
-    # What left its place in a scan that was broken off, by agent.
-    unfinished: dict[str, Leaving] = field(default_factory=dict)
 
     async def scan(
         self, request: ScanRequest, on_progress: Callable[[ScanCounts], None] = lambda _: None
@@ -141,7 +139,7 @@ class Scanner:
         counts.failed += [Failure(str(folder.path), _EMPTIED) for folder in emptied]
         walked = [folder for folder in present if folder not in emptied]
         vanished = _vanished(request, walked, found, known)
-        leaving = await set_sections(pipeline.db, request.agent, vanished, self.unfinished)
+        leaving = await set_sections(pipeline.db, request.agent, vanished)
         key = await store_key(pipeline.db)
         on_progress(counts)
         files = iter(found)
@@ -152,7 +150,7 @@ class Scanner:
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
-        self.unfinished.pop(request.agent, None)
+        await forget_leaving(pipeline.db, request.agent)
         counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
         on_progress(counts)
         return counts

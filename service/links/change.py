@@ -173,7 +173,7 @@ def _over(draft: Draft, old: StoredMemory, known: StoredMemory | None) -> Draft:
     kept["position"] = old.position
     kept["origin"] = old.origin if is_same else lowest((draft.origin, old.origin))
     kept |= {"client": old.client, "key": old.key} if is_same else {}
-    made = keep_time(replace(draft, **kept), old)
+    made = keep_time(replace(draft, **kept), old.occurred_at)
     if not holds_never(old):
         refuse_times(made, draft.said)
     return made

@@ -111,7 +111,7 @@ async def _carry_over(db: Database, diff: DocumentDiff, leaving: Leaving) -> Non
         if before is not None and draft.id not in diff.old:
             return kept(draft, before, diff.document.sender)
         is_new = comes(draft, diff.old.get(draft.id))
-        return leaving.onto(draft, diff.document.sender) if is_new else draft
+        return leaving.onto(draft) if is_new else draft
 
     await asyncio.to_thread(diff.redraft, carried)
 

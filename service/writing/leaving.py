@@ -1,25 +1,65 @@
 """What was set on sections that leave their place: it comes along to those that say the same."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from datetime import datetime
+from typing import Any, Final, Self
 
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Draft
+from service.drafts.ids import digest
 from service.drafts.stored_memory import StoredMemory, differs, draft_of_stored, keep_time
 from service.links import stored
 from service.links.change import Change
-from service.metadata import DEFAULTS, KEPT
+from service.metadata import DEFAULTS, KEPT, Metadata
 from service.records import DOCUMENT, QUARANTINED
-from service.store.database import Database
-from service.store.queries import load_query
+from service.store.database import Database, record
+from service.store.queries import Fragment, load_query
 
 SAYING: Final = load_query(__package__, "saying")
 QUARANTINED_SECTIONS: Final = load_query(__package__, "quarantined_sections")
+LEAVING: Final = load_query(__package__, "leaving")
+KEEP_LEAVING: Final = load_query(__package__, "keep_leaving")
+FORGET_LEAVING: Final = load_query(__package__, "forget_leaving")
 
-# Where a section stands and what it says: its scope, headings and text.
-Said = tuple[str | None, tuple[str, ...], str]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left(Metadata):
+    """What was set on a section that left its place, or is about to; of its words hashes alone.
+
+    `said` is of its scope, its headings and its text, `below` of its last heading and its text.
+    """
+
+    id: str
+    said: str
+    below: str
+    content_hash: str
+    occurred_at: datetime
+
+    @classmethod
+    def of(cls, one: StoredMemory) -> Self:
+        """Return what is to be known of a memory that was read with its content."""
+        values = {name: getattr(one, name) for name in (*_SAME, *KEPT)}
+        return cls(said=said_by(one), below=below_heading(one), **values)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Read a row of table `leaving`."""
+        _, key, said = row["id"]
+        same = {name: row[name] for name in _SAME if name != "id"}
+        return cls(id=key, said=said, below=row["below"], **same, **row["kept"])
+
+    def row(self, agent: str) -> dict[str, Any]:
+        """Return it as a row of table `leaving`."""
+        return {
+            "id": record("leaving", [agent, self.id, self.said]), "below": self.below,
+            **{name: getattr(self, name) for name in _SAME if name != "id"},
+            "kept": {name: getattr(self, name) for name in KEPT},
+        }  # fmt: skip
+
+
+_SAME: Final = ("id", "content_hash", "occurred_at", "origin")
 
 
 @dataclass(slots=True)
@@ -31,47 +71,48 @@ class Leaving:
     `copied` stays quarantined where it is, and is so under the same headings elsewhere.
     """
 
-    sections: dict[Said, StoredMemory] = field(default_factory=dict)
-    quarantined: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
+    sections: dict[str, Left] = field(default_factory=dict)
+    quarantined: set[str] = field(default_factory=set)
     copied: set[tuple[tuple[str, ...], str]] = field(default_factory=set)
     is_complete: bool = False
 
-    def add(self, memories: Iterable[StoredMemory]) -> None:
-        """Take in memories that were read with their content."""
-        for one in sorted(memories, key=weight):
-            known = self.sections.get(said_by(one))
+    def add(self, sections: Iterable[Left]) -> None:
+        """Take in more of them."""
+        for one in sections:
+            known = self.sections.get(one.said)
             if known is None or weight(one) >= weight(known):
-                self.sections[said_by(one)] = one
+                self.sections[one.said] = one
             if one.trust_tier == QUARANTINED:
-                self.quarantined.add((one.heading_path[-1:], one.content))
+                self.quarantined.add(one.below)
 
-    def onto(self, draft: Draft, sender: Provenance) -> Draft:
-        """Return a section that comes, with what was set on one that leaves and says the same."""
-        before = self.sections.get(said_by(draft))
-        if before is not None:
-            return kept(draft, before, sender)
-        is_moved = (draft.heading_path[-1:], draft.content) in self.quarantined
+    def onto(self, draft: Draft) -> Draft:
+        """Return a scanned section that comes, with what was set on one that says the same."""
+        if self.sections:
+            before = self.sections.get(said_by(draft))
+            if before is not None:
+                return _as_set(draft, before)
+        is_moved = bool(self.quarantined) and below_heading(draft) in self.quarantined
         is_copied = (draft.heading_path, draft.content) in self.copied
         return replace(draft, trust_tier=QUARANTINED) if is_moved or is_copied else draft
 
 
-async def set_sections(
-    db: Database, agent: str, uris: Sequence[str], unfinished: dict[str, Leaving]
-) -> Leaving:
+async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> Leaving:
     """Return those of documents' sections that have a kept field which somebody set.
 
-    With those that left their place in a scan of this agent that is `unfinished`, as this one is
-    from now on: nothing that is stored tells of them.
+    With those that left their place in a scan of this agent that did not come to its end.
     """
     read = [await stored.memories_of_document(db, agent, uri) for uri in uris]
     keys = [key for memories in read for key, memory in memories.items() if is_set(memory)]
     leaving = Leaving()
-    leaving.add((await stored.memories_by_id(db, keys)).values())
-    if (before := unfinished.get(agent)) is not None:
-        leaving.sections = {**before.sections, **leaving.sections}
-        leaving.quarantined |= before.quarantined
-    unfinished[agent] = leaving
+    leaving.add(Left.from_row(row) for row in await db.run(LEAVING, agent=agent))
+    leaving.add(await _read(db, keys))
     return leaving
+
+
+async def forget_leaving(db: Database, agent: str) -> None:
+    """Let nothing be kept of what left its place, as an agent's scan has come to its end."""
+    if await db.run(LEAVING, agent=agent):  # a scan that finds nothing new writes nothing
+        await db.run(FORGET_LEAVING, agent=agent)
 
 
 async def complete(db: Database, agent: str, leaving: Leaving) -> None:
@@ -84,26 +125,36 @@ async def complete(db: Database, agent: str, leaving: Leaving) -> None:
     leaving.is_complete = True
 
 
-async def set_words(db: Database, change: Change) -> list[StoredMemory]:
+async def set_words(db: Database, change: Change) -> list[Left]:
     """Return the sections whose words leave their place by a change, if somebody set a field."""
-    keys = [one.id for one in await asyncio.to_thread(_left, change) if is_set(one)]
-    return list((await stored.memories_by_id(db, keys)).values())
+    left = await asyncio.to_thread(_left, change)
+    return await _read(db, [one.id for one in left if is_set(one)])
+
+
+async def _read(db: Database, keys: Iterable[str]) -> list[Left]:
+    found = (await stored.memories_by_id(db, keys)).values()
+    return await asyncio.to_thread(lambda: list(map(Left.of, found)))
 
 
 async def hand_on(db: Database, change: Change) -> Change:
     """Return a change of files with what was set on sections that leave their place by it.
 
     It comes along to those of its drafts that say the same; of what is gone without one to a
-    section that stands in another file already: a scan may have stored that before, and ended. A
-    step of the pipeline.
+    section that stands in another file already: a scan may have stored that before, and ended.
+    What leaves a file that stays is kept until the scan is over, should another one come to its
+    end in the place of this one. A step of the pipeline.
     """
-    senders = {row.uri: row.sender for row in change.documents if row.folder}
-    if not (senders or change.gone_documents):
+    scanned = {row.uri for row in change.documents if row.folder}
+    if not (scanned or change.gone_documents):
         return change
     left = await asyncio.to_thread(_left, change)
     if not any(map(is_set, left)):
         return change
-    drafts = await asyncio.to_thread(_redrafted, change, left, senders)
+    leaving = await asyncio.to_thread(lambda: list(map(Left.of, left)))
+    if scanned:
+        rows = [one.row(change.agent) for one in leaving if is_set(one)]
+        change = change.with_fragment(Fragment(KEEP_LEAVING, {"leaving": rows}))
+    drafts = await asyncio.to_thread(_redrafted, change, leaving, scanned)
     taken = {(one.heading_path[-1:], one.content) for one in drafts}
     gone = {one.id for one in change.gone}
     lost = [
@@ -115,23 +166,21 @@ async def hand_on(db: Database, change: Change) -> Change:
     return await _handed_on(db, replace(change, drafts=drafts), lost)
 
 
-def _redrafted(
-    change: Change, left: Sequence[StoredMemory], senders: dict[str, Provenance]
-) -> tuple[Draft, ...]:
+def _redrafted(change: Change, left: Iterable[Left], scanned: Collection[str]) -> tuple[Draft, ...]:
     leaving = Leaving()
     leaving.add(left)
     return tuple(
-        _onto(draft, change.replaced.get(draft.id), leaving, senders[uri])
-        if (uri := draft.source.uri) in senders
+        _onto(draft, change.replaced.get(draft.id), leaving)
+        if draft.source.uri in scanned
         else draft
         for draft in change.drafts
     )
 
 
-def _onto(draft: Draft, old: StoredMemory | None, leaving: Leaving, sender: Provenance) -> Draft:
+def _onto(draft: Draft, old: StoredMemory | None, leaving: Leaving) -> Draft:
     if not comes(draft, old):
         return draft
-    anew = leaving.onto(draft, sender)
+    anew = leaving.onto(draft)
     was_kept = old is not None and old.trust_tier == QUARANTINED  # for the words that left
     if draft.trust_tier == QUARANTINED and not was_kept:
         anew = replace(anew, trust_tier=QUARANTINED)
@@ -147,7 +196,7 @@ async def _handed_on(db: Database, change: Change, lost: Sequence[StoredMemory])
     busy, going = ({one.id for one in some} for some in (change.drafts, change.gone))
     standing = await stored.memories_by_id(db, set(keys) - busy - going)
     said = Leaving()
-    said.add(lost)
+    said.add(map(Left.of, lost))
     handed = {}
     for key, one in standing.items():
         before = said.sections.get(said_by(one))
@@ -162,7 +211,7 @@ async def _handed_on(db: Database, change: Change, lost: Sequence[StoredMemory])
     )
 
 
-def _with(one: StoredMemory, before: StoredMemory, *, is_gone: bool) -> Draft:
+def _with(one: StoredMemory, before: Left, *, is_gone: bool) -> Draft:
     """Return a stored section with what was set on another one.
 
     What was set on it itself stays, but no trust that the other one had not.
@@ -190,18 +239,23 @@ def comes(draft: Draft, old: StoredMemory | None) -> bool:
     return old is None or draft.content_hash != old.content_hash
 
 
-def said_by(one: Draft | StoredMemory) -> Said:
-    """Return where a section stands and what it says."""
-    return one.scope, one.heading_path, one.content
+def said_by(one: Draft | StoredMemory) -> str:
+    """Return a hash of where a section stands and what it says: its scope, headings and text."""
+    return digest(one.scope or "", *one.heading_path, one.content)
 
 
-def is_set(memory: StoredMemory) -> bool:
+def below_heading(one: Draft | StoredMemory) -> str:
+    """Return a hash of what a section says and of the heading right above it."""
+    return digest(*one.heading_path[-1:], one.content)
+
+
+def is_set(memory: Metadata) -> bool:
     """Say whether a memory has a kept field that does not follow from what it was read from."""
     usual = {**DEFAULTS, "trust_tier": tier_of(memory.origin)}
     return any(getattr(memory, name) != usual[name] for name in KEPT)
 
 
-def weight(one: StoredMemory) -> tuple[bool, bool, str]:
+def weight(one: Left | StoredMemory) -> tuple[bool, bool, str]:
     """Return which of several that say the same counts: the highest."""
     return one.trust_tier == QUARANTINED, is_set(one), one.id
 
@@ -219,13 +273,18 @@ def kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:
             if is_same
             else replace(draft, origin=lowest((old.origin, draft.origin)))
         )
+    return _as_set(draft, old)
+
+
+def _as_set(draft: Draft, old: Left | StoredMemory) -> Draft:
+    """Return a draft with all that was set on a section that is, or said, the same."""
     values = {name: getattr(old, name) for name in KEPT}
     values["trust_tier"] = tier_after(old, draft.origin)
     if draft.trust_tier == QUARANTINED and draft.content_hash != old.content_hash:
         values["trust_tier"] = QUARANTINED  # released were other words
-    return keep_time(replace(draft, **values), old)
+    return keep_time(replace(draft, **values), old.occurred_at)
 
 
-def tier_after(old: StoredMemory, origin: Origin) -> str:
+def tier_after(old: Metadata, origin: Origin) -> str:
     """Return the trust tier of a memory that has another origin now: what was set stays."""
     return tier_of(origin) if old.trust_tier == tier_of(old.origin) else old.trust_tier

@@ -212,6 +212,7 @@ def killable(
 
 @pytest.mark.slow
 def test_killed_it_goes_on_to_the_same(older: Path, embedding_url: str) -> None:
+    sections_change_files(older / "notes")
     wanted = unbroken(older, embedding_url)
     folder = copied(older, "killed")
     with killable(folder, older / "notes", embedding_url) as (process, client):

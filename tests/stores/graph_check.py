@@ -41,6 +41,7 @@ TABLES: Final = (
     "abbreviation",
     "meta",
     "unembedded",
+    "leaving",
 )
 
 Key = Any
