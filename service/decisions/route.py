@@ -114,14 +114,14 @@ async def post_decision(
 ) -> Decided:
     """Log a decision: a memory like others, found by searches and linked to what it names."""
     sender = caller()
-    scope = await request.registered(db)
-    pushed = Pushed.by(
-        sender, text=request.text, agent=request.agent, title=request.title, kind="decision",
-        tags=tuple(request.tags), scope=scope, session=request.session,
-    )  # fmt: skip
-    key, synced = await decide(pipeline, pushed, request.supersedes)
+    async with request.written(db) as where:
+        pushed = Pushed.by(
+            sender, text=request.text, agent=request.agent, title=request.title, kind="decision",
+            tags=tuple(request.tags), scope=where.scope, session=request.session,
+        )  # fmt: skip
+        key, synced = await decide(pipeline, pushed, request.supersedes)
     warnings = [*synced.told[0], *synced.warnings]
-    return Decided(key, synced.actions[0], scope, request.supersedes, warnings)  # type: ignore[arg-type]
+    return Decided(key, synced.actions[0], where.scope, request.supersedes, warnings)  # type: ignore[arg-type]
 
 
 @router.get(

@@ -98,18 +98,18 @@ async def post_handoff(
 
     The last one sent again within an hour, by the same client and of the same session, is that one.
     """
-    scope = await request.registered(db)
-    # With its moment it is never a duplicate of an older one.
-    pushed = Pushed.by(
-        caller(), text=request.text, agent=request.agent, kind="handoff", scope=scope,
-        session=request.session, occurred_at=datetime.now(UTC),
-    )  # fmt: skip
-    length = len(request.text.strip())
-    async with pipeline.sending.of(request.agent):
+    async with request.written(db) as where, pipeline.sending.of(request.agent):
+        # With its moment it is never a duplicate of an older one.
+        pushed = Pushed.by(
+            caller(), text=request.text, agent=request.agent, kind="handoff", scope=where.scope,
+            session=request.session, occurred_at=datetime.now(UTC),
+        )  # fmt: skip
         if (known := await _known(pipeline, pushed)) is not None:
-            return HandoffStored(known.id, scope, length, list(known.screened))
-        key, synced = await store_one(pipeline, pushed)
-    return HandoffStored(key, scope, length, [*synced.told[0], *synced.warnings])
+            key, warnings = known.id, list(known.screened)
+        else:
+            key, synced = await store_one(pipeline, pushed)
+            warnings = [*synced.told[0], *synced.warnings]
+    return HandoffStored(key, where.scope, len(request.text.strip()), warnings)
 
 
 async def _known(pipeline: Pipeline, pushed: Pushed) -> Memory | None:

@@ -12,9 +12,8 @@ from service.errors import NotFound
 from service.field_types import NUMBER, WHOLE, EndMoment, Moment, OwnAgent, Said
 from service.intents.matching import USUAL, Intent
 from service.intents.standing import TooManyIntents, forget, intend, list_intents
-from service.projects.moving import bring_along
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import register
+from service.projects.place import written_under
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
@@ -118,18 +117,17 @@ async def post_intent(
     session context tells what is due. Words of an untrusted origin are never said. Sent again while
     it may still be said, it is the one that was stored.
     """
-    identity, now = identity_of(request.project), datetime.now(UTC)
-    scope = await register(db, request.agent, identity) if identity else None
-    await refuse_switched_off(db, request.agent, scope, None)
-    wanted = Intent(
-        id="", when=tuple(request.when), text=request.text, scope=scope, due=request.due,
-        cooldown_hours=request.cooldown_hours, fires=request.fires, fired=0, fired_at=None,
-        expires_at=request.expires_at, created_at=now, origin="agent", trust_tier="trusted",
-    )  # fmt: skip
-    async with pipeline.sending.of(request.agent):
-        stored, warnings = await intend(db, pipeline.sanitiser, wanted, request.agent, caller())
-    stored = replace(stored, scope=await bring_along(db, request.agent, identity, scope))
-    return IntentFields.of(stored, warnings)
+    now = datetime.now(UTC)
+    async with written_under(db, request.agent, request.project) as where:
+        await refuse_switched_off(db, request.agent, where.scope, None)
+        wanted = Intent(
+            id="", when=tuple(request.when), text=request.text, scope=where.scope, due=request.due,
+            cooldown_hours=request.cooldown_hours, fires=request.fires, fired=0, fired_at=None,
+            expires_at=request.expires_at, created_at=now, origin="agent", trust_tier="trusted",
+        )  # fmt: skip
+        async with pipeline.sending.of(request.agent):
+            stored, warnings = await intend(db, pipeline.sanitiser, wanted, request.agent, caller())
+    return IntentFields.of(replace(stored, scope=where.scope), warnings)
 
 
 @router.get(

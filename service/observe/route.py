@@ -9,9 +9,8 @@ from service.access.caller import caller
 from service.errors import QuotaFull
 from service.field_types import WHOLE, Flag, Label, OwnAgent
 from service.observe.observing import Delta, Observer
-from service.projects.moving import bring_along
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import register
+from service.projects.place import written_under
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.transcripts.reading import Client
 from service.web.declared import problems
@@ -106,11 +105,9 @@ async def post_observe(
     What this service gave, side chains, thoughts and bookkeeping are left out. The same lines give
     the same memories, in whatever pieces they come and however often.
     """
-    identity = identity_of(request.project)
-    scope = await register(db, request.agent, identity) if identity else None
-    await refuse_switched_off(db, request.agent, scope, request.session)
-    done = await observer.observe(request.agent, scope, request.delta(), caller())
-    await bring_along(db, request.agent, identity, scope)
+    async with written_under(db, request.agent, request.project) as where:
+        await refuse_switched_off(db, request.agent, where.scope, request.session)
+        done = await observer.observe(request.agent, where.scope, request.delta(), caller())
     return ObservedFields(
         done.stored, done.duplicates, done.ignored, done.offset, done.memories, done.warnings
     )

@@ -9,9 +9,9 @@ from pydantic import Field, JsonValue, model_validator
 
 from service.errors import WriteConflict
 from service.field_types import Label, OwnAgent
-from service.projects.moving import bring_along
+from service.projects.place import written_under
 from service.projects.project_fields import InBody, InQuery, identity_of
-from service.projects.registry import find_scope, register
+from service.projects.registry import find_scope
 from service.projects.switched_off import (
     MOST,
     OptOut,
@@ -65,12 +65,6 @@ class OptOutRequest(Strict):
             raise ValueError(_ONE)
         return self
 
-    async def opt_out(self, db: Database) -> OptOut:
-        """Return what is meant; a project is known from now on."""
-        identity = identity_of(self.project)
-        scope = await register(db, self.agent, identity) if identity else None
-        return OptOut(self.agent, scope, self.session)
-
 
 class OptInParameters(Strict):
     """What memory is switched on for again."""
@@ -106,9 +100,8 @@ async def post_opt_out(db: TheDatabase, request: OptOutRequest) -> OptOuts:
     Whoever writes or asks for it is told so with 409: transcripts, handoffs, memories of that
     scope or session, searches, contexts. What was stored before stays, and is not told to it.
     """
-    opt_out = await request.opt_out(db)
-    await switch_off(db, opt_out)
-    await bring_along(db, request.agent, identity_of(request.project), opt_out.scope)
+    async with written_under(db, request.agent, request.project) as where:
+        await switch_off(db, OptOut(request.agent, where.scope, request.session))
     return await _page(db, OptOut(request.agent), MOST)
 
 

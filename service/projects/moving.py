@@ -78,15 +78,11 @@ async def move(
     return Moved(before, target, done, len(rows) - done)
 
 
-async def bring_along(
-    db: Database, agent: str, identity: Identity | None, scope: str | None
-) -> str | None:
+async def bring_along(db: Database, agent: str, identity: Identity, scope: str) -> str:
     """Move what was written under a project's scope just now, if that was moved meanwhile.
 
     To be called behind a write that is no memory's; returns the scope that it stands under.
     """
-    if identity is None or scope is None:
-        return scope
     target = await find_scope(db, agent, identity)
     if target != scope:
         await _move_all_else(db, agent, scope, target)

@@ -9,8 +9,8 @@ from pydantic import Field
 from service.access.caller import caller
 from service.errors import QuotaFull, WriteConflict
 from service.field_types import Flag, Label, OwnAgent
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import register
+from service.projects.place import written_under
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.session_end.ending import Part, end, weigh
@@ -90,19 +90,18 @@ async def post_session_end(
     Weighed are the parts of its working memory and its memories with the tag `ephemeral`. Nothing
     untrusted is promoted. A handoff is not made here: POST /handoff, or /observe with `final`.
     """
-    identity = identity_of(request.project)
-    scope = await register(pipeline.db, request.agent, identity) if identity else None
-    await refuse_switched_off(pipeline.db, request.agent, scope, request.session)
-    place = Place(request.agent, scope, request.session)
     now = datetime.now(UTC)
-    found = await weigh(searcher.engine, pipeline, place, request.threshold, now)
-    ids: list[str | None] = [one.memory.id if one.memory else None for one in found.kept]
-    is_cleared = False
-    if not request.dry_run:
-        ids, is_cleared = await end(pipeline, place, found, caller())
+    async with written_under(pipeline.db, request.agent, request.project) as where:
+        await refuse_switched_off(pipeline.db, request.agent, where.scope, request.session)
+        place = Place(request.agent, where.scope, request.session)
+        found = await weigh(searcher.engine, pipeline, place, request.threshold, now)
+        ids: list[str | None] = [one.memory.id if one.memory else None for one in found.kept]
+        is_cleared = False
+        if not request.dry_run:
+            ids, is_cleared = await end(pipeline, place, found, caller())
     kept = [KeptFields(key, one.text, one.worth) for key, one in zip(ids, found.kept, strict=True)]
     return SessionEnded(
-        request.session, scope, kept, [_cleared(one) for one in found.cleared], is_cleared,
+        request.session, where.scope, kept, [_cleared(one) for one in found.cleared], is_cleared,
         request.dry_run,
     )  # fmt: skip
 

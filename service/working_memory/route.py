@@ -70,10 +70,10 @@ async def put_working_memory(
     db: TheDatabase, pipeline: ThePipeline, request: WorkingMemoryRequest
 ) -> WorkingMemoryFields:
     """Set what is in focus, in place of what was."""
-    place = Place(request.agent, await request.registered(db), request.session)
-    warnings = await put(db, pipeline.sanitiser, place, request.text, caller())
-    place = replace(place, scope=await request.brought_along(db, place.scope))
-    return await _told(db, place, warnings)
+    async with request.written(db) as where:
+        place = Place(request.agent, where.scope, request.session)
+        warnings = await put(db, pipeline.sanitiser, place, request.text, caller())
+    return await _told(db, replace(place, scope=where.scope), warnings)
 
 
 @router.patch("", operation_id="update_working_memory", responses=_PROBLEMS)
@@ -81,10 +81,10 @@ async def patch_working_memory(
     db: TheDatabase, pipeline: ThePipeline, request: WorkingMemoryRequest
 ) -> WorkingMemoryFields:
     """Add to what is in focus, under a heading with the time (UTC)."""
-    place = Place(request.agent, await request.registered(db), request.session)
-    warnings = await append(db, pipeline.sanitiser, place, request.text, caller())
-    place = replace(place, scope=await request.brought_along(db, place.scope))
-    return await _told(db, place, warnings)
+    async with request.written(db) as where:
+        place = Place(request.agent, where.scope, request.session)
+        warnings = await append(db, pipeline.sanitiser, place, request.text, caller())
+    return await _told(db, replace(place, scope=where.scope), warnings)
 
 
 @router.delete("", status_code=204, operation_id="clear_working_memory", responses=_PROBLEMS)

@@ -24,6 +24,9 @@ from service.projects import registry
 from service.projects.identity import Identity
 from service.projects.moving import MOVE, move
 from service.projects.registry import find_scope, register
+from service.search.searcher import Searcher
+from service.session_end import route as session_end
+from service.settings import Settings
 from service.store.database import Database
 from service.store.queries import Query
 from service.working_memory import route as working_memory
@@ -99,6 +102,14 @@ async def listen(world: OpenStore) -> object:
     return await observe.post_observe(world.db, Observer(world.pipeline), request)
 
 
+async def end_session(world: OpenStore) -> object:
+    request = working_memory.WorkingMemoryRequest(session="s1", **OWN)
+    await working_memory.put_working_memory(world.db, world.pipeline, request)
+    searcher = Searcher(world.db, world.vectors, Settings(_env_file=None), world.engine)
+    ending = session_end.SessionEndRequest(session="s1", project="harbour", threshold=0)
+    return await session_end.post_session_end(searcher, world.pipeline, ending)
+
+
 WAYS: Final = {
     "handoff": Way(handoff, "store_one", leave),
     "decision": Way(decisions, "decide", log),
@@ -109,6 +120,7 @@ WAYS: Final = {
     "intent": Way(intents, "intend", intend),
     "opt-out": Way(opt_outs, "switch_off", switch_off),
     "transcript": Way(Observer, "observe", listen),
+    "end of a session": Way(session_end, "end", end_session),
 }
 TABLES: Final = ("memory", "working_memory", "intent", "opt_out", "fix", "recurrence", "transcript")
 
@@ -137,8 +149,9 @@ async def test_it_is_where_its_project_went(
     async with open_store(tmp_path) as world:
         await register(world.db, "main", HARBOUR)
         once_before(monkeypatch, way.holder, way.name, lambda: join(world))
-        await way.send(world)
+        told = await way.send(world)
         assert await scopes(world) == {"port"}
+        assert getattr(told, "scope", "port") == "port"
         assert await world.complaints() == []
 
 
