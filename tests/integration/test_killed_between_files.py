@@ -1,6 +1,7 @@
 """A scan that ends between the file that a section left and the one that takes it in."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,14 +11,15 @@ import pytest
 from service.errors import StoreUnavailable
 from service.ingest import scan
 from service.memories.changing import change_memory
+from service.metadata import KEPT
 from service.writing import pipeline
 from tests.integration.test_crash import Killable, service_on, stored, wait_for_job
-from tests.integration.test_moved_sections import OTHERS, OURS, SAID, begin, lay, told
+from tests.integration.test_moved_sections import OTHERS, OURS, SAID, begin, lay, put, told
 from tests.integration.test_scanned_folders import Notes
 from tests.servers.outer_embeddings import outer_embeddings
 from tests.stores.graph_check import check
 from tests.stores.killed import Killed
-from tests.stores.open_store import open_store
+from tests.stores.open_store import START, open_store
 
 LEFT: Final = "# Z\n\nAll the rest.\n"
 # Long enough for a group of its own: what comes behind it is written later.
@@ -108,6 +110,7 @@ async def test_it_is_kept_until_a_scan_comes_to_its_end(
     await break_off(notes, monkeypatch)
     assert await set_ones(notes) == {("b.md", "A pump."): "p"}
     assert len(await rows(notes)) == 2
+    assert await notes.opened.complaints() == []
     # Nothing is written now: what is kept stays.
     await break_off(notes, monkeypatch, written=0)
     await notes.scan("notes")
@@ -116,6 +119,28 @@ async def test_it_is_kept_until_a_scan_comes_to_its_end(
     }  # fmt: skip
     assert await rows(notes) == []
     assert await notes.opened.complaints() == []
+
+
+@pytest.mark.anyio
+async def test_all_that_was_set_comes_back_as_it_was(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begin(notes, {"a.md": OURS})
+    fields = {
+        "importance": 0.9, "sensitivity": "private", "valid_from": START,
+        "valid_until": START + timedelta(days=900, microseconds=1),
+    }  # fmt: skip
+    await put(notes, "A crane.", **fields)
+    before = (await notes.sections())["a.md", "A crane."]
+    lay(notes, {"a.md": LEFT, "c.md": OURS})
+    await break_off(notes, monkeypatch)
+    await notes.scan("notes")
+    after = (await notes.sections())["c.md", "A crane."]
+    assert {name: getattr(after, name) for name in KEPT} == {**fields, "pinned": True} | {
+        "trust_tier": "trusted"
+    }
+    # A file that was touched is not news.
+    assert after.occurred_at == before.occurred_at
 
 
 @pytest.mark.anyio
