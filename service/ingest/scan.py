@@ -150,7 +150,8 @@ class Scanner:
         for start in range(0, len(vanished), _GROUP_FILES):
             part = vanished[start : start + _GROUP_FILES]
             counts.removed += await remove_documents(pipeline, request.agent, part)
-        await forget_leaving(pipeline.db, request.agent)
+        if not request.paths:  # what left a file of these may have gone to one of the others
+            await forget_leaving(pipeline.db, request.agent)
         counts.took_ms = round((time.perf_counter() - started) * 1000, 1)
         on_progress(counts)
         return counts

@@ -159,6 +159,17 @@ async def test_a_scan_that_came_to_its_end_keeps_nothing_of_what_is_gone(
 
 
 @pytest.mark.anyio
+async def test_what_left_for_a_file_that_a_narrow_scan_does_not_read_is_kept(notes: Notes) -> None:
+    await begin(notes, {"a.md": OURS})
+    lay(notes, {"a.md": LEFT, "c.md": OURS})
+    await notes.scan("notes", paths=(str(notes.place / "notes" / "a.md"),))
+    assert await set_ones(notes) == {}
+    await notes.scan("notes")
+    assert await set_ones(notes) == {("c.md", "A crane."): "p", ("c.md", SAID): "q"}
+    assert await rows(notes) == []
+
+
+@pytest.mark.anyio
 async def test_of_two_that_said_the_same_the_quarantined_one_counts(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
