@@ -7,6 +7,8 @@ from typing import Final
 # Letters of other scripts end a path: some of them stand behind a word without a space.
 _PATH: Final = re.compile(r"[A-Za-z0-9_.@~+$/\\-]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_.@~+$-]+")
+# Git writes the two sides of a diff as folders that nobody has; elsewhere a/ and b/ may be some.
+_SIDE: Final = re.compile(r"(?:(?<=--- )|(?<=diff --git ))a/|(?<=\+\+\+ )b/")
 _FROM_A_ROOT: Final = tuple("/~$@")
 _NO_FOLDER: Final = frozenset({"", ".", ".."})
 
@@ -18,7 +20,7 @@ def names_file(text: str, path: PurePosixPath) -> bool:
     """
     if not _NAME.fullmatch(path.name):
         return path.name in text
-    found = (one.rstrip(".").replace("\\", "/") for one in _PATH.findall(text))
+    found = (one.rstrip(".").replace("\\", "/") for one in _PATH.findall(_SIDE.sub("", text)))
     return any(path.name in told and _is_end(told, path) for told in found)
 
 

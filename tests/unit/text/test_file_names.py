@@ -32,6 +32,9 @@ RATES = PurePosixPath("/home/ann/shop/src/billing/config.py")
         "config.py는 세율을 담는다.",
         "请看config.py",
         "auth/config.py and billing/config.py differ.",
+        "--- a/src/billing/config.py",
+        "--- /dev/null\n+++ b/src/billing/config.py",
+        "diff --git a/billing/config.py b/billing/rates.py",
     ],
 )
 def test_a_file_is_named_by_the_end_of_its_path(text: str) -> None:
@@ -44,6 +47,9 @@ def test_a_file_is_named_by_the_end_of_its_path(text: str) -> None:
         "auth/config.py holds the keys.",
         "src/auth/config.py",
         "old/billing/config.py",
+        "b/billing/config.py",
+        "+++ b/src/auth/config.py",
+        "--- b/billing/config.py",
         "/home/ann/shop/src/auth/config.py",
         "@/auth/config.py",
         "@auth/config.py",
