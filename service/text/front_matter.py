@@ -21,11 +21,9 @@ _MAX_NAME_CHARACTERS = 200
 # its scope. While it is read the mask has brackets that mean nothing there.
 _MASK = re.compile(r"\[(SECRET:[a-z-]{1,40})\]")
 _WORD_OF_MASK = re.compile("\ue000(SECRET:[a-z-]{1,40})\ue001")
-# `title: Fix: the login`, `title: @home`, `description: Use when: …`: what people and programs
-# write, and is no YAML. A value that opens a quote, a list, a mapping or a block is no such line.
-_LINE = re.compile(r"^(\w[\w -]{0,60}):[ \t]+(?![\"'\[{|>&*!#])(\S.*)$", re.MULTILINE)
-# What YAML takes for a mapping, or for a mark of its own, in a plain value.
-_NO_VALUE = re.compile(r".*:(?:\s|$)|[@`%,\]}]|[?-](?:\s|$)")
+# `title: Fix: the login`, `title: [WIP] plan`, `- @home`, `twitter: @me` below `author:`: what
+# people and programs write, and is no YAML.
+_LINE = re.compile(r"^([ \t]*(?:\w[\w -]{0,60}:|-))[ \t]+(\S.*)$", re.MULTILINE)
 _ABSENT = frozenset({"", "~", "null"})
 _DATE_KEYS = ("occurred_at", "date", "created", "created_at")
 # Where there is one, many write it so.
@@ -142,12 +140,12 @@ def _load(block: str) -> object:
 
 
 def _load_as_written(block: str) -> object:
-    """Read what is no YAML with each plain value of a line as it is written, if that helps.
+    """Read what is no YAML, tabs as blanks and each broken line as it is written, if that helps.
 
     It gives None unless a field is among it that is read: a text between two rules is no loss.
     """
     try:
-        values = _load(_LINE.sub(_quoted, block))
+        values = _load(_LINE.sub(_quoted, block.expandtabs(2)))
     except (yaml.YAMLError, ValueError, OverflowError, _UnreadableError):
         return None
     is_read = isinstance(values, dict) and any(str(key).casefold() in _FIELDS for key in values)
@@ -155,11 +153,22 @@ def _load_as_written(block: str) -> object:
 
 
 def _quoted(line: re.Match[str]) -> str:
-    if not _NO_VALUE.match(line[2]):
+    if not _is_broken(line[0].strip()):
         # So a remark behind it (`draft  # for now`) stays one.
         return line[0]
     value = line[2].rstrip().replace("'", "''")
-    return f"{line[1]}: '{value}'"
+    return f"{line[1]} '{value}'"
+
+
+def _is_broken(line: str) -> bool:
+    """Say whether a line is no YAML whatever follows: `[a,` may go on, `[a] b` may not."""
+    try:
+        _load(line)
+    except yaml.MarkedYAMLError as error:
+        return error.problem_mark is not None and error.problem_mark.index < len(line)
+    except (yaml.YAMLError, ValueError, OverflowError, _UnreadableError):
+        return False
+    return False
 
 
 def _check_shape(block: str) -> None:

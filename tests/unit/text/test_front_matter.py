@@ -128,11 +128,30 @@ def test_created_stands_in_for_an_unreadable_date() -> None:
 
 @pytest.mark.parametrize(
     "title",
-    ["Fix: login redirects after OAuth", "@How to Take Notes", "`gpu`: it's hot", "%percent: 5"],
-)
+    [
+        "Fix: login redirects after OAuth", "@How to Take Notes", "`gpu`: it's hot", "%percent: 5",
+        "[WIP] the login", '"Quoted" and more', "'No' is: no", "{a} of b", "{{title}}", "> than",
+        "| and a pipe", "**bold**", "*One* star: two", "&amp; all", "[SECRET:jwt] [x]: y",
+    ],
+)  # fmt: skip
 def test_a_plain_value_that_is_no_yaml_is_as_it_is_written(title: str) -> None:
     front = _read(f"title: {title}\ntags:\n- Book\n- gpu\ndate: 2024-10-05\nlist: [a, b]")
     assert front == FrontMatter(title=title, tags=("Book", "gpu"), date=dt.date(2024, 10, 5))
+
+
+def test_tabs_are_blanks() -> None:
+    front = _read("title:\tTabbed\ntags:\n\t- a\n\t- b\ndate:\t2024-10-05")
+    assert front == FrontMatter(title="Tabbed", tags=("a", "b"), date=dt.date(2024, 10, 5))
+
+
+def test_what_is_no_yaml_may_stand_in_a_list_or_below_another_field() -> None:
+    front = _read("author:\n  name: M\n  twitter: @m\naliases:\n  - @home\ntitle: T")
+    assert front == FrontMatter(title="T", aliases=("@home",))
+
+
+def test_lists_beside_a_value_that_is_no_yaml_stay_lists() -> None:
+    front = _read("title: [WIP] x\ntags: [a,\n  b]\naliases: ['c', d]\nmore:\n- k: v\n  l: w")
+    assert front == FrontMatter(title="[WIP] x", tags=("a", "b"), aliases=("c", "d"))
 
 
 def test_a_remark_beside_a_value_that_is_no_yaml_stays_one() -> None:
