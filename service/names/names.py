@@ -7,7 +7,7 @@ from typing import Final
 
 from service.caching import cached_by_word
 from service.names.identifiers import is_hash
-from service.names.slugs import key_of, tokens_of
+from service.names.slugs import is_marked, key_of, tokens_of
 from service.text.cjk import has_cjk
 from service.text.clocks import CLOCK
 from service.text.words import STOP_WORDS
@@ -130,5 +130,6 @@ def is_code_like(token: str) -> bool:
 
 
 def _is_short_and_common(token: str) -> bool:
-    """Say whether a lone word would link by accident; GPU and v2 have their capitals or digits."""
-    return len(token) < 5 and not is_code_like(token) and not has_cjk(token)
+    """Say whether a lone word would link by accident; GPU, v2 and C# have what tells them apart."""
+    is_apart = is_code_like(token) or is_marked(token) or has_cjk(token)
+    return len(token) < 5 and not is_apart

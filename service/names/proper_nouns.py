@@ -17,7 +17,7 @@ from service.names.names import (
     is_code_like,
     names_something,
 )
-from service.names.slugs import folded_tokens, key_of, tokens_of
+from service.names.slugs import folded_tokens, is_marked, key_of, tokens_of
 from service.text.cjk import has_cjk
 from service.text.fences import outside_fences
 from service.text.words import fold
@@ -158,7 +158,8 @@ def _proper_name(run: list[str], *, starts_piece: bool) -> Name | None:
     run, starts_piece = run[first:], starts_piece and not first
     if not run or len(run) > LONGEST_TOKENS or not names_something(run):
         return None
-    if len(run) == 1:
+    # C++ and F#, not the i++ of a code span.
+    if len(run) == 1 and not (is_marked(run[0]) and run[0].isupper()):
         word = run[0]
         if len(word) < 3 or word.isdigit() or _QUANTITY.fullmatch(word):
             return None

@@ -7,9 +7,16 @@ from service.caching import cached_by_word
 from service.text.cjk import CJK_LETTERS
 from service.text.words import fold
 
-_ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]+")
-# Where the script changes a word ends: GPU를, 在GitHub上.
-_TOKEN: Final = re.compile(rf"[^\W_{CJK_LETTERS}]+|[{CJK_LETTERS}]+")
+# A letter alone keeps the mark that tells C++ and C# from C: also in C++17, not in c#part.
+_MARKED: Final = r"(?<![{word}])[A-Za-z](?:\+\+(?!\+|#|[{letter}])|#(?!\+|#|[{word}]))"
+_ASCII_TOKEN: Final = re.compile(
+    _MARKED.format(word="A-Za-z0-9", letter="A-Za-z") + "|[A-Za-z0-9]+"
+)
+# Where the script changes a word ends: GPU를, 在GitHub上, C++로.
+_TOKEN: Final = re.compile(
+    _MARKED.format(word=rf"^\W_{CJK_LETTERS}", letter=rf"^\W\d_{CJK_LETTERS}")
+    + rf"|[^\W_{CJK_LETTERS}]+|[{CJK_LETTERS}]+"
+)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _FEWEST_AFTER_THE: Final = 2
 
@@ -39,6 +46,11 @@ def keys_of(tokens: list[str]) -> list[str]:
     """Return the spelling of each token."""
     # A plain word is its own.
     return [t if t.islower() and t.isascii() else key_of_token(t) for t in tokens]
+
+
+def is_marked(token: str) -> bool:
+    """Say whether a mark tells a token from a plain letter: C++, F#."""
+    return token.endswith(("+", "#"))
 
 
 def slug_of(name: str) -> str:

@@ -5,11 +5,15 @@ import re
 _BACKTICKS = re.compile(r"`+")
 # 200: no name is longer, and the bound keeps a row of unclosed brackets linear.
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{1,200})\]\]")
+# Neither the "#" of C# nor that of "C# in Depth" begins a heading.
+_HEADING = re.compile(r"#(?!(?<=\b[A-Za-z]#)(?:\s|$))")
 _NOTE = re.compile(r"^(?:.*/)?([^/]+)\.md$", re.IGNORECASE)
 _MEDIA = re.compile(r"\.(?!md$)\w{1,5}$", re.IGNORECASE)
 # After white space only: neither "C#", "page.html#part" nor "[text](#part)" is a tag; and not
-# before a bracket: "#map(&:id)" is a method.
-_TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d_][\w/-]{1,99})(?=[\s.,;:!?)\]]|$)", re.MULTILINE)
+# before a bracket: "#map(&:id)" is a method. "#c++" and "#c#" are.
+_TAG = re.compile(
+    r"(?:^|(?<=\s))#([A-Za-z](?:\+\+|#)|[^\W\d_][\w/-]{1,99})(?=[\s.,;:!?)\]]|$)", re.MULTILINE
+)
 _COLOUR = re.compile(r"(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 
 
@@ -22,7 +26,7 @@ def find_wikilinks(text: str) -> list[str]:
     targets = []
     for match in _WIKILINK.finditer(_blank_code_spans(text)):
         reference = match[2].split("|", 1)[0].removesuffix("\\")  # a table escapes its "|"
-        target = reference.split("#", 1)[0].strip()
+        target = _HEADING.split(reference, maxsplit=1)[0].strip()
         if target and not (match[1] and _MEDIA.search(target)):
             targets.append(_NOTE.sub(r"\1", target))
     return targets

@@ -1,8 +1,9 @@
 """Text to the words that the full-text index holds, and questions to the words to look for.
 
 Code-like tokens stand whole and in parts: `src/app.py` gives `src/app.py app.py src app py`,
-`app-2.3.1` gives `app-2.3.1 app 2.3.1`, `HTTPServer` gives `httpserver http server`. Runs of Han,
-Kana and Hangul become character bigrams, since no blank tells where their words end.
+`app-2.3.1` gives `app-2.3.1 app 2.3.1`, `HTTPServer` gives `httpserver http server`, `C++` gives
+`c++ c`. Runs of Han, Kana and Hangul become character bigrams, since no blank tells where their
+words end.
 """
 
 import re
@@ -16,11 +17,17 @@ from service.caching import WordTable, cached_by_text
 from service.text.cjk import CJK_INDEXED
 
 _CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
+# Behind a letter alone: C++, F#.
+_MARK: Final = (
+    r"(?:(?:#(?<=(?<![{word}])[A-Za-z]#)|\+\+(?<=(?<![{word}])[A-Za-z]\+\+))(?!\+|#|[{word}]))?"
+)
 _TOKEN: Final = re.compile(
     rf"[{CJK_INDEXED}]+|[^\W{CJK_INDEXED}]+(?:[./:@#+\-_]+[^\W{CJK_INDEXED}]+)*"
+    + _MARK.format(word=rf"^\W{CJK_INDEXED}")
 )
 # The same where all is ASCII, in two thirds of the time.
-_ASCII_TOKEN: Final = re.compile(r"\w+(?:[./:@#+-]+\w+)*", re.ASCII)
+_ASCII_TOKEN: Final = re.compile(r"\w+(?:[./:@#+-]+\w+)*" + _MARK.format(word=r"\w"), re.ASCII)
+_MARKED: Final = re.compile(r"(?<!\w)([A-Za-z])(?:\+\+(?![^\W\d]|\+|#)|#(?!\w|\+|#))")
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 _VERSION: Final = re.compile(r"[vV]\d")
@@ -133,9 +140,15 @@ def _whole_and_parts(token: str) -> tuple[str, ...]:
     # A single letter or digit of a longer token would match everywhere.
     shortest = min(2, len(token))
     words = dict.fromkeys(word.lower() for word in [*whole, *parts])
-    return tuple(
-        word for word in words if word.strip("_") and shortest <= len(word) <= _LONGEST_CHARACTERS
-    )
+    found = [w for w in words if w.strip("_") and shortest <= len(w) <= _LONGEST_CHARACTERS]
+    marked = _marked(token)
+    return (*(word for word in found if word not in marked), *marked)
+
+
+def _marked(token: str) -> dict[str, None]:
+    """Return C++, and the C that it was in what is stored since before, of C++17 and C/C++ too."""
+    letters = _MARKED.finditer(token)
+    return dict.fromkeys(word.lower() for letter in letters for word in (letter[0], letter[1]))
 
 
 def _split_by_case(piece: str) -> list[str]:

@@ -38,6 +38,27 @@ def test_an_identifier_ties_notes(client: httpx.Client) -> None:
     assert _tied(client, "grant", paid) == {ends: ["fn_88"]}
 
 
+def test_a_language_is_not_the_letter_that_it_begins_with(client: httpx.Client) -> None:
+    who = {"agent": "languages"}
+    texts = {lang: f"The parser is in {lang}." for lang in ("C", "C#", "C++", "F#")}
+    ids = dict(zip(texts, _store(client, "languages", *texts.values()), strict=True))
+    named = {**who, "text": "The old one, too.", "concepts": ["C++", "F#"]}
+    given = client.post("/memories", json=named).json()["id"]
+    body = {**who, "text": "And [[C#]] is by #c++."}
+    linked = client.post("/memories", json=body).json()["id"]
+    assert _tied(client, "languages", given) == {
+        ids["C++"]: ["c++"], ids["F#"]: ["f#"], linked: ["c++"], ids["C#"]: ["c++", "c#"],
+    }  # fmt: skip
+    for path, name in (("c%2B%2B", "C++"), ("c++", "C++"), ("f%23", "F#")):
+        concept = client.get(f"/concepts/{path}", params=who).json()
+        assert concept["name"] == name
+    by_words = {**who, "fusion": "rrf", "weights": {"text": 1, "vector": 0, "graph": 0}}
+    for language in ("C#", "C++", "F#"):
+        asked = {**by_words, "query": f"Which parser is in {language}?"}
+        found = client.post("/search", json=asked).json()["results"]
+        assert found[0]["id"] == ids[language]
+
+
 def test_an_abbreviation_leads_to_its_long_name(client: httpx.Client) -> None:
     _, short, long, _ = _store(
         client,

@@ -80,6 +80,9 @@ def test_no_name_runs_across_the_end_of_a_sentence_or_cell(text: str) -> None:
         ("김민수", "어제 김민수씨가 왔다"),
         ("그래픽 카드", "그래픽 카드를 샀다"),
         ("RTX카드", "RTX 카드는"),
+        ("C++", "a c++17 compiler"),
+        ("C#", "C#으로 썼다"),
+        ("F#", "in C#/F#."),
         ("GPU", "GPU를, 在GPU上"),
         ("东京", "我在东京的家"),
         ("東京", "東京に、東京에서"),
@@ -95,7 +98,7 @@ def test_spellings_that_are_the_same_name(name: str, text: str) -> None:
     [
         ("서울", "서울대학교"), ("서울", "아서울"), ("지", "지도"), ("パン", "ジャパン"),
         ("京", "东京的"), ("The Wire", "a wire"), ("FN-88", "FN-881"),
-        ("John Kennedy", "John F. Kennedy"),
+        ("John Kennedy", "John F. Kennedy"), ("C++", "in C"), ("C#", "C, C++ and C#part"),
     ],
 )  # fmt: skip
 def test_spellings_that_are_another_name(name: str, text: str) -> None:

@@ -30,6 +30,17 @@ def _proper(text: str) -> set[str]:
         ("The Wire", "the_wire"),
         ("RTX카드", "rtx_카드"),
         ("FN-88", "fn_88"),
+        ("C++", "c++"),
+        ("C#", "c#"),
+        ("Ｃ＃", "c#"),
+        ("Objective-C++", "objective_c++"),
+        ("C/C++", "c_c++"),
+        ("C++17", "c++_17"),
+        ("C++ 언어", "c++_언어"),
+        ("C#으로", "c#_으로"),
+        ("VC++", "vc"),
+        ("C+++ C## C#part a+b", "c_c_c_part_a_b"),
+        ("한 C+++ C## C#part a+b", "한_c_c_c_part_a_b"),
     ],
 )
 def test_slugs(name: str, slug: str) -> None:
@@ -52,6 +63,8 @@ def test_a_slug_is_its_own_slug(text: str) -> None:
         ("Driver rollback (again)", "Driver rollback"),
         ("`app.py` rewrite", "app.py rewrite"),
         ("GPU", "GPU"),
+        ("C++", "C++"),
+        ("F#", "F#"),
         ("v2", "v2"),
         ("서버", "서버"),
         ("Notes on Redis", "Notes on Redis"),
@@ -96,11 +109,12 @@ def test_only_a_plain_capitalised_word_is_cased(name: str, is_cased: bool) -> No
 def test_a_declared_name_is_taken_as_given() -> None:
     assert declared_name("  home\n server ", "tag") == Name("home_server", "home server", "tag")
     assert declared_name("go") == Name("go", "go", "declared")
+    assert declared_name("C#") == Name("c#", "C#", "declared")
     assert declared_name("가") == Name("가", "가", "declared")
 
 
 @pytest.mark.parametrize(
-    "name", ["", "  ", "?!", "x", "the", "C++", "x" * 121, "가" * 121, "one two " * 7]
+    "name", ["", "  ", "?!", "x", "the", "C", "C+", "x" * 121, "가" * 121, "one two " * 7]
 )
 def test_a_declared_name_that_cannot_be_matched_is_none(name: str) -> None:
     assert declared_name(name) is None
@@ -132,6 +146,8 @@ def test_a_declared_name_that_cannot_be_matched_is_none(name: str) -> None:
         ("the Office for National Statistics", {"Office for National Statistics"}),
         ('the host "Tern" is up', {"Tern"}),
         ("read `src/app.py:12` and `hasPending`", {"src/app.py", "hasPending"}),
+        ("It is in C++ and C# or `G++`", {"C++", "C#", "G++"}),
+        ("C++17 is there", {"C++"}),
         ("Osprey를 재시작", {"Osprey"}),
         ("어제 김민수 팀장이 왔다", {"김민수"}),
         ("请看《红楼梦》", {"红楼梦"}),
@@ -151,6 +167,7 @@ def test_proper_nouns(text: str, names: set[str]) -> None:
         "in 2026, at 14:30",
         "I and a B",
         "plain words only",
+        "the loop counts i++, as `j++` does, for grade C+",
         'so "Yes" is "ok"',
         "README.md and index.js, at 2026-02-14T10:00:00Z",
         "see https://github.com/JohnSmith/Repo, commit 3fa9c1d",
