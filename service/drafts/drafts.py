@@ -18,7 +18,7 @@ from service.drafts.kinds import (
 from service.kinds import KINDS
 from service.metadata import Metadata
 from service.moments import micros_of
-from service.names.names import Name, declared_name, heading_name
+from service.names.names import Name, declared_name, file_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source
 from service.text.markdown import Document, Section
@@ -209,13 +209,12 @@ def _headings_above(parsed: Document, section: Section) -> tuple[str, ...]:
 
 
 def _concepts_of(parsed: Document, section: Section, name: str) -> tuple[str, ...]:
-    """Return the names that a section gives by links and front matter, and its file's if asked.
+    """Return the names that a section gives by links and front matter, and that of its file.
 
     A name that no heading could give (`box`) would link by accident here too.
     """
-    is_named = section.heading_path and heading_name(name, "title")
-    given = [*section.links, *parsed.concepts, *parsed.aliases, *([name] if is_named else [])]
-    return tuple(dict.fromkeys(given))
+    given = [*section.links, *parsed.concepts, *parsed.aliases]
+    return tuple(dict.fromkeys([*given, *([name] if file_name(name) else [])]))
 
 
 class Named(Protocol):
@@ -236,6 +235,10 @@ class Named(Protocol):
     @property
     def concepts(self) -> tuple[str, ...]:
         """Names the writer linked itself."""
+
+    @property
+    def source(self) -> Source:
+        """Where it was read."""
 
 
 class Written(Named, Protocol):
@@ -260,13 +263,17 @@ def length_of(memories: Iterable[Written]) -> int:
 
 
 def names_in(memory: Named) -> list[Name]:
-    """Return the names a memory gives on purpose: tags, links, its title and headings."""
+    """Return the names a memory gives on purpose: tags, links, its file's, title and headings."""
+    file = name_of(memory.source.uri or "")
+    called = file_name(file) if file in memory.concepts else None
     given = [declared_name(tag, "tag") for tag in memory.tags]
-    given += [declared_name(name, "link") for name in memory.concepts]
+    links = (name for name in memory.concepts if not (called and name == file))
+    given += [called, *(declared_name(name, "link") for name in links)]
     path = memory.heading_path
     given += [heading_name(h, "title" if h in path[:1] else "heading") for h in path]
-    if memory.title not in path:
-        given.append(heading_name(memory.title, "title"))
+    titled = heading_name(memory.title, "title") if memory.title not in path else None
+    if titled and not (called and called.slug == titled.slug):
+        given.append(titled)
     return list({name.slug: name for name in given if name is not None}.values())
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service.caching import cached_by_word
@@ -91,6 +91,17 @@ def heading_name(heading: str, kind: str = "heading") -> Name | None:
     if len(tokens) == 1 and _is_short_and_common(tokens[0]):
         return None
     return Name(key_of(tokens), " ".join(bare.split()), kind, is_capitalised_word(tokens))
+
+
+def file_name(name: str) -> Name | None:
+    """Make a name of what a file is called, if a heading could be called so.
+
+    Files are written small, so that a plain word (`release.md`) is found by its capital alone.
+    """
+    found = declared_name(name, "link") if heading_name(name, "title") else None
+    if found is None or not is_capitalised_word([found.name[:1].upper() + found.name[1:]]):
+        return found
+    return replace(found, is_cased=True)
 
 
 def _without_bracket(heading: str) -> str:

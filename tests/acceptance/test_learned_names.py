@@ -84,3 +84,25 @@ def test_a_korean_name_is_found_with_its_particles(client: httpx.Client) -> None
 def test_a_chinese_title_is_found_in_a_run_of_letters(client: httpx.Client) -> None:
     read, back, _ = _store(client, "books", "昨天看了《红楼梦》。", "把红楼梦还给她", "红楼很远")
     assert _tied(client, "books", read) == {back: ["红楼梦"]}
+
+
+def test_a_file_that_is_called_by_a_plain_word_is_led_to_by_links_and_its_capital(
+    client: httpx.Client,
+) -> None:
+    who = {"agent": "files"}
+    texts = {
+        "release": "# How we ship\n\nOn Mondays.", "config": "Ports and paths.",
+        "Weekly": "# This week\n\nSee [[release]] and [[config]].",
+    }  # fmt: skip
+    for name, text in texts.items():
+        body = {**who, "source": f"vault/{name}.md", "text": text}
+        assert client.post("/ingest", json=body).status_code == 200
+    capital, *_ = _store(
+        client, "files", "The Release, the Config.", "They release a dog.", "It has a config."
+    )
+    found = client.get("/memories", params=who).json()["memories"]
+    titled = {one["title"]: one["id"] for one in found}
+    for file, word in (("How we ship", "release"), ("config", "config")):
+        tied = _tied(client, "files", titled[file])
+        direct = {key for key, path in tied.items() if path == [word]}
+        assert direct == {titled["This week"], capital}

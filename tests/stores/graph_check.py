@@ -17,7 +17,7 @@ from service.links.vocabulary import build_dictionary
 from service.names.names import CERTAIN, Name, heading_name
 from service.names.proper_nouns import proper_names
 from service.names.relations import pairs
-from service.records import CONSOLIDATION, QUARANTINED
+from service.records import CONSOLIDATION, QUARANTINED, Source
 from service.store.database import Database
 from service.store.queries import Query
 from service.text.lines import lines_of
@@ -64,7 +64,7 @@ class CheckedMemory:
     content: str
     trust_tier: str
     teaches: bool
-    uri: str
+    source: Source
     chain: str | None
     position: int
     occurred_at: datetime
@@ -156,7 +156,7 @@ def _memory(row: dict[str, Any]) -> CheckedMemory:
         tags=tuple(row["tags"]),
         concepts=tuple(row["concepts"]),
         teaches=row["source_kind"] != CONSOLIDATION and row["trust_tier"] != QUARANTINED,
-        uri=(row.get("source") or {}).get("uri") or "",
+        source=Source((row.get("source") or {}).get("uri")),
         chain=row.get("chain"),
         is_embedded=row["is_embedded"],
     )
@@ -195,7 +195,8 @@ def _wrong_vectors(store: Store) -> Iterator[str]:
 
 
 def _wrong_documents(store: Store) -> Iterator[str]:
-    sections = Counter((m.agent, m.uri) for m in store.memories.values() if m.uri)
+    of_files = [m for m in store.memories.values() if m.source.uri]
+    sections = Counter((m.agent, m.source.uri) for m in of_files)
     documents = {frozen(row["id"]): row["sections"] for row in store.rows["document"]}
     for key in sorted(sections.keys() | documents.keys()):
         if documents.get(key) != sections[key]:
@@ -356,7 +357,7 @@ def _wrong_chains(store: Store) -> Iterator[str]:
     chains: dict[tuple[str, str], set[Link]] = defaultdict(set)
     for memory in store.memories.values():
         if memory.chain:
-            link = Link(memory.occurred_at, memory.uri, memory.position, memory.id)
+            link = Link(memory.occurred_at, memory.source.uri or "", memory.position, memory.id)
             chains[memory.agent, memory.chain].add(link)
     expected = {edge for links in chains.values() for edge in expected_edges(links)}
     found = {(row["in"], row["out"]) for row in store.rows["follows"]}

@@ -96,6 +96,23 @@ def test_links_lead_to_a_file_by_its_name_whatever_its_title_is() -> None:
     assert declared_name(link, "link") in names_in(draft)
 
 
+@pytest.mark.parametrize(
+    ("file", "is_cased"),
+    [("release", True), ("Config", True), ("GPU", False), ("how we ship", False), ("v2", False)],
+)
+def test_a_plain_word_that_names_a_file_needs_its_capital(file: str, is_cased: bool) -> None:
+    document = replace(_TEXT, uri=f"vault/{file}.md")
+    for text in ("# Anything else\n\ntext", "text"):
+        name = names_in(_draft(document, parse_markdown(text)))[0]
+        assert (name.name, name.is_cased) == (file, is_cased)
+
+
+def test_links_lead_to_a_file_of_which_the_front_matter_tells_the_title() -> None:
+    text = "---\ntitle: Atomic notes\n---\nOne thought each."
+    draft = _draft(replace(_TEXT, uri="zettel/Small (short) notes.md"), parse_markdown(text))
+    assert [name.slug for name in names_in(draft)] == ["small_short_notes", "atomic_notes"]
+
+
 def test_a_short_common_word_that_names_a_file_links_nothing() -> None:
     document = replace(_TEXT, uri="vault/Box.md")
     draft = _draft(document, parse_markdown("## Boxing a value\n\ntext"))
