@@ -11,6 +11,7 @@ from service.drafts.kinds import (
     DEFAULT_PLACES,
     date_of,
     kind_of,
+    linked_name,
     name_of,
     occurred_at,
     type_of,
@@ -213,7 +214,7 @@ def _concepts_of(parsed: Document, section: Section, name: str) -> tuple[str, ..
 
     A name that no heading could give (`box`) would link by accident here too.
     """
-    given = [*section.links, *parsed.concepts, *parsed.aliases]
+    given = [*map(linked_name, section.links), *parsed.concepts, *parsed.aliases]
     return tuple(dict.fromkeys([*given, *([name] if file_name(name) else [])]))
 
 

@@ -44,6 +44,7 @@ DEFAULT_PLACES: Final = (
     ("memory.md", "fact"),
     ("summary*.md", "summary"),
 )
+_OF_ENTITIES: Final = tuple(place for place in DEFAULT_PLACES if place[1] == "entity")
 PROCEDURAL_PLACES: Final = ("runbooks/**", "playbooks/**", "howto/**", "how-to/**", "skills/**")
 
 _GLOB_PART: Final = re.compile(r"\*\*/?|\*|\?|YYYY-MM-DD|YYYYMMDD")
@@ -125,6 +126,16 @@ def name_of(source: str) -> str:
     if path.suffix.casefold() not in SUFFIXES or path.stem in _PRESCRIBED_NAMES:
         return ""
     return path.stem if names_something(tokens_of(path.stem)) else ""
+
+
+def linked_name(link: str) -> str:
+    """Return what a link names: Anna in `people/Anna`, for that is a folder of things with names.
+
+    Of others only the folder could tell: `TCP/IP` is a name.
+    """
+    name = PurePosixPath(link).name
+    is_path = kind_of(link, _OF_ENTITIES) == "entity" and names_something(tokens_of(name))
+    return name if is_path else link
 
 
 def occurred_at(

@@ -113,6 +113,14 @@ def test_links_lead_to_a_file_of_which_the_front_matter_tells_the_title() -> Non
     assert [name.slug for name in names_in(draft)] == ["small_short_notes", "atomic_notes"]
 
 
+def test_a_link_with_the_folder_of_a_person_leads_to_the_file() -> None:
+    [linking] = document_drafts(_TEXT, parse_markdown("With [[people/Anna Berg]]."), {})
+    document = replace(_TEXT, uri="vault/people/Anna Berg.md")
+    person = _draft(document, parse_markdown("# The harbour master"))
+    for draft in (linking, person):
+        assert "anna_berg" in {name.slug for name in names_in(draft)}
+
+
 def test_a_short_common_word_that_names_a_file_links_nothing() -> None:
     document = replace(_TEXT, uri="vault/Box.md")
     draft = _draft(document, parse_markdown("## Boxing a value\n\ntext"))

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.drafts.kinds import DEFAULT_PLACES, date_of, kind_of, occurred_at, type_of
+from service.drafts.kinds import (
+    DEFAULT_PLACES,
+    date_of,
+    kind_of,
+    linked_name,
+    occurred_at,
+    type_of,
+)
 from service.kinds import KINDS
 from service.records import TYPES
 
@@ -87,6 +94,19 @@ def test_the_built_in_table_leads_to_known_kinds() -> None:
 )
 def test_type(kind: str, source: str, expected: str) -> None:
     assert type_of(kind, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ("people/Anna", "Anna"), ("vault/People/team/Anna Berg", "Anna Berg"),
+        ("../entities/GPU", "GPU"), ("TCP/IP", "TCP/IP"), ("townspeople/Anna", "townspeople/Anna"),
+        ("people/README", "people/README"), ("people/2026", "people/2026"), ("people/", "people/"),
+        ("people", "people"), ("Anna", "Anna"),
+    ],
+)  # fmt: skip
+def test_a_link_into_a_folder_of_entities_names_what_the_file_does(link: str, name: str) -> None:
+    assert linked_name(link) == name
 
 
 def test_every_kind_has_a_type_and_nothing_else_has() -> None:
