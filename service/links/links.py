@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
 from service.names.relations import LinkChange, Pair, link_change
+from service.names.slugs import unmarked
 from service.records import QUARANTINED
 from service.store.database import Database
 from service.text.titles import text_of
@@ -273,6 +274,10 @@ def find_concepts(dictionary: Dictionary, memory: Written) -> frozenset[str]:
     again when it becomes a name.
     """
     names = [] if memory.trust_tier == QUARANTINED else names_in(memory)
-    given = (dictionary.resolve(name) for name in names)
+    # By its older slug where no memory has brought the name anew: what was given stays linked.
+    given = (
+        dictionary.resolve(name) or dictionary.resolve(replace(name, slug=unmarked(name.slug)))
+        for name in names
+    )
     text = text_of(memory.heading_path, memory.title, memory.content)
     return frozenset({slug for slug in given if slug}) | dictionary.mentions(text)

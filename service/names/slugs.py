@@ -53,6 +53,11 @@ def is_marked(token: str) -> bool:
     return token.endswith(("+", "#"))
 
 
+def unmarked(slug: str) -> str:
+    """Return the slug that a name had before tokens kept their marks: modern_c for Modern C++."""
+    return slug.replace("+", "").replace("#", "")
+
+
 def slug_of(name: str) -> str:
     """Return the id of the concept called `name`: `hardware constraints` → hardware_constraints."""
     return key_of(tokens_of(name))
