@@ -44,7 +44,6 @@ DEFAULT_PLACES: Final = (
     ("memory.md", "fact"),
     ("summary*.md", "summary"),
 )
-_OF_ENTITIES: Final = tuple(place for place in DEFAULT_PLACES if place[1] == "entity")
 PROCEDURAL_PLACES: Final = ("runbooks/**", "playbooks/**", "howto/**", "how-to/**", "skills/**")
 
 _GLOB_PART: Final = re.compile(r"\*\*/?|\*|\?|YYYY-MM-DD|YYYYMMDD")
@@ -134,7 +133,7 @@ def linked_name(link: str) -> str:
     Of others only the folder could tell: `TCP/IP` is a name.
     """
     name = PurePosixPath(link).name
-    is_path = kind_of(link, _OF_ENTITIES) == "entity" and names_something(tokens_of(name))
+    is_path = kind_of(link) == "entity" and names_something(tokens_of(name))
     return name if is_path else link
 
 
