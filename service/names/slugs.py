@@ -8,14 +8,16 @@ from service.text.cjk import CJK_LETTERS
 from service.text.words import fold
 
 # A letter alone keeps the mark that tells C++ and C# from C: also in C++17, not in c#part.
-_MARKED: Final = r"(?<![{word}])[A-Za-z](?:\+\+(?!\+|#|[{letter}])|#(?!\+|#|[{word}]))"
-_ASCII_TOKEN: Final = re.compile(
-    _MARKED.format(word="A-Za-z0-9", letter="A-Za-z") + "|[A-Za-z0-9]+"
+_MARK: Final = (
+    r"(?:#(?<=(?<![{word}])[A-Za-z]#)(?!\+|#|[{word}])"
+    r"|\+\+(?<=(?<![{word}])[A-Za-z]\+\+)(?!\+|#|[{letter}]))?"
 )
+_ASCII_TOKEN: Final = re.compile("[A-Za-z0-9]+" + _MARK.format(word="A-Za-z0-9", letter="A-Za-z"))
 # Where the script changes a word ends: GPU를, 在GitHub上, C++로.
 _TOKEN: Final = re.compile(
-    _MARKED.format(word=rf"^\W_{CJK_LETTERS}", letter=rf"^\W\d_{CJK_LETTERS}")
-    + rf"|[^\W_{CJK_LETTERS}]+|[{CJK_LETTERS}]+"
+    rf"[^\W_{CJK_LETTERS}]+"
+    + _MARK.format(word=rf"^\W_{CJK_LETTERS}", letter=rf"^\W\d_{CJK_LETTERS}")
+    + rf"|[{CJK_LETTERS}]+"
 )
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _FEWEST_AFTER_THE: Final = 2
