@@ -24,6 +24,8 @@ _WORD_OF_MASK = re.compile("\ue000(SECRET:[a-z-]{1,40})\ue001")
 # `title: Fix: the login`, `title: [WIP] plan`, `- @home`, `twitter: @me` below `author:`: what
 # people and programs write, and is no YAML.
 _LINE = re.compile(r"^([ \t]*(?:\w[\w -]{0,60}:|-))[ \t]+(\S.*)$", re.MULTILINE)
+# What is YAML for sure needs no look of its own: PyYAML is slow to begin.
+_PLAIN_VALUE = re.compile(r"\w(?:[^:\n]|:(?=\S))*")
 _ABSENT = frozenset({"", "~", "null"})
 _DATE_KEYS = ("occurred_at", "date", "created", "created_at")
 # Where there is one, many write it so.
@@ -153,7 +155,7 @@ def _load_as_written(block: str) -> object:
 
 
 def _quoted(line: re.Match[str]) -> str:
-    if not _is_broken(line[0].strip()):
+    if _PLAIN_VALUE.fullmatch(line[2]) or not _is_broken(line[0].strip()):
         # So a remark behind it (`draft  # for now`) stays one.
         return line[0]
     value = line[2].rstrip().replace("'", "''")
