@@ -95,6 +95,15 @@ generic-token|"auth_token": "{}"|A40
 encryption-key|ENCRYPTION_KEY={}|H64
 command-password|mysql -u root -p{} pump|A12
 option-password|restore --password {} now|A14
+curl-password|curl -s -u app:{} https://pump.example.org/state|A14
+login-password|docker login -u app -p {} registry.example.org|A16
+redis-option|redis-cli -h cache -a {} ping|A16
+htpasswd|htpasswd -b /etc/pump.users app {}|A14
+pgpass|db.example.org:5432:pump:app:{}|A16
+german-password|Das Passwort lautet {}|A12
+french-password|Mot de passe : {}|A12
+japanese-password|ルーターのパスワードは{}|A12
+cookie|Set-Cookie: session={}; Path=/; HttpOnly|H32
 netrc|machine files.example.org login app password {}|A16
 wireguard-key|PrivateKey = {}|A43 =
 signature|https://pump.blob.core.windows.net/a?se=2030&sig={}|A43 %3D
@@ -112,7 +121,7 @@ def planted(seed: int = 0) -> list[Planted]:
         kind, text, parts = line.split("|")
         secret = "".join(_part(chance, part) for part in parts.split())
         made.append(Planted(kind, secret, text.replace("{}", secret)))
-    return [*made, _jwt(chance), *(_private_key(chance, what) for what in _KEY_NAMES)]
+    return [*made, *_others(chance), *(_private_key(chance, what) for what in _KEY_NAMES)]
 
 
 _KEY_NAMES: Final = ("RSA PRIVATE", "EC PRIVATE", "OPENSSH PRIVATE", "PRIVATE", "PGP PRIVATE")
@@ -131,6 +140,19 @@ def _mixed(chance: random.Random, alphabet: str, length: int) -> str:
         is_mixed = length < 8 or (any(map(str.isdigit, word)) and any(map(str.isalpha, word)))
         if word[0] not in "-_" and word[-1] not in "-_" and (is_mixed or alphabet == string.digits):
             return word
+
+
+def _others(chance: random.Random) -> list[Planted]:
+    """Return secrets whose text is more than one line with a secret in it."""
+    login = base64.b64encode(f"app:{_mixed(chance, _ALNUM, 14)}".encode()).decode()
+    rows = "| What | Password |\n|---|---|\n|"
+    password, token = _mixed(chance, _ALNUM, 12), _mixed(chance, _ALNUM, 32)
+    return [
+        _jwt(chance),
+        Planted("basic", login, f"proxy: Basic {login}"),
+        Planted("password-in-table", password, f"{rows} app | {password} |"),
+        Planted("token-in-table", token, f"{rows} API token | `{token}` |"),
+    ]  # fmt: skip
 
 
 def _jwt(chance: random.Random) -> Planted:

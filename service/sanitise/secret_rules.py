@@ -12,7 +12,8 @@ class Rule(NamedTuple):
     Of a service's token words are looked for as they are written, else in the text in lower case.
     The group `secret` of the pattern is masked, all of the match where there is none. `proof` says
     what else is asked of it: `prefix` that it is no placeholder, `random` that it is also mixed
-    like a random string, `chosen` that it may be a password, `url` one in an address.
+    like a random string, `chosen` that it may be a password, `url` one in an address, `basic`
+    a user with one in base64 (service/sanitise/proofs.py).
     """
 
     kind: str
@@ -110,7 +111,7 @@ _SERVICES: Final = tuple(
 _QUOTE: Final = r"""(?:\\{0,7}["'`]|%22)"""
 _PAIRED: Final = rf"(?:,|\s)\s{{0,40}}{_QUOTE}?value{_QUOTE}?[ \t]{{0,4}}[:=]"
 _SEPARATED: Final = (
-    rf"(?:{_QUOTE}|[\]*_]){{0,4}}[ \t]{{0,8}}"
+    rf"(?:{_QUOTE}|[\]*_]){{0,4}}[ \t\u00a0\u202f]{{0,8}}"
     rf"(?:{_PAIRED}|:=|=>|==?|::?|[\uff1a>]|%3[AaDd])(?:[*_]{{1,3}}(?=[ \t]))?[ \t]{{0,8}}"
 )
 _BARE: Final = r"""[^\s"'`,;<>(){}|]"""
@@ -125,18 +126,29 @@ _BELOW: Final = (
     rf"(?:{_QUOTE}|[*_]){{0,3}}[ \t]{{0,4}}[:\uff1a][*_]{{0,3}}[ \t]{{0,4}}(?:[|>][+-]?[ \t]{{0,4}})?\r?\n(?:[ \t]{{0,12}}\r?\n)?"
     rf"(?:[ \t]{{0,12}}```\w{{0,12}}[ \t]{{0,4}}\r?\n)?[ \t]{{0,12}}{_QUOTE}?(?P<secret6>{_BARE}{{6,500}}){_QUOTE}?(?=[ \t]{{0,8}}(?:[\r\n]|\Z))"
 )
-_KEY_NAMES: Final = (
+KEY_NAMES: Final = (
     r"(?:api|access|private|auth|encryption|signing|account|master|shared|subscription)[ _-]?key"
     r"|secret|token|credentials?"
 )
-_PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
+KEY_WORDS_ABROAD: Final = ("schlüssel", "clé ", "jeton", "キー", "키", "トークン", "토큰")
+# Rules of their own, so that a text without such words is not looked through for them.
+KEY_NAMES_ABROAD: Final = (
+    r"(?:api|zugriffs)[ _-]?schlüssel|clé (?:d['\u2019]?(?:accès|api)|api|secrète)|jeton|api ?(?:キー|키)|トークン|토큰"
+)  # fmt: skip
+PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
+PASSWORDS_OF_EUROPE: Final = (
+    "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña", "contrasena",
+)  # fmt: skip
+PASSWORDS_OF_CJK: Final = (
+    "비밀번호", "비번", "패스워드", "암호", "密码", "密碼", "口令", "パスワード",
+)  # fmt: skip
 # Behind `pwd` a path of Windows, of two words or more, is a working directory.
 _FOLDER: Final = (
     rf"(?!(?<=pwd)(?:{_SEPARATED}|[ \t]{{1,4}}is[ \t]{{1,4}}){_QUOTE}?[a-z]:(?:[\\/]{{1,2}}[\w.-]{{1,99}}){{2,30}}"
     r"""(?:[\\/]{1,2})?(?![^\s"'`,;<>(){}|]))"""
 )
 # `SMTP_PASS` in a file of variables; in small letters it is as often a pass of something.
-_PASSWORD_NAMES: Final = "|".join((*_PASSWORDS, "(?-i:(?<=_)PASS)"))
+_PASSWORD_NAMES: Final = "|".join((*PASSWORDS, "(?-i:(?<=_)P(?:ASS|W))"))
 # Behind a name that ends in `id` a UUID is an id; but Vault calls a secret `secret_id`.
 _ID: Final = (
     rf"(?!(?<=id)(?<!secretid)(?<!secret[_-]id){_SEPARATED}{_QUOTE}?"
@@ -146,7 +158,7 @@ _ID: Final = (
 _NAMED: Final = (
     Rule(
         "aws-secret-key", ("aws",), re.compile(
-            r"(?i:aws[_-]?(?:\w{0,12}secret|secret)[_-]?(?:access[_-]?)?key)" + _SEPARATED
+            r"(?i:aws[_-]?(?:\w{0,12}secret|secret)[_-]?(?:access[_-]?)?key)" + rf"(?:{_SEPARATED}|[ \t]{{1,4}})"
             + r"""["'`]?(?P<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"""
         ),
         "random",
@@ -178,20 +190,7 @@ _NAMED: Final = (
         re.compile(r"(?:PrivateKey|PresharedKey)[ \t]{0,8}=[ \t]{0,8}(?P<secret>[A-Za-z0-9+/]{43}=)"),
     ),
     Rule(
-        "password", ("machine ",), re.compile(
-            r"\bmachine[ \t]{1,8}\S{1,200}[ \t\n]{1,8}login[ \t]{1,8}\S{1,200}[ \t\n]{1,8}password[ \t]{1,8}"
-            r"(?P<secret>\S{6,200})"
-        ),
-    ),
-    Rule(
-        "password", ("mysql", "mariadb", "sshpass"),
-        re.compile(
-            r"\b(?:(?:mysql\w{0,10}|mariadb|sshpass)[ \t][^\n]{0,200}?-p|sshpass[ \t]{1,4}-p[ \t]{1,4})[\"']?(?P<secret>[^\s\"']{6,200})"
-        ),
-        "chosen",
-    ),
-    Rule(
-        "password", (*_PASSWORDS, "_pass", "identified by"), re.compile(
+        "password", (*PASSWORDS, "_pass", "_pw", "identified by"), re.compile(
             rf"(?i:(?:(?:{_PASSWORD_NAMES}){_FOLDER}(?:_?(?:hash|value|string))?|identified by)"
             rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?:(?<=--password)|(?<=identified by))[ \t]{{1,4}}){_VALUE}"
             rf"|{_BELOW}))"
@@ -199,17 +198,29 @@ _NAMED: Final = (
         "chosen",
     ),
     Rule(
-        "password", ("비밀번호", "패스워드", "암호", "密码", "密碼", "口令"), re.compile(
-            r"(?:비밀번호|패스워드|암호|密码|密碼|口令)[ \t]{0,4}(?:[은는]|[:\uff1a=]|是|为|為)?[ \t]{0,4}[\"'`]?"
+        "password", PASSWORDS_OF_EUROPE, re.compile(
+            rf"(?i:(?:{'|'.join(PASSWORDS_OF_EUROPE)})(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:ist|war|lautet|est|es|is)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
+        ),
+        "chosen",
+    ),
+    Rule(
+        "password", PASSWORDS_OF_CJK, re.compile(
+            rf"(?:{'|'.join(PASSWORDS_OF_CJK)})[ \t]{{0,4}}(?:[은는]|[:\uff1a=]|是|为|為|は)?[ \t]{{0,4}}[\"'`\u300c\u300e]?"
             r"(?P<secret>[!-~]{6,200})"
         ),
         "chosen",
     ),
     Rule(
         "secret", ("key", "secret", "token", "credential"), re.compile(
-            rf"(?i:(?:{_KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
+            rf"(?i:(?:{KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
             rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
             rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
+        ),
+        "random",
+    ),
+    Rule(
+        "secret", KEY_WORDS_ABROAD, re.compile(
+            rf"(?i:(?:{KEY_NAMES_ABROAD})[ \t]?(?:[은는は]|ist|est)?(?:{_SEPARATED}|[ \t]{{1,4}}){_VALUE})"
         ),
         "random",
     ),
@@ -217,5 +228,3 @@ _NAMED: Final = (
 
 SERVICES: Final[tuple[Rule, ...]] = _SERVICES
 NAMED: Final[tuple[Rule, ...]] = _NAMED
-SERVICE_WORDS: Final = tuple(dict.fromkeys(word for rule in SERVICES for word in rule.words))
-NAMED_WORDS: Final = tuple(dict.fromkeys(word for rule in NAMED for word in rule.words))

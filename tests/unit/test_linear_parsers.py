@@ -51,6 +51,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.context_block.without_blocks": {"names": ("private",)},
     "service.text.cjk.is_name_border": {"at": 1},
     "service.sanitise.instruction_cues.rules_met": {"language": "english"},
+    "service.sanitise.proofs.is_proved": {"proof": "chosen"},
     "service.text.fences.closes_fence": {"fence": "```"},
     "service.text.titles.fit_title": {"text": "A bunny."},
     "service.text.lines.blanked": {"ranges": [(1, 9), (20, 30)]},

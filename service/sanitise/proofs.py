@@ -1,0 +1,168 @@
+"""Proofs: what is asked of a value before it is taken for a secret."""
+
+# ruff: noqa: E501 - rows of a table
+
+import base64
+import binascii
+import re
+from collections import Counter
+from math import log2
+from typing import Final
+
+_PLACEHOLDERS: Final = (
+    "example", "placeholder", "changeme", "change-me", "change_me", "your", "xxxx", "****", "redacted",
+    "dummy", "sample", "insert", "replace", "${", "{{", "$(", "...", "\u2026", "[secret:", "abcdef",
+    "123456789", "<", "\u2022\u2022",
+)  # fmt: skip
+# Names of what passwords are made with, and passwords that say that they are one.
+_NO_PASSWORDS: Final = frozenset(
+    [
+        "aes-128",
+        "aes-256",
+        "aes128",
+        "aes256",
+        "argon2",
+        "argon2id",
+        "argon2i",
+        "base64",
+        "bcrypt2",
+        "md5",
+        "oauth2",
+        "pbkdf2",
+        "hmac-sha256",
+        "sha-1",
+        "sha-256",
+        "sha-384",
+        "sha-512",
+        "sha1",
+        "sha256",
+        "sha3-256",
+        "sha384",
+        "sha512",
+        "utf8",
+        "utf-8",
+        "p4ssw0rd",
+        "password1",
+        "password123",
+        "passw0rd",
+        "secret123",
+        "test123",
+        "test1234",
+        "user1",
+        "foo123",
+        "abc123",
+    ]
+)
+_URL_WORDS: Final = frozenset(
+    [
+        "admin",
+        "pass",
+        "passwd",
+        "password",
+        "postgres",
+        "pw",
+        "pwd",
+        "root",
+        "secret",
+        "test",
+        "token",
+        "user",
+        "username",
+    ]
+)
+# `settings.token2`, `os.environ[...]`, `get_token(`, a path, an address: no value but its name.
+_CODE: Final = re.compile(
+    r"[A-Za-z_$]+(?:\.|->|::|\?\.)[A-Za-z_]+(?![A-Za-z0-9_]).*|[$%@/~.*&].*|https?:.*|[a-z_]+[0-9]?"
+    r"|[A-Z]+_[A-Z0-9_]+|.*\(.*",
+    re.DOTALL,
+)
+# How long a password is, and not which: `8-character`, `90-day`, `10-stellig`.
+_MEASURE: Final = re.compile(
+    r"(?i:[0-9]{1,4}-(?:bits?|bytes?|char(?:acter)?s?|days?|digits?|letters?|words?|stellig\w{0,3}))"
+)
+# A language model's name, such as gpt-4o-2024-08-06: its family, then numbers and such words alone.
+# A phrase of other words may be a secret.
+_MODEL: Final = re.compile(
+    r"(?i:(?:openai/|anthropic/|google/|meta-llama/|mistralai/|qwen/|deepseek-ai/)?"
+    r"(?:(?:chat)?gpt|o[1-9]|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|text-embedding)"
+    r"[0-9]{0,2}(?:[-.:@](?:20[0-9]{6}|v?[0-9]{1,4}[a-z]?|[0-9]{1,2}x[0-9]{1,3}b|audio|chat|coder|embedding|exp|fast|flash|haiku"
+    r"|high|instruct|it|large|latest|lite|low|max|medium|mini|nano|opus|preview|pro|realtime|search|small|sonnet"
+    r"|thinking|tts|transcribe|turbo|vision)){1,10})[.,;:!?]?"
+)
+
+
+def is_proved(value: str, proof: str, user: str | None = None) -> bool:
+    """Say whether a value is what a rule's proof asks for, and no placeholder.
+
+    `user` is whom a rule names beside the secret: `url` and `basic` look at it.
+    """
+    if _is_placeholder(value):
+        return False
+    if proof == "random":
+        return _is_random(value)
+    if proof == "chosen":
+        return _is_chosen(value)
+    if proof == "url":
+        return _is_for(user, value)
+    if proof == "basic":
+        return _is_basic(value)
+    return len(set(value)) >= 8
+
+
+def _is_placeholder(value: str) -> bool:
+    lowered = value.lower()
+    return any(word in lowered for word in _PLACEHOLDERS)
+
+
+def _is_random(value: str) -> bool:
+    """Say whether a value is as mixed as a key: of English words few have digits in them."""
+    return (
+        len(value) >= 16
+        and " " not in value
+        and any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and _CODE.fullmatch(value) is None
+        and _MODEL.fullmatch(value) is None
+        and entropy(value) >= 3.0
+    )
+
+
+def _is_chosen(value: str) -> bool:
+    """Say whether a value may be a password: letters and digits, and no name in a program."""
+    bare = value.rstrip(".,;:!?")
+    return (
+        len(bare) >= 6
+        and any(map(str.isdigit, bare))
+        and any(map(str.isalpha, bare))
+        and bare.lower() not in _NO_PASSWORDS
+        and _MEASURE.fullmatch(bare) is None
+        and "://" not in bare
+        and (_CODE.fullmatch(bare) is None or (bare[0] in "$%@&*" and len(set(bare)) > 7))
+    )
+
+
+def entropy(value: str) -> float:
+    """Return Shannon's entropy in bits a character."""
+    size = len(value)
+    return -sum(n / size * log2(n / size) for n in Counter(value).values())
+
+
+def _is_for(user: str | None, password: str) -> bool:
+    """Say whether a password may be one: it is neither its user's name nor such a word."""
+    return password != user and password.lower() not in _URL_WORDS
+
+
+def _is_basic(value: str) -> bool:
+    """Say whether a value is a user and a password, as HTTP's Basic writes them."""
+    try:
+        plain = base64.b64decode(value, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return False
+    user, colon, password = plain.partition(":")
+    return (
+        bool(colon)
+        and plain.isprintable()
+        and len(password) >= 3
+        and not _is_placeholder(password)
+        and _is_for(user, password)
+    )

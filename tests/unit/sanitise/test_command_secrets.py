@@ -1,0 +1,117 @@
+"""Passwords of command lines, of login files, of headers and of tables are masked; their look-alikes stay."""
+
+# ruff: noqa: E501 - rows of a table
+
+import pytest
+
+from scripts.sanitiser.planted import planted
+from service.sanitise.secrets import mask_secrets
+
+PASSWORD = "q7Zk_x9-kd8w0"  # noqa: S105 - nobody's
+TOKEN = "w4Jr9XUtnF3MI7K8bPxRfiCYzQ8pLk3v"  # noqa: S105 - nobody's
+
+COMMANDS = [
+    "curl -u anna:{} https://pump", "curl -s -X POST --user 'anna:{}' https://pump", "curl --user=anna:{} h", "curl -uanna:{} h",
+    "curl -su \"anna:{}\" h", "curl --proxy-user anna:{} h", "curl -X POST \\\n  -u anna:{} \\\n  https://pump",
+    '{{"command": "curl -u \\"anna:{}\\" https://pump"}}', '["curl", "-u", "anna:{}", "https://pump"]',
+    "mysql -u root -p{} pump", "mysqldump -p'{}' pump", '["CMD", "mysqladmin", "ping", "-p{}"]', "sshpass -p {} ssh pump",
+    "sshpass -p\"{}\" ssh pump", "SSHPASS={} sshpass -e ssh pump", "docker login -u anna -p {} pump", "docker login -p={} pump",
+    "helm registry login pump -u anna -p {}", "mongosh pump -p {}", "mongodump -u anna -p{}", "argo -u anna -p {} pump",
+    "redis-cli -h pump -a {} ping", "redis-cli --pass {}", '["redis-cli", "-a", "{}", "ping"]', "requirepass {}",
+    "redis-server --requirepass \"{}\"", "wget --http-password {} https://pump", "ansible --become-password {}",
+    "openssl rsa -passin pass:{} -in pump.pem", "gpg --passphrase {} -d pump", "htpasswd -b .users anna {}", "htpasswd -nbB anna {} > a",
+    "htpasswd -cbBC 10 .users anna {}", "echo {} | docker login -u anna --password-stdin", "echo '{}' | sudo -S ls",
+    "echo 'anna:{}' | sudo chpasswd",
+]  # fmt: skip
+FILES = [
+    "pump.example.org:5432:garden:anna:{}", "*:*:*:anna:{}", "echo 'pump:6432:garden:anna:{}' >> .pgpass",
+    "machine pump.example.org\r\n    login anna\r\n    password {}", "machine pump.example.org login anna account a password {}",
+    "default login anna password {}",
+]  # fmt: skip
+LABELS = [
+    "Passwort: {}", "Das Passwort ist {}", "**Kennwort:** `{}`", "Mot de passe\u00a0: {}", "Le mot de passe est {}", "Contraseña: {}",
+    "wachtwoord={}", "パスワード：{}", "パスワードは「{}」です", "비번: {}", "export DB_PW={}",
+]  # fmt: skip
+TABLES = [
+    "| user | password |\n|---|---|\n| anna | {} |", "|Benutzer|Passwort|\n|:-|-:|\n|anna|`{}`|", "user | DB password\n--- | ---\nanna | **{}**",
+    "> | パスワード |\n> |---|\n> | {} |\r", "| what | value |\n|---|---|\n| host | pump |\n| Password (new) | {} |",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", [*COMMANDS, *FILES, *LABELS, *TABLES])
+def test_a_password_is_masked_where_its_place_tells_that_it_is_one(written: str) -> None:
+    masked = mask_secrets(f"The pump.\n\n{written.format(PASSWORD)}\nIt runs.")
+    assert masked.text == f"The pump.\n\n{written.format('[SECRET:password]')}\nIt runs."
+    assert mask_secrets(masked.text) == (masked.text, ())
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ("Set-Cookie: session={}; Path=/", "cookie"), ("Cookie: theme=dark; PHPSESSID={}; a=1", "cookie"),
+        ("{{\"Cookie\": \"connect.sid={}\"}}", "cookie"), ("API-Schlüssel: {}", "secret"), ("Clé API : {}", "secret"),
+        ("APIキー: {}", "secret"), ("토큰: {}", "secret"), ("| who | token |\n|-|-|\n| anna | {} |", "secret"),
+        ("| what | value |\n|-|-|\n| `API_KEY` | {} |", "secret"),
+    ],
+)  # fmt: skip
+def test_a_token_is_masked_where_its_place_tells_that_it_is_one(written: str, kind: str) -> None:
+    masked = mask_secrets(written.format(TOKEN))
+    assert masked == (written.format(f"[SECRET:{kind}]"), (kind,))
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["Authorization: Basic {}", "Basic {}", '"auth": "{}"', "_auth={}", '["Basic {}"]'],
+)
+@pytest.mark.parametrize("login", ["cHVtcDpwdzE=", "YW5uYTpxN1prX3g5LWtkOHcw"])
+def test_a_user_and_a_password_in_base64_are_masked(written: str, login: str) -> None:
+    masked = mask_secrets(written.format(login))
+    assert masked == (written.format("[SECRET:authorization]"), ("authorization",))
+
+
+def test_the_secret_half_of_an_aws_key_is_masked_behind_its_name_alone() -> None:
+    secret = next(one.secret for one in planted(3) if one.kind == "aws-secret-key")
+    text = "aws configure set aws_secret_access_key {}"
+    assert mask_secrets(text.format(secret)).text == text.format("[SECRET:aws-secret-key]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -u user:password h", "curl -u $USER1:$PASSWORD1 h", 'curl -u "$USER:$PW_OF_PUMP2" h', "curl -u anna h -H x:y1234567",
+        "curl --user-agent pump:v1.2.3-beta h", "curl h | docker run -u pump:group2024 x", "curl h && run -u pump:group2024 x",
+        "docker run -u 1000:1000 -p 8080:80/tcp x", "docker run -u root -p localhost:8080:80 x", "docker run --name mongo -p 27017:27017 x",
+        "mysql --host=h --port=3306 db", "mysql --protocol=tcp4 x", "The mysql server of the garden-pump2024 is down.",
+        "docker login -p $DOCKER_PW2 x", "echo $PUMP_PW1 | docker login --password-stdin", "docker login --password-stdin < pump2024.txt",
+        "redis-cli -h pump2024 -p 6379", "requirepass foobared", "wget --password-file pump2024.txt", "mkdir -p garden/pump2024",
+        "config.yml:12:image:garden/pump:v1.2.3-abc", "anna:x:1000:1000:Anna:/home/anna:/bin/bash2024", "10:54:12:pump:state-2024",
+        "each machine needs login and password protection", "the machine has login and password validation",
+        "the default login form password validation", "the password is 8-character long", "Das Passwort ist 10-stellig",
+        "The password is SHA-256 hashed", "비밀번호는 SHA-256으로", "パスワードはSHA-256で", "the Basic YW5uYWFubmFhbm5h", "Basic dXNlcjp1c2Vy",
+        "auth: garden2024", "Cookie: theme=dark2024dark2024dark", "session=w4Jr9XUtnF3MI7K8bPxRfiCY",
+        "| user | password |\n|---|---|\n| anna | at least 8 characters1 |", "| Password | Since |\n|---|---|\n| v1.2.3-beta4 | 2024-01-02 |",
+        "| Password | Length |\n|---|---|\n| hunter | q7Zkx9kd8w0 |", "| Password hash | x |\n|---|---|\n| q7Zkx9kd8w0 | x |",
+        "| Token | Value |\n|---|---|\n| spacing-large-16px | 16 |", "| Key | Value |\n|---|---|\n| w4Jr9XUtnF3MI7K8bPx | 16 |",
+        "a | password\nanna | q7Zkx9kd8w0", "| user | password |\n|---|---|\n\n| anna | q7Zkx9kd8w0 |", "{% if pump %} | password | q7Zkx9kd8w0",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_stays(text: str) -> None:
+    assert mask_secrets(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["\n", "\\n", "\\\\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,8F14E45FCEEA167A\n\n", "\nVersion: GnuPG v2\n\n"],
+)  # fmt: skip
+def test_a_private_key_that_was_cut_off_is_masked_behind_headers_and_in_json(between: str) -> None:
+    key = next(one for one in planted(1) if one.kind.startswith("private-key RSA"))
+    begin, *lines = key.text.splitlines()[:12]
+    line_end = "\n" if "\n" in between else between
+    masked = mask_secrets(f"a: {begin}{between}{line_end.join(lines)}")
+    assert masked.text.rstrip("\n") == "a: [SECRET:private-key]"
+
+
+def test_a_hostile_line_of_dashes_takes_no_time() -> None:
+    """The line between head and rows was once an expression that never ended."""
+    text = f"| password |\n|{'-|' * 20_000}x\n{'|-' * 20_000}"
+    assert mask_secrets(text) == (text, ())
