@@ -9,6 +9,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    SecretStr,
     Strict,
     StringConstraints,
     WithJsonSchema,
@@ -32,6 +33,7 @@ MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WHOLE_NUMBER: Final = re.compile(r"-?\d++", re.ASCII)
 _JSON_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?", re.ASCII)
+_SENDABLE: Final = re.compile(r"[\t -~]*+")
 # What str.strip() takes away, one by one: `\s` is another set in each dialect of expressions.
 _BLANK: Final = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
@@ -53,6 +55,14 @@ def _encodable(text: str) -> str:
         msg = "holds a NUL character; leave it out"
         raise ValueError(msg)
     return text
+
+
+def _sendable(key: SecretStr) -> SecretStr:
+    """Refuse a key that no header can carry; what is wrong in it is not repeated."""
+    if not _SENDABLE.fullmatch(key.get_secret_value()):
+        msg = "holds letters or line ends that no header can carry; copy the key anew"
+        raise ValueError(msg)
+    return key
 
 
 def _telling(text: str) -> str:
@@ -132,6 +142,8 @@ _TELLING: Final = (
     pattern_of(rf"^[^\x00]*[^\x00{_BLANK}][^\x00]*$"),
 )  # fmt: skip
 Text = Annotated[str, *_STORABLE]
+# A key that is sent as a bearer's.
+SentKey = Annotated[SecretStr, AfterValidator(_sendable)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
 # The agent that a request acts for: one that its caller may use, by default the caller's own.
 OwnAgent = Annotated[AgentName, AfterValidator(lambda agent: caller().check_agent(agent))]

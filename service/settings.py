@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.access.origins import Origin
-from service.field_types import AgentName
+from service.field_types import AgentName, SentKey
 from service.kinds import KINDS
 from service.limits import Limits
 from service.redaction import SECRETS
@@ -40,7 +40,7 @@ class _Choices(BaseSettings):
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Origins of pages that may ask (https://app.example), comma-separated."
     )
-    api_key: SecretStr | None = Field(
+    api_key: SentKey | None = Field(
         None, description="Key that commands show to the running service, where keys were made."
     )
     port: int = Field(8080, ge=0, le=65535, description="TCP port; 0 takes a free one.")
@@ -80,7 +80,7 @@ class _Choices(BaseSettings):
     embedding_model: str | None = Field(
         None, description="Model name to ask for; unset: the first one the server lists."
     )
-    embedding_api_key: SecretStr | None = Field(None, description="Bearer key of that server.")
+    embedding_api_key: SentKey | None = Field(None, description="Bearer key of that server.")
     embedding_dimensions: int | None = Field(
         None, ge=8, le=8192, description="Vector length to ask for; unset: the model's own."
     )
@@ -130,7 +130,7 @@ class _Choices(BaseSettings):
     rerank_model: str | None = Field(
         None, description="Model name to send to it; unset: none, for a server of one model."
     )
-    rerank_api_key: SecretStr | None = Field(None, description="Bearer key of that server.")
+    rerank_api_key: SentKey | None = Field(None, description="Bearer key of that server.")
     rerank_timeout_seconds: float = Field(
         5.0, gt=0, description="Longest wait for reranking, in seconds; past it: the fused order."
     )

@@ -105,6 +105,10 @@ def _settings() -> Settings:
         settings.data_dir.expanduser()
     except ValidationError as error:
         first = error.errors()[0]
+        if not first["loc"]:
+            # What is kept secret could not be spelled: bytes of another encoding.
+            msg = "A password among the settings is no text in UTF-8: write it as that."
+            raise CannotStart(msg) from error
         # Behind the field stands where in a mapping: no setting is called that.
         field, *inside = map(str, first["loc"])
         at = f", at {inside[0]!r}" if inside else ""

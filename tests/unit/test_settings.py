@@ -31,3 +31,15 @@ def test_a_store_of_ones_home_lies_there() -> None:
 def test_urls_are_taken_without_the_version() -> None:
     for url in ("http://127.0.0.1:8001", "https://box.example/models", "http://[::1]:80"):
         assert Settings.model_validate({"embedding_url": f"{url}/v1/"}).embedding_url == url
+
+
+@pytest.mark.parametrize("name", ["api_key", "embedding_api_key", "rerank_api_key"])
+@pytest.mark.parametrize(
+    "value", ["gm_\u00e9", "gm_\u201cx\u201d", "gm_x\n", "gm_\x01", "gm_\udcff"]
+)
+def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(name: str, value: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate({name: value})
+    told = [(error["loc"], error["msg"]) for error in refused.value.errors()]
+    assert [place for place, _ in told] == [(name,)]
+    assert "gm_" not in told[0][1]
