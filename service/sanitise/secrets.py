@@ -33,6 +33,13 @@ _KEY_HEADERS: Final = (
 _KEY_LINES: Final = re.compile(
     rf"{_KEY_HEADERS}{_BETWEEN}(?:(?:[A-Za-z0-9+/=]|%2[BFbf]|%3[Dd]){{16,}}{_BETWEEN})*"
 )
+# The same, read from its end: the last lines are short ones.
+_BACKWARDS: Final = r"(?:[\s>|#\"',+]|[nr]\\{1,7}|[ADad]0%){0,24}"
+_LETTER_BACKWARDS: Final = r"(?:[BFbf]2%|[Dd]3%|(?![nr]\\|[ADad]0%)[A-Za-z0-9+/=])"
+_KEY_LINES_BACKWARDS: Final = re.compile(
+    rf"{_BACKWARDS}(?:{_LETTER_BACKWARDS}{{1,15}}(?!{_LETTER_BACKWARDS}){_BACKWARDS}){{0,2}}"
+    rf"(?:{_LETTER_BACKWARDS}{{16,}}{_BACKWARDS})*"
+)
 _LETTERS_OF_KEY: Final = re.compile(r"[A-Za-z0-9+/]{16,}")
 _MOST_KEY_CHARACTERS: Final = 20_000
 _LEAST_KEY_CHARACTERS: Final = 48
@@ -79,6 +86,8 @@ def _mask(text: str) -> Masked:
     kinds: list[str] = []
     if "private" in lowered and "-----BEGIN" in text:
         text = _without_private_keys(text, kinds)
+    if "private" in lowered and "-----END" in text:
+        text = _without_tails_of_keys(text, kinds)
     named = {word for word in _NAMED_WORDS if word in lowered}
     own = {word for word in _SERVICE_WORDS if word in text}
     for rules, present in ((SERVICES, own), (_NAMED, named)):
@@ -155,4 +164,21 @@ def _without_private_keys(text: str, kinds: list[str]) -> str:
         parts += [text[done : begin.start()], _MASK.format(PRIVATE_KEY), lines_kept]
         done = end
         kinds.append(PRIVATE_KEY)
+    return "".join([*parts, text[done:]])
+
+
+def _without_tails_of_keys(text: str, kinds: list[str]) -> str:
+    """Mask lines of a private key up to its end, where its beginning was cut off."""
+    parts, done = [], 0
+    for end in _END.finditer(text):
+        before = text[max(done, end.start() - _MOST_KEY_CHARACTERS) : end.start()]
+        lines = _KEY_LINES_BACKWARDS.match(before[::-1])
+        tail = before[len(before) - lines.end() :] if lines else ""
+        found = _LETTERS_OF_KEY.findall(tail)
+        if sum(map(len, found)) >= _LEAST_KEY_CHARACTERS:
+            start = end.start() - len(tail) + tail.index(found[0])
+            lines_kept = _NO_LINE_END.sub("", text[start : end.end()])
+            parts += [text[done:start], _MASK.format(PRIVATE_KEY), lines_kept]
+            kinds.append(PRIVATE_KEY)
+            done = end.end()
     return "".join([*parts, text[done:]])

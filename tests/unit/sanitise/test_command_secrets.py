@@ -1,4 +1,4 @@
-"""Passwords of command lines, of login files, of headers and of tables are masked; their look-alikes stay."""
+"""Passwords told by their place and keys that were cut off are masked; their look-alikes stay."""
 
 # ruff: noqa: E501 - rows of a table
 
@@ -109,6 +109,21 @@ def test_a_private_key_that_was_cut_off_is_masked_behind_headers_and_in_json(bet
     line_end = "\n" if "\n" in between else between
     masked = mask_secrets(f"a: {begin}{between}{line_end.join(lines)}")
     assert masked.text.rstrip("\n") == "a: [SECRET:private-key]"
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\\n", "\n> ", "%0A"])
+def test_the_end_of_a_private_key_is_masked_where_its_beginning_was_cut_off(line_end: str) -> None:
+    key = next(one for one in planted(1) if one.kind.startswith("private-key RSA"))
+    lines = [*key.text.splitlines()[20:26], "q7Zkx9k=", key.text.splitlines()[-1]]
+    masked = mask_secrets(f'The pump.\na: "{line_end.join(lines)}" It runs.\n')
+    assert masked.kinds == ("private-key",)
+    assert masked.text.replace("\n", "") == 'The pump.a: "[SECRET:private-key]" It runs.'
+    assert masked.text.count("\n") == 2 + line_end.count("\n") * 7
+
+
+def test_words_before_a_line_that_ends_a_key_stay() -> None:
+    text = "A key ends with\nthese dashes:\n-----END RSA PRIVATE KEY-----\n"
+    assert mask_secrets(text) == (text, ())
 
 
 def test_a_hostile_line_of_dashes_takes_no_time() -> None:
