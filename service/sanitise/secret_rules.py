@@ -212,7 +212,8 @@ _NAMED: Final = (
     ),
     Rule(
         "secret", ("key", "secret", "token", "credential"), re.compile(
-            rf"(?i:(?:{KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
+            # Behind an account's twelve digits it is a name: `arn:aws:secretsmanager:…:secret:db-9Fx2Kq`.
+            rf"(?i:(?<![0-9]{{12}}:)(?:{KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
             rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
             rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
         ),

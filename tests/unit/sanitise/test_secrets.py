@@ -42,7 +42,7 @@ def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
         "token: gpt-4o-2024-08-06", "The token is claude-3-5-sonnet-20241022.", "token: Qwen/Qwen3-Embedding-0.6B",
         r"pwd: C:\garden\project2", "PWD=D:/garden/app-2", "pwd: ./garden/project2",
         "token = base64.b64encode(pump)", "password = hashlib.sha256(pump)", "암호는 AES-256 방식", "token: |\n  max_tokens_2024",
-        "echo $PASSWORD | sha256sum", "secret:\n  name: pump-2024-secret-name", "API key: see docs/adr/0042-keys-of-pumps.md",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:pump-apikey-f3gDy9", "echo $PASSWORD | sha256sum", "secret:\n  name: pump-2024-secret-name", "API key: see docs/adr/0042-keys-of-pumps.md",
         '{\\"token_id\\": \\"3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b\\"}',
         "token_id: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "credentialsId: '3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b'",
     ],
