@@ -40,20 +40,22 @@ async def _store(opened: OpenStore, *pushed: Pushed) -> list[str]:
     return ids
 
 
-async def _refined(
+def _refiner(
     opened: OpenStore,
-    ranked: Sequence[str],
     limit: int = 1,
     *,
     choices: Choices | None = None,
     reranker: Reranker | None = None,
     without: Sequence[str] = (),
-) -> list[str]:
-    """Return what these memories, the first a little better than the next, are refined to."""
+) -> Refiner:
     filters = Filters(without=tuple(without), as_of=START)
-    refiner = Refiner(
+    return Refiner(
         opened.engine, reranker, _QUESTION, filters, limit, choices or Choices(), Stages()
     )
+
+
+async def _refined(refiner: Refiner, ranked: Sequence[str]) -> list[str]:
+    """Return what these memories, the first a little better than the next, are refined to."""
     found = await refiner.refine([Fused(key, 1 - n / 100) for n, key in enumerate(ranked)])
     return [hit.memory.id for hit in found.hits]
 
@@ -62,13 +64,13 @@ async def test_what_reorders_looks_far_beyond_the_limit(opened: OpenStore) -> No
     old = [Pushed(f"The crane of berth {n}.", occurred_at=_LONG_AGO) for n in range(_PLACE)]
     new = Pushed("Orla keeps bees.", occurred_at=START)
     keys = await _store(opened, *old, new)
-    assert await _refined(opened, keys) == keys[:1]
-    assert await _refined(opened, keys, choices=Choices(recency=1.0)) == keys[-1:]
+    assert await _refined(_refiner(opened), keys) == keys[:1]
+    assert await _refined(_refiner(opened, choices=Choices(recency=1.0)), keys) == keys[-1:]
     varied = Choices(diversity=1.0)
-    assert await _refined(opened, keys, 2, choices=varied) == [keys[0], keys[-1]]
+    assert await _refined(_refiner(opened, 2, choices=varied), keys) == [keys[0], keys[-1]]
     with outer_reranker(score=lambda _, document: float("Orla" in document)) as outer:
         async with client_of(outer.url) as reranker:
-            assert await _refined(opened, keys, reranker=reranker) == keys[-1:]
+            assert await _refined(_refiner(opened, reranker=reranker), keys) == keys[-1:]
 
 
 async def test_of_two_that_say_the_same_the_younger_is_told_where_recency_counts(
@@ -79,8 +81,8 @@ async def test_of_two_that_say_the_same_the_younger_is_told_where_recency_counts
         Pushed(_STATUS, occurred_at=_LONG_AGO, source_ref="old"),
         Pushed(_STATUS, occurred_at=START, source_ref="new"),
     )
-    assert await _refined(opened, [old, new], 2) == [old]
-    assert await _refined(opened, [old, new], 2, choices=Choices(recency=0.2)) == [new]
+    assert await _refined(_refiner(opened, 2), [old, new]) == [old]
+    assert await _refined(_refiner(opened, 2, choices=Choices(recency=0.2)), [old, new]) == [new]
 
 
 async def test_what_a_session_was_given_last_is_what_no_copy_is_told_of(
@@ -89,9 +91,9 @@ async def test_what_a_session_was_given_last_is_what_no_copy_is_told_of(
     texts = [f"{_STATUS} on day {day}" for day in (1, 2)]
     told = await opened.push(*texts)
     copies = [(await opened.push(text, source_ref=f"copy of {text}"))[0] for text in texts]
-    assert await _refined(opened, copies, 2, without=told) == []
+    assert await _refined(_refiner(opened, 2, without=told), copies) == []
     monkeypatch.setattr(refining, "_MOST_TOLD", 1)
-    assert await _refined(opened, copies, 2, without=told) == copies[1:]
+    assert await _refined(_refiner(opened, 2, without=told), copies) == copies[1:]
 
 
 async def test_a_reranker_is_asked_no_more_than_it_reads_and_loses_nothing(
@@ -100,8 +102,16 @@ async def test_a_reranker_is_asked_no_more_than_it_reads_and_loses_nothing(
     keys = await opened.push(*(f"The crane of berth {n}." for n in range(34)))
     with outer_reranker(score=lambda _, document: float("berth 29." in document)) as outer:
         async with client_of(outer.url) as reranker:
-            found = await _refined(opened, keys, 40, reranker=reranker)
+            found = await _refined(_refiner(opened, 40, reranker=reranker), keys)
     [asked] = outer.requests
     assert len(asked.body["documents"]) == 30
     assert asked.body["query"] == clipped(_QUESTION) != _QUESTION
     assert found == [keys[29], *keys[:29], *keys[30:]]
+
+
+async def test_where_a_path_begins_is_fetched_though_it_is_no_answer(opened: OpenStore) -> None:
+    seed, led = await opened.push("The crane of berth 1.", "Orla keeps bees.")
+    refiner = _refiner(opened, choices=Choices(duplicates="show"))
+    found = await refiner.refine([Fused(led, 1.0, seed=seed), Fused(seed, 0.9)])
+    assert [hit.memory.id for hit in found.hits] == [led]
+    assert found.memories[seed].content == "The crane of berth 1."
