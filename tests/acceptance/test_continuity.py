@@ -4,12 +4,14 @@ import concurrent.futures
 import re
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from service.handoff import route as handoff
 from tests.servers.keyed import KeyedService
 from tests.servers.running import running_service
 
@@ -212,6 +214,16 @@ def test_a_handoff_that_is_sent_again_is_the_last_one(client: httpx.Client, agen
         assert _sent(client, "POST", "/handoff", said | other)["id"] != first["id"], other
     told = _read(client, "/handoff", agent=agent, project="github.com/ann/app", history=9)
     assert [one["session"] for one in told["history"]] == ["s2", "s1", "s1"]
+
+
+def test_blanks_around_a_handoff_say_nothing_and_an_hour_later_it_is_a_new_one(
+    client: httpx.Client, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: Json = {"agent": agent, "text": "  Next: paint it.\n"}
+    first = _sent(client, "POST", "/handoff", said)
+    assert _sent(client, "POST", "/handoff", said)["id"] == first["id"]
+    monkeypatch.setattr(handoff, "_TRIES", timedelta(0))
+    assert _sent(client, "POST", "/handoff", said)["id"] != first["id"]
 
 
 def test_working_memory_is_set_added_to_and_cleared(client: httpx.Client, agent: str) -> None:

@@ -115,6 +115,25 @@ async def test_steps_in_time_fade_and_the_stronger_way_is_told(walking: Walking)
     assert {hit.memory.id for hit in in_time.hits} == set(keys[:4])
 
 
+async def test_chains_are_told_whole_however_few_results_are_wanted(walking: Walking) -> None:
+    turns = [Pushed(f"Turn of {word}.", session="s") for word in ("ash", "elm", "fir", "oak")]
+    keys = await walking.push(*turns)
+    found = await walking.walk(seed_ids=(keys[1],), hops=2, limit=1)
+    assert [hit.memory.id for hit in found.hits] == [keys[1]]
+    [chain] = found.chains
+    assert (chain.before, chain.after) == ((keys[0],), (keys[2], keys[3]))
+    assert found.memories[keys[3]].content == "Turn of oak."
+
+
+async def test_a_path_of_the_graph_is_told_by_its_title(walking: Walking) -> None:
+    await walking.push(
+        Pushed("Apples, plums and pears.", concepts=("copper",)),
+        Pushed("Bees hum.", concepts=("copper",)),
+    )
+    _, led = (await walking.walk("apples plums pears", limit=2)).hits
+    assert led.fused.signals["graph"].path == ("Apples, plums and pears.", "copper")
+
+
 async def test_the_twenty_strongest_concepts_are_told_the_strongest_first(
     walking: Walking,
 ) -> None:
