@@ -134,6 +134,16 @@ async def test_a_quarantined_section_that_is_parted_stays_so(notes: Notes) -> No
     assert await told(notes) == {("a.md", text): one for text, one in said.items()}
 
 
+async def test_what_a_section_says_already_is_no_quarantined_ones(notes: Notes) -> None:
+    words = "Seen on Monday."
+    lay(notes, {"a.md": f"# A\n\n## One\n\n{words}\n\n{SAID}\n\n## Two\n\n{words}\n\nA pump.\n"})
+    await notes.scan("notes")
+    await put(notes, f"{words}\n\n{SAID}", trust_tier="quarantined")
+    lay(notes, {"a.md": f"# A\n\n## One\n\n{SAID}\n\n## Two\n\n{words}\n\nA new pump.\n"})
+    await notes.scan("notes")
+    assert await told(notes) == {("a.md", SAID): "q", ("a.md", f"{words}\n\nA new pump."): ""}
+
+
 async def test_a_long_quarantined_paragraph_that_is_cut_elsewhere_stays_so(notes: Notes) -> None:
     words = " ".join(f"Sentence {n} tells of cranes and pumps and drills." for n in range(120))
     lay(notes, {"a.md": f"# A\n\n{words}\n"})
@@ -217,6 +227,30 @@ async def test_what_was_set_on_the_copy_itself_stays(notes: Notes) -> None:
     await notes.scan("notes")
     left = (await notes.sections())["c.md", SAID]
     assert (left.importance, left.trust_tier) == (0.9, "quarantined")
+
+
+async def test_what_was_set_on_a_copy_stays_though_its_file_changes(notes: Notes) -> None:
+    lay(notes, {"a.md": OURS, "c.md": OURS})
+    await notes.scan("notes")
+    sections, pipeline = await notes.sections(), notes.opened.pipeline
+    await change_memory(pipeline, sections["a.md", SAID], {"importance": 0.1})
+    await change_memory(pipeline, sections["c.md", SAID], {"importance": 0.9})
+    # Its lines are others now, so that it is written again.
+    lay(notes, {"c.md": f"# Start\n\nA saw.\n\n{OURS}"})
+    await notes.scan("notes")
+    assert (await notes.sections())["c.md", SAID].importance == 0.9
+
+
+async def test_a_section_that_stays_takes_nothing_of_one_that_goes(notes: Notes) -> None:
+    said = "A crane."
+    lay(notes, {"a.md": f"# A\n\n## One\n\n{said}\n\n## Two\n\nA pump.\n"})
+    await notes.scan("notes")
+    await put(notes, said, pinned=True)
+    lay(notes, {"a.md": f"# A\n\n## One\n\n{said}\n\n## Two\n\n{said}\n"})
+    await notes.scan("notes")
+    lay(notes, {"a.md": f"# A\n\nA saw.\n\n## Two\n\n{said}\n"})
+    await notes.scan("notes")
+    assert await told(notes) == {("a.md", said): "", ("a.md", "A saw."): ""}
 
 
 async def test_sections_go_from_one_group_of_files_to_the_next(
