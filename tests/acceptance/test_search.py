@@ -155,7 +155,10 @@ def test_an_unsure_answer_abstains_and_is_empty(shaped: httpx.Client) -> None:
     unsure = _search(shaped, **asked, min_confidence=0.99)
     assert unsure["abstained"] is True
     assert unsure["results"] == []
-    assert _search(shaped, **asked)["results"] != []
+    kept = _search(shaped, **asked)
+    assert kept["results"] != []
+    enough = _search(shaped, **asked, min_confidence=kept["confidence"])
+    assert enough["results"] == kept["results"]
     nothing = _search(shaped, **asked, scope="no such scope")
     assert (nothing["abstained"], nothing["results"]) == (True, [])
     counted = {"vector": 0, "text": 0, "graph": 0, "filtered": 0}

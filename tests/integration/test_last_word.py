@@ -126,7 +126,7 @@ async def test_the_only_visible_one_of_a_long_ranking_is_found(opened: OpenStore
     assert _ids(await _search(opened, "harbour", limit=1)) == [order[-1]]
     await _archive(opened, order[-1])
     nothing = await _search(opened, "harbour", limit=1)
-    assert (_ids(nothing), nothing.abstained) == ([], True)
+    assert (_ids(nothing), nothing.abstained, nothing.confidence) == ([], True, 0.0)
 
 
 async def test_a_memory_of_another_scope_is_never_shown(opened: OpenStore) -> None:
