@@ -12,6 +12,8 @@ from service.errors import EmbedderUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence, Question
+from service.inference.fitting import Fitting
+from service.inference.vectors import Vectors
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
@@ -21,6 +23,7 @@ from service.search.hybrid import SearchResult, hybrid_search
 from service.search.searcher import Searcher, SearchQuery
 from service.settings import Settings
 from tests.stores.open_store import START, OpenStore, open_store
+from tests.stores.template import SCHEMA
 
 pytestmark = pytest.mark.anyio
 
@@ -213,6 +216,18 @@ async def test_a_missing_vector_is_told_before_a_caveat(opened: OpenStore) -> No
     assert receipt.missing_signals == ["vector"]
     assert receipt.fallback_reason
     assert receipt.fallback_reason != "loading"
+
+
+async def test_a_store_of_another_model_is_searched_by_words(opened: OpenStore) -> None:
+    [key] = await opened.push("Harbour log.")
+    opened.embeddings.model = "other-model"
+    vectors = Vectors(opened.embedder, Fitting(opened.db, SCHEMA, "array"))
+    searcher = Searcher(opened.db, vectors, Settings(_env_file=None), DatabaseEngine(opened.db))
+    found = await hybrid_search(searcher, SearchQuery("harbour"))
+    await vectors.close()
+    assert _ids(found) == [key]
+    assert found.receipt.missing_signals == ["vector"]
+    assert "reembed" in (found.receipt.fallback_reason or "")
 
 
 @dataclass(frozen=True)
