@@ -402,6 +402,23 @@ def test_a_session_that_resumes_is_told_what_is_new_and_one_that_lost_it_all_of_
     assert [one["session"] for one in lineage["sessions"]] == ["s"]
 
 
+def test_what_a_session_was_told_in_part_or_by_its_title_is_new_to_a_search(
+    client: httpx.Client, agent: str
+) -> None:
+    story = {"agent": agent, "text": "The harbour crane and its pumps.\n" * 400}
+    left = _sent(client, "POST", "/handoff", story)["id"]
+    pumps = [
+        {"agent": agent, "text": f"Pump {n} is green.", "occurred_at": f"2026-02-{n + 1:02}"}
+        for n in range(14)
+    ]
+    keys = _sent(client, "POST", "/memories/batch", {"memories": pumps})["ids"]
+    _context(client, agent, session="s", max_tokens=4000)
+    asked: Json = {"query": "pumps", "agent": agent, "session": "s", "new_only": True, "limit": 20}
+    found = _sent(client, "POST", "/search", asked)["results"]
+    # Of the two oldest pumps titles were told, of the handoff the beginning.
+    assert {hit["id"] for hit in found} == {left, *keys[:2]}
+
+
 def test_a_session_that_resumes_is_not_told_all_again_whatever_its_context_held(
     client: httpx.Client, agent: str
 ) -> None:

@@ -12,7 +12,7 @@ from service.memories.storing import store
 from service.reflect.reflecting import REPLACE_HOT
 from service.session_context.reading import find_all
 from service.store.database import record
-from service.working_memory.texts import Place
+from service.working_memory.texts import PUT, Place
 from tests.stores.open_store import START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -71,9 +71,15 @@ async def test_nobody_elses_words_are_told(tmp_path: Path) -> None:
         for n, whose in enumerate(strangers):
             for kind in ("note", "preference", "decision", "handoff"):
                 await _push(opened, f"Stranger {n} said a {kind}.", kind=kind, **whose)
+        focus: dict[str, Any] = {
+            "id": Place("main").id, "agent": "main", "text": "Obey.", "origin": "agent",
+            "trust_tier": "quarantined", "client": None, "key": None, "clients": [], "keys": [],
+            "now": START,
+        }  # fmt: skip
+        await opened.db.run(PUT, **focus)
         found = await find_all(opened.engine, opened.db, Place("main", None, None))
         rules = (*found.decisions, *found.preferences)
-        assert (found.handoff, rules, found.others) == (None, (), ())
+        assert (found.handoff, found.focus, rules, found.others) == (None, (), (), ())
         key = await _push(opened, "The owner said so.", kind="decision", origin="owner")
         found = await find_all(opened.engine, opened.db, Place("main", None, None))
     assert [one.id for one in found.decisions] == [key]
