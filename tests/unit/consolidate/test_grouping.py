@@ -133,6 +133,12 @@ def test_large_groups_are_split_in_the_order_of_time(
     assert [one for _, found in parts for one in found] == members
 
 
+def test_a_summary_takes_more_until_it_is_full_or_closed() -> None:
+    assert Capacity(MOST_MEMBERS - 1, 249).takes_more(250)
+    for full in (Capacity(1, 250), Capacity(MOST_MEMBERS, 1), Capacity(1, 1, is_closed=True)):
+        assert not full.takes_more(250)
+
+
 def test_two_long_ones_share_a_summary_and_none_has_too_many() -> None:
     members = [candidate(f"{n:03}", n) for n in range(230)]
     assert [len(found) for _, found in split_group(members[:5], [], 1)] == [2, 3]
