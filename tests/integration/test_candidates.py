@@ -58,3 +58,14 @@ async def test_what_happened_at_a_named_time_is_found_however_many_say_more(
     await store(opened.pipeline, old)
     found = await _found(opened, f"What was with the crane in {named}?", text=1.0)
     assert {one.text for one in old} <= set(found)
+
+
+async def test_of_ranks_alone_the_graph_pushes_no_best_hit_away(opened: OpenStore) -> None:
+    said = ("Apples, plums and pears.", "Bees hum.")
+    await opened.push(*said, concepts=("copper",))
+    searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), opened.engine)
+    weights = {"vector": 0, "text": 1.0, "graph": 0.5}
+    query = SearchQuery("apples plums pears", fusion="rrf", weights=weights)
+    hits = (await hybrid_search(searcher, query)).hits
+    assert [hit.memory.content for hit in hits] == [*said]
+    assert [hit.fused.signals["graph"].rank for hit in hits] == [1, 2]
