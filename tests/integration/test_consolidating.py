@@ -37,6 +37,14 @@ async def _push(world: OpenStore, texts: list[str], first: datetime = START) -> 
     return ids
 
 
+async def _push_apart(world: OpenStore, texts: list[str]) -> None:
+    """Store logs of as many weeks, so that nothing but their vectors joins them."""
+    for n, text in enumerate(texts):
+        at, name = START + timedelta(days=8 * n), f"s{n}"
+        log = Pushed(text, kind="daily_log", occurred_at=at, session=name, source_ref=name)
+        await store(world.pipeline, [log])
+
+
 async def _run(world: OpenStore, **asked: Any) -> Consolidated:
     return await consolidate(world.pipeline, Consolidation(TARGET, dry_run=False, **asked))
 
@@ -298,14 +306,30 @@ async def test_near_duplicates_are_found_once_they_have_vectors(tmp_path: Path) 
             return [], EmbedderUnavailable("away")
 
         world.vectors.embed_some = away  # type: ignore[assignment, method-assign]
-        for n in range(5):  # in five weeks, so that nothing but their vectors joins them
-            at, name = START + timedelta(days=8 * n), f"s{n}"
-            log = Pushed(text, kind="daily_log", occurred_at=at, session=name, source_ref=name)
-            await store(world.pipeline, [log])
+        await _push_apart(world, [text] * 5)
         assert (await _run(world)).counts.alone == 5
         world.vectors.embed_some = embed  # type: ignore[method-assign]
         assert await embed_pending(world.pipeline) == 5
         assert (await _run(world)).counts.memories == 5
+
+
+async def test_near_duplicates_are_one_group_however_long_they_are(tmp_path: Path) -> None:
+    text = " ".join(f"the kettle {n} was put on and the tea was poured" for n in range(30))
+    async with open_store(tmp_path) as world:
+        await _push_apart(world, [text] * 6)
+        [group] = (await _run(world)).groups
+        assert (len(group.sources), group.ref.partition(":")[0]) == (6, "likeness")
+
+
+async def test_a_plan_for_one_scope_leaves_concepts_as_they_are(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        for tag in ("harbour camera", "harbour cameras"):
+            await world.push(f"It fell, said who saw the {tag}.", tags=(tag,), scope="app")
+        merged = {}
+        for scope in ("app", None):
+            asked = Consolidation(Target("main", scope, TARGET.before))
+            merged[scope] = [one.id for one in (await consolidate(world.pipeline, asked)).concepts]
+    assert merged == {"app": [], None: ["harbour_camera"]}
 
 
 async def test_a_run_looks_once_more_at_what_it_left_and_the_next_ones_do_not(
