@@ -313,6 +313,21 @@ async def test_near_duplicates_are_found_once_they_have_vectors(tmp_path: Path) 
         assert (await _run(world)).counts.memories == 5
 
 
+async def test_what_was_set_on_a_summary_stays_when_it_is_told_anew(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        texts = [f"The [[Osprey]] saw {n} ships." for n in (3, 5, 7)]
+        first, *_ = await _push(world, texts)
+        [summary] = [group.id for group in (await _run(world)).groups]
+        until = START + timedelta(days=9000)
+        fields = {"pinned": True, "valid_until": until}
+        made = await find(world.db, ["main"], summary)
+        await change_memory(world.pipeline, made, fields)
+        await remove(world.pipeline, "main", first)
+        anew = await find(world.db, ["main"], summary)
+    assert anew.content != made.content
+    assert (anew.pinned, anew.valid_until) == (True, until)
+
+
 async def test_near_duplicates_are_one_group_however_long_they_are(tmp_path: Path) -> None:
     text = " ".join(f"the kettle {n} was put on and the tea was poured" for n in range(30))
     async with open_store(tmp_path) as world:
