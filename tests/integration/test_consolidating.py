@@ -11,6 +11,7 @@ from service.consolidate import executing, grouping, planning
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.consolidate.reading import CAPACITIES
+from service.consolidate.revising import sources_of
 from service.consolidate.shapes import Consolidated
 from service.consolidate.summary.summaries import summarise
 from service.consolidate.undoing import undo_run, undo_summary
@@ -18,8 +19,10 @@ from service.errors import EmbedderUnavailable, MemoryNotFound, PlanNotFound, Pl
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
+from service.records import QUARANTINED
 from service.store.queries import Query
 from service.store.vector_forms import VectorForm
+from service.trust.quarantine import set_tiers
 from service.writing.embed_later import embed_pending
 from tests.stores.open_store import NO_DIGEST, START, OpenStore, open_store
 
@@ -326,6 +329,19 @@ async def test_what_was_set_on_a_summary_stays_when_it_is_told_anew(tmp_path: Pa
         anew = await find(world.db, ["main"], summary)
     assert anew.content != made.content
     assert (anew.pinned, anew.valid_until) == (True, until)
+
+
+async def test_a_summary_and_its_sources_go_behind_another_wall_together(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as world:
+        keys = await _push(world, [f"The [[Osprey]] saw {n} ships." for n in (3, 5)])
+        [summary] = [group.id for group in (await _run(world)).groups]
+        await set_tiers(world.pipeline, {"main": [*keys, summary]}, QUARANTINED)
+        assert (await find(world.db, ["main"], summary)).trust_tier == QUARANTINED
+        assert (await sources_of(world.db, [summary]))[summary].keys() == set(keys)
+        # Without its summary a source leaves it, and with both of them it goes.
+        await set_tiers(world.pipeline, {"main": keys}, "trusted")
+        with pytest.raises(MemoryNotFound):
+            await find(world.db, ["main"], summary)
 
 
 async def test_near_duplicates_are_one_group_however_long_they_are(tmp_path: Path) -> None:
