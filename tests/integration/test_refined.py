@@ -115,3 +115,13 @@ async def test_where_a_path_begins_is_fetched_though_it_is_no_answer(opened: Ope
     found = await refiner.refine([Fused(led, 1.0, seed=seed), Fused(seed, 0.9)])
     assert [hit.memory.id for hit in found.hits] == [led]
     assert found.memories[seed].content == "The crane of berth 1."
+
+
+async def test_diversity_has_the_last_word(opened: OpenStore) -> None:
+    keys = await opened.push("The crane of berth 1.", "The crane of berth 2.", "Orla keeps bees.")
+    with outer_reranker(score=lambda _, document: float("crane" in document)) as outer:
+        async with client_of(outer.url) as reranker:
+            plain = await _refined(_refiner(opened, 3, reranker=reranker), keys)
+            choices = Choices(diversity=1.0)
+            varied = await _refined(_refiner(opened, 3, choices=choices, reranker=reranker), keys)
+    assert (plain, varied) == (keys, [keys[0], keys[2], keys[1]])
