@@ -86,8 +86,7 @@ def test_lines_are_short_and_tell_what_is_behind_them() -> None:
     text, _ = compose(replace(_NOTHING, preferences=(long,), others=many), Budget(10**5), "me", "p")
     lines = text.splitlines()
     assert lines[0] == '<graph-memory-context agent="me" project="p">'
-    [preference] = [line for line in lines if line.startswith("- word")]
-    assert preference == f"- {('word ' * 80).rstrip()}\u2026"
+    assert f"- 2026-02-13 {('word ' * 80).rstrip()}\u2026" in lines
     # Of 13 times 4 characters and the line's end.
     assert f"- n13 \u00b7 {'abcd' * 13} \u00b7 14 tokens" in lines
 
