@@ -29,7 +29,7 @@ QUERIES = {
     "related_to": "SELECT * FROM related_to",
     "follows": "SELECT * FROM follows",
     "candidate": "SELECT * FROM candidate",
-    "memory": "SELECT * OMIT created_at, updated_at, archived_at FROM memory",
+    "memory": "SELECT * OMIT created_at, updated_at, archived_at, position FROM memory",
 }
 
 

@@ -30,8 +30,8 @@ DECLARED = '[[concept]]\nname = "Hardware"\nrelated_to = ["GPU"]\nis_a = ["thing
 EAST = timezone(timedelta(hours=9))
 # The tables whose rows are written so.
 GIVEN = {"memory", "embedding", "concept", "references", "related_to", "follows"}
-# Told by the clock of each store.
-_OWN = ("created_at", "updated_at")
+# Told by the clock of each store: what is pushed has its place in a chain by when it was told.
+_OWN = ("created_at", "updated_at", "position")
 
 
 def pushed() -> list[Pushed]:
