@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import sys
 from typing import Final
 
 # So many objects are made before they are looked through: what about ten searches make. By default
@@ -15,6 +16,8 @@ _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3
 _MAPPED_BYTES: Final = 2**24
 _FREE_BYTES: Final = 2**25
+# So long a thread keeps the interpreter from others that wait for it; by default 5 ms.
+_SWITCH_SECONDS: Final = 0.001
 
 
 def start() -> None:
@@ -32,8 +35,10 @@ def settle() -> None:
     210,000 objects do: to look through them for cycles took 150 ms amid a search, and young ones
     were looked through once a search, for a fortieth of its CPU. At 100,000 memories a search makes
     a dozen arrays of 100 kB to 1 MB; glibc gave each back to the kernel, and 190 page faults a
-    search fetched them again, for a tenth of its CPU.
+    search fetched them again, for a tenth of its CPU. A search lets go of the interpreter a dozen
+    times, and beside a thread that reads texts it waited for as long as that may keep it each time.
     """
+    sys.setswitchinterval(_SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])

@@ -1,4 +1,4 @@
-"""How often a process looks for garbage: seldom while it starts."""
+"""How often a process looks for garbage, and how soon its threads take turns."""
 
 import subprocess
 import sys
@@ -18,3 +18,11 @@ def test_a_command_begins_before_its_rooms_are_loaded() -> None:
         [sys.executable, "-c", _LOADING], capture_output=True, text=True, check=True
     )
     assert run.stdout == "True\n"
+
+
+def test_threads_take_turns_soon_once_a_process_serves() -> None:
+    code = (
+        "import sys; from service.settling import settle; settle(); print(sys.getswitchinterval())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(run.stdout) <= 0.001
