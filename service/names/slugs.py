@@ -5,18 +5,13 @@ from typing import Final
 
 from service.caching import cached_by_word
 from service.text.cjk import CJK_LETTERS
-from service.text.words import fold
+from service.text.words import fold, mark_behind
 
-# A letter alone keeps the mark that tells C++ and C# from C: also in C++17, not in c#part.
-_MARK: Final = (
-    r"(?:#(?<=(?<![{word}])[A-Za-z]#)(?!\+|#|[{word}])"
-    r"|\+\+(?<=(?<![{word}])[A-Za-z]\+\+)(?!\+|#|[{letter}]))?"
-)
-_ASCII_TOKEN: Final = re.compile("[A-Za-z0-9]+" + _MARK.format(word="A-Za-z0-9", letter="A-Za-z"))
+_ASCII_TOKEN: Final = re.compile("[A-Za-z0-9]+" + mark_behind("A-Za-z0-9", "A-Za-z"))
 # Where the script changes a word ends: GPU를, 在GitHub上, C++로.
 _TOKEN: Final = re.compile(
     rf"[^\W_{CJK_LETTERS}]+"
-    + _MARK.format(word=rf"^\W_{CJK_LETTERS}", letter=rf"^\W\d_{CJK_LETTERS}")
+    + mark_behind(rf"^\W_{CJK_LETTERS}", rf"^\W\d_{CJK_LETTERS}")
     + rf"|[{CJK_LETTERS}]+"
 )
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")

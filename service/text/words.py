@@ -16,17 +16,26 @@ from typing import Final
 from service.caching import WordTable, cached_by_text
 from service.text.cjk import CJK_INDEXED
 
+
+def mark_behind(word: str, letter: str | None = None) -> str:
+    """Return a pattern for the mark that a letter alone may have, C++ and F#, or nothing.
+
+    `word` is what a class of characters holds of which words are made; none may stand behind it,
+    behind `++` no `letter` of them: the slug of C++17 keeps its mark.
+    """
+    return (
+        rf"(?:#(?<=(?<![{word}])[A-Za-z]#)(?!\+|#|[{word}])"
+        rf"|\+\+(?<=(?<![{word}])[A-Za-z]\+\+)(?!\+|#|[{letter or word}]))?"
+    )
+
+
 _CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
-# Behind a letter alone: C++, F#.
-_MARK: Final = (
-    r"(?:(?:#(?<=(?<![{word}])[A-Za-z]#)|\+\+(?<=(?<![{word}])[A-Za-z]\+\+))(?!\+|#|[{word}]))?"
-)
 _TOKEN: Final = re.compile(
     rf"[{CJK_INDEXED}]+|[^\W{CJK_INDEXED}]+(?:[./:@#+\-_]+[^\W{CJK_INDEXED}]+)*"
-    + _MARK.format(word=rf"^\W{CJK_INDEXED}")
+    + mark_behind(rf"^\W{CJK_INDEXED}")
 )
 # The same where all is ASCII, in two thirds of the time.
-_ASCII_TOKEN: Final = re.compile(r"\w+(?:[./:@#+-]+\w+)*" + _MARK.format(word=r"\w"), re.ASCII)
+_ASCII_TOKEN: Final = re.compile(r"\w+(?:[./:@#+-]+\w+)*" + mark_behind(r"\w"), re.ASCII)
 _MARKED: Final = re.compile(r"(?<!\w)([A-Za-z])(?:\+\+(?![^\W\d]|\+|#)|#(?!\w|\+|#))")
 # What stays together inside a token: app.py, github.com, 2.3.1.
 _DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
