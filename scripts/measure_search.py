@@ -178,8 +178,9 @@ def measure_size(
         starts.append(service.ready_seconds)
         first_seconds = time_first_search(http, questions[0].question)
         loaded = service.resident()
+        connection = service.connect()
         ours: dict[str, Contender] = {
-            name: OverHttp(http, request) for name, request in REQUESTS.items()
+            name: OverHttp(connection, request) for name, request in REQUESTS.items()
         }
         answers = take_turns(ours | contenders, questions)
         used, told = service.resident(), http.get("/health/ready").json()["index"]

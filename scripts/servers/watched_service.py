@@ -9,8 +9,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -67,6 +69,10 @@ class WatchedService:
     process: subprocess.Popen[bytes]
     url: str
     ready_seconds: float
+
+    def connect(self) -> HTTPConnection:
+        """Return a connection by the standard library: no client costs less of its own."""
+        return HTTPConnection(urlsplit(self.url).netloc, timeout=_PATIENCE_SECONDS)
 
     def resident(self) -> Resident:
         """Return the memory of the service's process, and what its readers have beside it.
