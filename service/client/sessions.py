@@ -132,7 +132,10 @@ class Handoff(TypedDict):
 
 
 class LastHandoff(TypedDict):
-    """The last handoff, all of it None where there is none; `history` are those before it."""
+    """The last handoff, all of it None where there is none; `history` are those before it.
+
+    They go on at `next_cursor`, None where there are no more.
+    """
 
     id: str | None
     text: str | None
@@ -142,6 +145,7 @@ class LastHandoff(TypedDict):
     trust_tier: str | None
     scope: str | None
     history: list[Handoff]
+    next_cursor: str | None
 
 
 class WorkingMemory(TypedDict):

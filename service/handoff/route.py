@@ -10,15 +10,16 @@ from pydantic import Field
 from service.access.caller import caller
 from service.errors import QuotaFull
 from service.field_types import WHOLE, MemoryText
-from service.index.engine import Engine
 from service.memories.screening import Pushed, screen_each
 from service.memories.storing import store_one
+from service.moments import micros_of
 from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
-from service.records import TRUST_TIERS, Filters, Memory
+from service.records import AHEAD_OF_ALL, TRUST_TIERS, Filters, Memory, Place
 from service.search.searcher import Searcher
 from service.threads import read_texts
+from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import body_example
 from service.web.parts import TheDatabase, ThePipeline, part
@@ -31,6 +32,10 @@ TheSearcher = Annotated[Searcher, part(Searcher)]
 
 # So long a client tries that had no answer; who says the same later says it of then.
 _TRIES: Final = timedelta(hours=1)
+# Of the history on one page: a handoff may be long.
+_MOST: Final = 100
+# When the last handoff of a page was left, and its id.
+PLACE: Final = CursorForm("f", (datetime, str))
 
 
 class HandoffRequest(PlaceFields):
@@ -48,7 +53,13 @@ class HandoffParameters(PlaceParameters):
     """Whose handoff, and how many before it."""
 
     project: InQuery = Field(None, description="Of this project. Unset: the agent's own, of none.")
-    history: Annotated[int, Field(ge=0, le=100, description="How many before it too."), WHOLE] = 0
+    history: Annotated[int, Field(ge=0, le=_MOST, description="How many before it too."), WHOLE] = 0
+    limit: Annotated[int, Field(ge=1, le=_MOST), WHOLE] | None = Field(
+        None, description="`history` as other lists have it; of both this one counts."
+    )
+    cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = Field(
+        None, description=f"Where the history goes on; with it alone, {_MOST} more are told."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,21 @@ class Handoff:
     origin: str
     trust_tier: str
 
+    @classmethod
+    def of(cls, memory: Memory) -> "Handoff":
+        """Return what is told of a handoff."""
+        return cls(
+            memory.id, memory.content, memory.occurred_at, memory.session, memory.origin,
+            memory.trust_tier,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class LastHandoff:
-    """The last handoff, all of it null where there is none; `history` are those before it."""
+    """The last handoff, all of it null where there is none; `history` are those before it.
+
+    They go on at `next_cursor`, which is null where there are no more.
+    """
 
     id: str | None
     text: str | None
@@ -85,6 +107,7 @@ class LastHandoff:
     trust_tier: str | None
     scope: str | None
     history: list[Handoff]
+    next_cursor: str | None
 
 
 @router.post(
@@ -133,29 +156,27 @@ def _says(one: Memory | Pushed) -> tuple[Any, ...]:
     return text, one.session, one.scope, one.tags, one.origin, one.client, one.key
 
 
-@router.get("", operation_id="read_handoff", responses=problems(SwitchedOff))
+@router.get(
+    "", operation_id="read_handoff",
+    responses=problems(SwitchedOff) | links(200, read_handoff={"cursor": "/next_cursor"}),
+)  # fmt: skip
 async def get_handoff(
     db: TheDatabase, searcher: TheSearcher, parameters: Annotated[HandoffParameters, Query()]
 ) -> LastHandoff:
-    """Read what the last session of a project left."""
-    scope = await parameters.found(db)
-    found = await last_handoffs(searcher.engine, parameters.agent, scope, 1 + parameters.history)
-    if not found:
-        return LastHandoff(None, None, None, None, None, None, scope, [])
-    last = found[0]
+    """Read what the last session of a project left; none is told that is quarantined."""
+    scope, engine = await parameters.found(db), searcher.engine
+    asked = Filters((parameters.agent,), scope, kinds=("handoff",), project=scope or "")
+    newest = await engine.fetch_newest(asked, AHEAD_OF_ALL, 1)
+    if not newest:
+        return LastHandoff(None, None, None, None, None, None, scope, [], None)
+    last = Handoff.of(newest[0])
+    moment, key = PLACE.decode(parameters.cursor) if parameters.cursor else (last.at, last.id)
+    most = parameters.limit or parameters.history or (_MOST if parameters.cursor else 0)
+    older = await engine.fetch_newest(asked, Place(micros_of(moment), key), most + 1)
+    history = [Handoff.of(one) for one in older[:most]]
+    end = history[-1] if history else last
+    following = PLACE.encode(end.at, end.id) if len(older) > most else None
     return LastHandoff(
-        last.id, last.text, last.at, last.session, last.origin, last.trust_tier, scope, found[1:]
-    )
-
-
-async def last_handoffs(
-    engine: Engine, agent: str, scope: str | None, limit: int, **filters: Any
-) -> list[Handoff]:
-    """Return the last handoffs of one scope or of none, the newest first; none is quarantined."""
-    asked = Filters((agent,), scope, kinds=("handoff",), project=scope or "", **filters)
-    keys = await engine.latest(asked, limit)
-    found = await engine.fetch(keys, asked)
-    return [
-        Handoff(one.id, one.content, one.occurred_at, one.session, one.origin, one.trust_tier)
-        for one in (found[key] for key in keys if key in found)
-    ]
+        last.id, last.text, last.at, last.session, last.origin, last.trust_tier, scope, history,
+        following,
+    )  # fmt: skip

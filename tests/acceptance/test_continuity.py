@@ -202,6 +202,25 @@ def test_the_last_handoff_is_read_and_those_before_are_its_history(
     assert _read(client, "/handoff", agent=agent)["text"] is None
 
 
+def test_the_history_of_handoffs_goes_on_at_its_cursor(client: httpx.Client, agent: str) -> None:
+    for number in range(7):
+        _sent(client, "POST", "/handoff", {"agent": agent, "text": f"Step {number}."})
+    told = [_read(client, "/handoff", agent=agent, history=2)]
+    while told[-1]["next_cursor"]:
+        cursor = told[-1]["next_cursor"]
+        told.append(_read(client, "/handoff", agent=agent, limit=2, cursor=cursor))
+    assert [one["text"] for one in told] == ["Step 6."] * 3
+    every = [one["text"] for page in told for one in page["history"]]
+    assert every == [f"Step {number}." for number in (5, 4, 3, 2, 1, 0)]
+    # Without a history it begins behind the last one, and whoever has but a cursor goes on.
+    first = _read(client, "/handoff", agent=agent)
+    rest = _read(client, "/handoff", agent=agent, cursor=first["next_cursor"])
+    assert (first["history"], rest["next_cursor"]) == ([], None)
+    assert [one["text"] for one in rest["history"]] == every
+    wrong = client.get("/handoff", params={"agent": agent, "cursor": "d1~x"})
+    assert (wrong.status_code, "not a cursor" in wrong.text) == (422, True)
+
+
 def test_a_handoff_that_is_sent_again_is_the_last_one(client: httpx.Client, agent: str) -> None:
     """Its client had no answer; who masks a secret in it says the same."""
     said: Json = {"agent": agent, "text": f"Next: {KEY}.", "session": "s1", "project": APP}
