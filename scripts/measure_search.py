@@ -3,14 +3,15 @@
     scripts/measure_search.py [--memories 10000] [--dimensions 384] [--engine resident|database]
         [--set MEMORY_INDEX_MEMORY_MB=8000] [--store DIR] [--texts FILE.jsonl]
         [--questions 200] [--starts 3]
-        [--no-peer] [--largest-peer 1000000] [--peer-index IVF_PQ] [--load] [--seconds 30] [--json]
-        [--kill]
+        [--no-peer] [--largest-peer 1000000] [--peer-index IVF_PQ] [--peer-server]
+        [--load] [--seconds 30] [--json] [--kill]
         [--curve [--sizes 1000 10000 100000 1000000] [--picture docs/search-curve.png]]
 
 A store of notes is built straight into an embedded SurrealDB folder (kept below --store, else
 temporary); the service runs on it as a process of its own, with a fake embedding server that
 costs less than 1 ms. One client asks 200 questions over HTTP after 20 that warm up, each of them
-in turn as every kind of request and of the peer, in-process. Memory is the service's own; start
+in turn as every kind of request and of the peer, in-process; with --peer-server of a service around
+the peer's index too (scripts/search/lancedb_server.py). Memory is the service's own; start
 is from its spawning to 200 on /health/ready, with a warm page cache. --load waits until
 the service is at rest, then asks with 1, 4 and 16 clients, and with 16 beside 50 writes a second;
 --kill is a SIGKILL amid writes. Both work on a copy of a kept store.
@@ -28,11 +29,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from http.client import HTTPConnection
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 from rich.console import Console
@@ -52,6 +56,7 @@ from scripts.search.trials import (
     Contender,
     InProcess,
     OverHttp,
+    Request,
     take_turns,
 )
 from scripts.servers.processes import REPOSITORY
@@ -72,6 +77,7 @@ def main() -> None:
     console.print(describe_run(asked))
     modules = {
         "scripts.search.lancedb_peer": asked.peer and "pip install lancedb, or give --no-peer",
+        "scripts.search.lancedb_server": asked.peer_server and "pip install lancedb",
         "scripts.search.curve": asked.curve and "pip install matplotlib",
     }
     found = {name: load_optional(name, hint) for name, hint in modules.items() if hint}
@@ -119,6 +125,7 @@ def parse() -> argparse.Namespace:
         "--largest-peer", type=int, default=10**6, help="the most memories for the peer to index"
     )
     parser.add_argument("--peer-index", default="IVF_PQ", help="LanceDB's index_type")
+    parser.add_argument("--peer-server", action="store_true", help="the peer behind HTTP too")
     parser.add_argument("--load", action="store_true", help="readers alone and beside writers")
     parser.add_argument("--json", action="store_true", help="print the load's figures as JSON too")
     parser.add_argument("--seconds", type=float, default=30.0, help="of each load")
@@ -174,7 +181,11 @@ def measure_size(
         with watched_service(setup) as service:
             starts.append(service.ready_seconds)
     contenders = list_peers(lance, setup.folder, asked, (notes, vectors))
-    with watched_service(setup) as service, httpx.Client(base_url=service.url, timeout=600) as http:
+    with ExitStack() as stack:
+        if contenders and asked.peer_server:
+            contenders |= stack.enter_context(serve_peer(setup, asked.peer_index))
+        service = stack.enter_context(watched_service(setup))
+        http = stack.enter_context(httpx.Client(base_url=service.url, timeout=600))
         starts.append(service.ready_seconds)
         first_seconds = time_first_search(http, questions[0].question)
         loaded = service.resident()
@@ -186,8 +197,9 @@ def measure_size(
         used, told = service.resident(), http.get("/health/ready").json()["index"]
         # Where the index leaves memories out it reads every row, and the engine keeps them in RAM.
         stats = {} if asked.curve else http.get("/stats").raise_for_status().json()
-    if asked.load:
-        measure_peers(contenders, questions, asked.seconds, console)
+        service.stop()
+        if asked.load:
+            measure_peers(contenders, questions, asked.seconds, console)
     return Measured(
         memories=order.memories,
         dimensions=order.dimensions,
@@ -227,6 +239,17 @@ def list_peers(
         for way, exact in ways.items()
         for suffix, is_scoped in (("", False), (SCOPED.removeprefix(PLAIN), True))
     }
+
+
+@contextmanager
+def serve_peer(setup: Setup, index: str) -> Iterator[dict[str, Contender]]:
+    """Run a service around the peer's index; yields how to ask it."""
+    served: Any = importlib.import_module("scripts.search.lancedb_server")
+    with served.peer_server(setup.folder, index, setup.embedding_url) as url:
+        connection = HTTPConnection(urlsplit(url).netloc, timeout=600)
+        yield {
+            f"LanceDB behind HTTP, {index}": OverHttp(connection, Request("/search", lambda _: {}))
+        }
 
 
 def measure_writes(setup: Setup, order: StoreOrder, asked: argparse.Namespace) -> None:

@@ -62,18 +62,30 @@ class LancePeer:
         mark.write_text(json.dumps(facts), encoding="utf-8")
         console.print(f"LanceDB built in {time.perf_counter() - started:.0f} s")
 
+    def open_built(self) -> None:
+        """Open the table that was built before."""
+        self._table = lancedb.connect(self._folder).open_table("notes")
+
     def ask(
         self, text: str, vector: NDArray[np.float32], *, scope: str | None, exact: bool
     ) -> list[str]:
         """Return the ids of the ten best by both signals; `exact` passes by the vector index."""
+        return [row["id"] for row in self.rows(text, vector, scope=scope, exact=exact)]
+
+    def rows(
+        self, text: str, vector: NDArray[np.float32], *, scope: str | None, exact: bool
+    ) -> list[dict[str, Any]]:
+        """Return the ten best with their texts."""
         asked = self._table.search(query_type="hybrid").vector(vector).text(text)
         asked = asked.distance_type("cosine")
         if exact:
             asked = asked.bypass_vector_index()
         if scope is not None:
             asked = asked.where(f"scope = '{scope}'", prefilter=True)
-        rows = asked.limit(10).select(["id", "text"]).rerank(self._reranker).to_list()
-        return [row["id"] for row in rows]
+        found: list[dict[str, Any]] = (
+            asked.limit(10).select(["id", "text"]).rerank(self._reranker).to_list()
+        )
+        return found
 
 
 def _schema(dimensions: int) -> pa.Schema:

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 from rich.console import Console
 
 from scripts.generated.notes import Note
-from scripts.search.load import READERS
-from scripts.search.trials import Contender, InProcess, percentile
+from scripts.search.load import READERS, ReadOrder, read
+from scripts.search.trials import Contender, InProcess, OverHttp, percentile
 
 
 def measure_peers(
@@ -16,16 +17,33 @@ def measure_peers(
 ) -> None:
     """Ask each peer with as many threads of this process, back to back; print.
 
-    No HTTP and no embedding: their vectors are made before. LanceDB works beside the GIL.
+    No HTTP and no embedding: their vectors are made before. LanceDB works beside the GIL. One that
+    is a service is asked by the clients that ask ours.
     """
     for name, peer in contenders.items():
-        if isinstance(peer, InProcess):
+        if isinstance(peer, OverHttp):
+            _tell_served(name, peer, notes, seconds, console)
+        elif isinstance(peer, InProcess):
             times, used = _ask_at_once(peer, notes, seconds)
             console.print(
                 f"{name}, {READERS} threads back to back: {len(times) / seconds:.1f} searches/s, "
                 f"p50, p95 {percentile(times, 0.5):.0f}, {percentile(times, 0.95):.0f} ms, "
                 f"{used * 1000 / len(times):.1f} ms of CPU each"
             )
+
+
+def _tell_served(
+    name: str, peer: OverHttp, notes: Sequence[Note], seconds: float, console: Console
+) -> None:
+    url = f"http://{peer.connection.host}:{peer.connection.port}"
+    order = ReadOrder(url, tuple((note.question, None) for note in notes), READERS, seconds)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        report = pool.submit(read, order).result()
+    times = report.milliseconds
+    console.print(
+        f"{name}, {READERS} clients back to back: {len(times) / report.seconds:.1f} searches/s, "
+        f"p50, p95 {percentile(times, 0.5):.0f}, {percentile(times, 0.95):.0f} ms"
+    )
 
 
 def _ask_at_once(

@@ -54,7 +54,7 @@ def tell_requests(measured: Measured, console: Console) -> None:
     console.print(table)
     console.print(
         "p50, p95 and ratios: embedding excluded (the client's time less the receipt's `embed`). "
-        "Ours over HTTP, the peer in-process, both one question at a time, in turn."
+        "Ours over HTTP, the peer in-process unless it says HTTP, one question at a time, in turn."
     )
     by_rank = measured.answers[BY_RANK].p50
     ratio = measured.answers[PLAIN].p50 / by_rank

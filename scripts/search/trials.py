@@ -108,7 +108,7 @@ REQUESTS: Final[Mapping[str, Request]] = {
 
 @dataclass(frozen=True, slots=True)
 class OverHttp:
-    """The service, asked one kind of request over HTTP.
+    """A service, asked one kind of request over HTTP.
 
     By the standard library's client: what a client does by itself is in the time, and httpx takes
     more than half a millisecond more. JSON is written before the clock runs, and read behind it.
