@@ -56,7 +56,8 @@ class Memory(Metadata):
     tags: tuple[str, ...] = ()
     source: Source = field(default_factory=Source)
     source_kind: str = "push"
-    access_count: int = 0
+    helpful: int = 0
+    unhelpful: int = 0
     archived_at: datetime | None = None
     consolidated_into: str | None = None
 

@@ -64,6 +64,7 @@ NEEDED: Final[Mapping[str, tuple[Scope, ...]]] = {
     # What they answer holds texts.
     "change_memory": ("read", "write"),
     "delete_memory": ("write",),
+    "give_feedback": ("write",),
     "ingest": ("write",),
     "scan": ("write",),
     "session_start": ("write",),
@@ -100,6 +101,7 @@ SCOPED: Final = frozenset(
         "store_memories",
         "change_memory",
         "delete_memory",
+        "give_feedback",
         "ingest",
     }
 )

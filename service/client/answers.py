@@ -229,11 +229,22 @@ class HistoryEntry(TypedDict):
     action: str
 
 
+class Feedback(TypedDict):
+    """How many keys say that a memory helped, and how many that it did not."""
+
+    id: str
+    helpful: int
+    unhelpful: int
+
+
 class MemoryDetail(Memory):
     """A memory with what surrounds it."""
 
     source_kind: str
-    access_count: int
+    given: int
+    used: int
+    helpful: int
+    unhelpful: int
     worth: Worth
     concepts: list[ConceptMention]
     before: list[Neighbour]

@@ -92,6 +92,19 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
         return Request("PATCH", f"/memories/{_part(id)}", {**changes}, {"agent": agent})
 
     @Endpoint
+    def give_feedback(
+        self,
+        id: str,  # noqa: A002
+        *,
+        helpful: bool | None,
+        query: str | None = None,
+        agent: str | None = None,
+    ) -> Request[answers.Feedback]:
+        """Say whether a memory helped, in place of your key's former vote; None takes it back."""
+        body = {"helpful": helpful, "query": query}
+        return Request("POST", f"/memories/{_part(id)}/feedback", body, {"agent": agent})
+
+    @Endpoint
     def delete_memory(self, id: str, *, agent: str | None = None) -> Request[None]:  # noqa: A002
         """Delete a memory for good, with its vector and links; the deletion is audited."""
         return Request("DELETE", f"/memories/{_part(id)}", params={"agent": agent})

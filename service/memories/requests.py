@@ -8,10 +8,12 @@ from pydantic import Field, JsonValue, model_validator
 from service.access.caller import caller
 from service.field_types import (
     WHOLE,
+    Flag,
     Kind,
     MemoryText,
     Moment,
     OwnAgent,
+    Question,
     Reference,
     Tags,
     Title,
@@ -126,6 +128,22 @@ class ChangeRequest(Strict):
     concepts: Tags | None = None
     occurred_at: Moment | None = None
     archived: bool | None = Field(None, description="true archives, false takes back out.")
+
+
+class FeedbackRequest(Strict):
+    """Whether a memory helped."""
+
+    model_config = body_example(helpful=True)
+
+    helpful: Flag | None = Field(
+        description="Whether it helped: your key's vote, in place of its former one. null takes it "
+        "back."
+    )
+    query: Question | None = Field(
+        None,
+        description="The question that the memory came up for. It is taken and not kept: a vote is "
+        "on the memory, whatever is asked.",
+    )
 
 
 class ListParameters(FilterFields):

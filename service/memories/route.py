@@ -29,6 +29,7 @@ from service.memories.requests import (
     PLACE,
     BatchRequest,
     ChangeRequest,
+    FeedbackRequest,
     ListParameters,
     StoreRequest,
 )
@@ -36,12 +37,14 @@ from service.memories.screening import Pushed
 from service.memories.shapes import (
     BatchError,
     BatchStored,
+    Feedback,
     HistoryEntry,
     MemoryDetail,
     MemoryPage,
     Stored,
 )
 from service.memories.storing import REFUSED, find, remove, store, store_one
+from service.memories.voting import vote
 from service.metadata import CLEARABLE
 from service.moments import micros_of
 from service.projects.registry import Registered
@@ -62,7 +65,7 @@ from service.web.fields import (
 from service.web.parts import TheDatabase, ThePipeline
 from service.web.problems import advice
 from service.web.room import Room
-from service.worth import Evidence, Told, Worth, worth_of
+from service.worth import Evidence, Told, worth_of
 
 router = Room("memories", prefix="/memories")
 
@@ -176,6 +179,7 @@ async def get_memory(
         agents=(memory.agent,), trust=tuple(trust), include_archived=include_archived, scope=scope
     )
     around = await db.run(SURROUNDINGS, id=record("memory", id), **filters.params()) or {}
+    sessions = (await evidence_of(db, memory.agent, [memory.id])).get(memory.id, Evidence())
     history = [HistoryEntry(memory.created_at, "created")]
     if memory.updated_at != memory.created_at:
         history.append(HistoryEntry(memory.updated_at, "updated"))
@@ -185,8 +189,11 @@ async def get_memory(
     return MemoryDetail(
         **memory_fields(memory),
         source_kind=memory.source_kind,
-        access_count=memory.access_count,
-        worth=await _worth(db, memory),
+        given=sessions.given,
+        used=sessions.used,
+        helpful=memory.helpful,
+        unhelpful=memory.unhelpful,
+        worth=worth_of(memory.content, Told.of(memory), sessions, datetime.now(UTC)),
         concepts=mentions_of(around.get("concepts"), is_counted=reads_all),
         before=neighbours_of(around.get("before")),
         after=neighbours_of(around.get("after")),
@@ -236,6 +243,25 @@ async def patch_memory(
     return replace(detail, warnings=[*title_warnings(request.title), *told])
 
 
+@router.post(
+    "/{id}/feedback", operation_id="give_feedback",
+    responses=problems(MemoryNotFound, WriteConflict)
+    | links(200, read_memory=_BY_ID, give_feedback=_BY_ID),
+)  # fmt: skip
+async def post_feedback(
+    db: TheDatabase,
+    caller: TheCaller,
+    id: str,  # noqa: A002
+    request: FeedbackRequest,
+    agent: QueryAgent,
+) -> Feedback:
+    """Say whether a memory helped: by 10 % at most it comes earlier in answers, or later.
+
+    A key has one vote on each memory.
+    """
+    return await vote(db, caller, agent, id, helpful=request.helpful)
+
+
 @router.delete(
     "/{id}", status_code=204, operation_id="delete_memory",
     responses=problems(MemoryNotFound, WriteConflict),
@@ -258,12 +284,6 @@ async def _readable(db: Database, agent: str, read_from: list[str], key: str) ->
         await readable_agents(db, agent, read_from)
         raise
     return memory
-
-
-async def _worth(db: Database, memory: Memory) -> Worth:
-    evidence = await evidence_of(db, memory.agent, [memory.id])
-    proof = evidence.get(memory.id, Evidence())
-    return worth_of(memory.content, Told.of(memory), proof, datetime.now(UTC))
 
 
 def _first_error(error: ValidationError) -> str:

@@ -41,6 +41,15 @@ class BatchStored:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """How many keys say that a memory helped, and how many that it did not."""
+
+    id: str
+    helpful: int
+    unhelpful: int
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryPage:
     """One page of memories, newest first; `next_cursor` is null on the last one."""
 
@@ -88,10 +97,17 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDetail(MemoryFields):
-    """A memory with what surrounds it; `warnings` only after a change that was cut."""
+    """A memory with what surrounds it; `warnings` only after a change that was cut.
+
+    `given` and `used` count the sessions that were given it, and those that were seen to use it;
+    `helpful` and `unhelpful` the keys that say whether it helped.
+    """
 
     source_kind: str
-    access_count: int
+    given: int
+    used: int
+    helpful: int
+    unhelpful: int
     worth: Worth
     concepts: list[ConceptMention]
     before: list[Neighbour]

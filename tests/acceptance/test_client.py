@@ -98,6 +98,11 @@ def _change_and_delete(memory: Noting) -> None:
     assert memory.change_memory(key, title="A title")["title"] == "A title"
     assert memory.change_memory(key, title=None)["title"] == "to be changed"
     assert memory.read_memory(key)["tags"] == ["a/b"]
+    assert memory.give_feedback(key, helpful=True, query="What is it?")["helpful"] == 1
+    assert memory.read_memory(key)["helpful"] == 1
+    assert memory.give_feedback(key, helpful=None, agent="main") == {
+        "id": key, "helpful": 0, "unhelpful": 0,
+    }  # fmt: skip
     lineage = memory.read_lineage(key)
     assert (lineage["origin"], lineage["client"]) == ("agent", "first")
     held = memory.quarantine(source="one", dry_run=False)

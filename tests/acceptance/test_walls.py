@@ -136,6 +136,7 @@ def _ways(operation: str, world: World) -> list[Json]:
         ],
         "change_memory": [{"params": way, "json": {"importance": 0.1}} for way in ({}, bob)],
         "delete_memory": [{"params": way} for way in ({}, bob)],
+        "give_feedback": [{"params": way, "json": {"helpful": False}} for way in ({}, bob)],
         "ingest": [
             {"json": {"source": world.bobs["document"], "text": "# Gone\n\nGone.\n"} | bob}
         ],

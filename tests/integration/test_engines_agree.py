@@ -16,6 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from service.access.caller import Caller
 from service.access.origins import ORIGINS
 from service.concepts.merging import merge_concepts, part_concepts, variants_of
 from service.consolidate.consolidating import Consolidation, consolidate
@@ -31,6 +32,7 @@ from service.kinds import KINDS
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import remove, store
+from service.memories.voting import vote
 from service.moments import micros_of
 from service.records import (
     AHEAD_OF_ALL,
@@ -227,6 +229,9 @@ async def do(opened: OpenStore, deed: str, key: str, other: Pushed, number: int)
     for memory in await fetch(opened.db, [key]) if deed in _OF_A_MEMORY else ():
         if deed == "delete":
             await remove(opened.pipeline, memory.agent, key)
+        elif deed == "vote":
+            voter, helpful = Caller(other.scope), other.type != "episodic"
+            await vote(opened.db, voter, memory.agent, key, helpful=helpful)
         elif memory.source_kind != CONSOLIDATION or deed == "archive":
             # Each field as `other` has it: some would end before they begin.
             with suppress(InvalidRequest):
@@ -284,6 +289,7 @@ _OF_AN_AGENT: Final[Mapping[str, Callable[[OpenStore, Pushed, int], Awaitable[No
 }  # fmt: skip
 _OF_A_MEMORY: Final[Mapping[str, Callable[[Memory, Pushed], dict[str, Any]]]] = {
     "delete": lambda _memory, _other: {},
+    "vote": lambda _memory, _other: {},
     "archive": lambda memory, _other: {"archived": memory.archived_at is None},
     "text": lambda memory, other: {} if memory.source.uri else {"text": other.text},
     "fields": lambda _memory, other: {

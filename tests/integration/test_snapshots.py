@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from service.access.caller import LOCAL, Caller
 from service.errors import WriteConflict
 from service.index.resident import array_file, own_writes
 from service.index.resident import residency as residencies
@@ -36,6 +37,7 @@ from service.index.resident.vectors import VectorIndex
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
+from service.memories.voting import vote
 from service.opening import open_parts
 from service.settings import Settings
 from service.store import engine_memory, room, write_log
@@ -157,7 +159,7 @@ async def alter(opened: OpenStore, chance: random.Random, keys: list[str]) -> li
     """Change, delete and add some memories; returns those that are there."""
     left = list(dict.fromkeys(keys))
     for _ in range(6):
-        deed = chance.choice(["delete", "archive", "scope", "add"]) if left else "add"
+        deed = chance.choice(["delete", "archive", "scope", "vote", "add"]) if left else "add"
         if deed == "add":
             left = list(dict.fromkeys([*left, *await fill(opened, chance, 2)]))
             continue
@@ -165,6 +167,9 @@ async def alter(opened: OpenStore, chance: random.Random, keys: list[str]) -> li
         if deed == "delete":
             await remove(opened.pipeline, "main", key)
             left.remove(key)
+            continue
+        if deed == "vote":
+            await vote(opened.db, LOCAL, "main", key, helpful=chance.choice([True, False, None]))
             continue
         memory = await find(opened.db, ["main"], key)
         change = {"archived": True} if deed == "archive" else {"scope": "office"}
@@ -190,6 +195,24 @@ async def test_random_stores_start_as_if_they_were_read(
         assert told(index, *WORDS) == told(await fresh(db), *WORDS)
         # What is mapped can be written to: the file stays as it is.
         assert told(await fresh(db, tmp_path / "index")) == told(index)
+
+
+async def test_a_snapshot_has_the_votes_and_those_behind_it_are_read(
+    opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    keys = await opened.push("A kettle.", "A harbour.", "A driver.", "A bunny.")
+    for key in keys[:3]:
+        await vote(opened.db, LOCAL, "main", key, helpful=True)
+    await take(opened.db, tmp_path / "index")
+    await vote(opened.db, LOCAL, "main", keys[1], helpful=None)
+    await vote(opened.db, Caller("another"), "main", keys[2], helpful=False)
+    async with reopened(opened) as db:
+        with log_of(caplog) as said:
+            from_file = await fresh(db, tmp_path / "index")
+        assert said == []
+        for index in (from_file, await fresh(db)):
+            held = {index.keys[row]: votes for row, votes in index.columns.votes.items()}
+            assert held == {keys[0]: (1, 0), keys[2]: (1, 1)}
 
 
 async def test_a_store_that_began_empty_starts_from_its_first_snapshot(

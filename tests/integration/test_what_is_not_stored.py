@@ -64,10 +64,12 @@ async def test_a_memory_has_no_fields_of_nothing(tmp_path: Path, form: VectorFor
     async with open_store(tmp_path, form) as opened:
         [key] = await opened.push("Words.")
         [row] = await rows_of(opened, "memory")
-        unset = {"pinned", "access_count", "helpful", "unhelpful", "media", "archived_at"}
+        unset = {
+            "pinned", "access_count", "votes", "helpful", "unhelpful", "media", "archived_at",
+        }  # fmt: skip
         assert not row.keys() & unset
         memory = await find(opened.db, ["main"], key)
-        assert (memory.access_count, memory.pinned) == (0, False)
+        assert (memory.helpful, memory.unhelpful, memory.pinned) == (0, 0, False)
         await opened.push("Words that stay.", pinned=True)
         assert [row.get("pinned") for row in await rows_of(opened, "memory")].count(True) == 1
 

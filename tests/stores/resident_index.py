@@ -128,6 +128,7 @@ def _columns_of(columns: Columns, row: int) -> Row:
     values["tags"] = list(columns._tag_sets.codes)[columns._tags[row]]
     values["subject"] = int(columns.subjects[row])
     values["archived"] = bool(columns._is_archived[row])
+    values["votes"] = columns.votes.get(row)
     return values
 
 

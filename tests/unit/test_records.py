@@ -19,7 +19,8 @@ def test_a_row_keeps_every_field() -> None:
         "scope": "lab", "heading_path": ["A", "B"], "tags": ["gpu"], "session": "s",
         "source_kind": "document",
         "source": {"uri": "a.md", "line_start": 1, "line_end": 3, "ref": "r"},
-        "importance": 0.9, "trust_tier": "untrusted", "sensitivity": "private", "access_count": 2,
+        "importance": 0.9, "trust_tier": "untrusted", "sensitivity": "private",
+        "helpful": 2, "unhelpful": 1,
         "archived_at": _AT, "valid_from": _AT, "valid_until": _AT,
     }  # fmt: skip
     memory = Memory.from_row(row)

@@ -15,7 +15,7 @@ from service.store.vector_forms import FLOAT_BYTES, read_vectors
 log = logging.getLogger(__name__)
 
 # How many values of a row are facts; what follows them is told by memory_values.surql.
-FACTS: Final = 10
+FACTS: Final = 11
 # Key, filters, the index of a text of some sixty words and its memory packed; a vector is kept as
 # int8 and as float16.
 _MEMORY_BYTES: Final = 1100

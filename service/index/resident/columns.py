@@ -1,12 +1,13 @@
 """The fields that memories are filtered by, as arrays by row: a filter is a mask over them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from service.index.resident.facts import Facts
+from service.index.resident.facts import Facts, Votes
+from service.index.resident.labels import Labels
 from service.index.resident.saved import Saved
 from service.metadata import LABEL_FILTERS
 from service.moments import micros_of
@@ -36,29 +37,6 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
-class Labels:
-    """Different values of one field, numbered in the order of their arrival."""
-
-    def __init__(self) -> None:
-        self.codes: dict[Hashable, int] = {}
-
-    def code(self, value: Hashable) -> int:
-        """Return the number of a value, a new one if need be."""
-        return self.codes.setdefault(value, len(self.codes))
-
-    def used(self, codes: NDArray[np.int32]) -> list[Hashable]:
-        """Return the values by their code; the code itself for one that is not among `codes`."""
-        used = np.zeros(len(self.codes), np.bool_)
-        used[codes] = True
-        return [value if used[code] else code for value, code in self.codes.items()]
-
-    def chosen(self, codes: Sequence[int]) -> Mask:
-        """Return, by code, which of them are among `codes`."""
-        table = np.zeros(len(self.codes), np.bool_)
-        table[list(codes)] = True
-        return table
-
-
 class Columns:
     """Filter fields by row, and which rows hold a memory at all."""
 
@@ -78,6 +56,8 @@ class Columns:
         self._is_source = np.zeros(0, np.bool_)
         # The summary that a memory is part of.
         self.summaries: dict[int, str] = {}
+        # Of the few that somebody gave one: a search of an index without any is as before.
+        self.votes: dict[int, Votes] = {}
         self._is_present = np.zeros(0, np.bool_)
         self._size = 0
         # Masks of the filters asked last, until something is put or a memory's time is over.
@@ -127,6 +107,7 @@ class Columns:
             },
             "tag_sets": self._tag_sets.used(self._tags[: self._size][present]),
             "summaries": list(self.summaries.items()),
+            "votes": [[row, *votes] for row, votes in self.votes.items()],
         }
         every: dict[str, NDArray[Any]] = {**self._codes, **self._times}
         every |= {name: getattr(self, name) for name in _OTHER_COLUMNS}
@@ -147,6 +128,7 @@ class Columns:
             else:
                 columns._tag_code(tuple(tags))
         columns.summaries = {int(row): str(key) for row, key in facts["summaries"]}
+        columns.votes = {row: (helpful, unhelpful) for row, helpful, unhelpful in facts["votes"]}
         columns._codes = {name: saved.by_row[name] for name in columns._codes}
         columns._times = {name: saved.by_row[name] for name in columns._times}
         for name in _OTHER_COLUMNS:
@@ -186,9 +168,11 @@ class Columns:
         self._is_archived[new_rows] = [one.is_archived for one in facts]
         self._is_source[new_rows] = [one.consolidated_into is not None for one in facts]
         for row, one in zip(rows, facts, strict=True):
-            self.summaries.pop(row, None)
+            self._forget_few(row)
             if one.consolidated_into is not None:
                 self.summaries[row] = one.consolidated_into
+            if one.votes is not None:
+                self.votes[row] = one.votes
         self._is_present[new_rows] = True
 
     def remove(self, row: int) -> None:
@@ -196,7 +180,7 @@ class Columns:
         self._forget_masks()
         self._is_present[row] = False
         self.subjects[row] = 0
-        self.summaries.pop(row, None)
+        self._forget_few(row)
 
     def mask(self, filters: Filters, now: int) -> Mask:
         """Return which rows pass, as filters.surql says; not to be changed. `now` in microseconds.
@@ -221,6 +205,10 @@ class Columns:
         mask = self._make_mask(filters, now, rows)
         self._keep_span(mask, filters, rows)
         return mask
+
+    def _forget_few(self, row: int) -> None:
+        self.summaries.pop(row, None)
+        self.votes.pop(row, None)
 
     def _forget_masks(self) -> None:
         self._masks.clear()

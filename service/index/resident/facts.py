@@ -14,6 +14,9 @@ from service.moments import micros_of
 from service.text.titles import text_of
 from service.text.words import index_words
 
+# How many said that a memory helped, and how many that it did not.
+Votes = tuple[int, int]
+
 
 class CorruptRow(Exception):
     """A row of the store lacks what every memory has."""
@@ -23,8 +26,8 @@ class CorruptRow(Exception):
 class Facts:
     """One memory as far as words and filters go; `valid_from` and `valid_until` None are open.
 
-    `labels` are the exact values that it is filtered by, in the order of LABEL_FILTERS; `packed`
-    is the whole memory, for an index that holds them.
+    `labels` are the exact values that it is filtered by, in the order of LABEL_FILTERS; `votes`
+    is None where nobody gave one, `packed` the whole memory, for an index that holds them.
     """
 
     key: str
@@ -37,6 +40,7 @@ class Facts:
     is_archived: bool
     subject: str | None = None
     consolidated_into: str | None = None
+    votes: Votes | None = None
     packed: bytes | None = None
 
 
@@ -53,6 +57,7 @@ def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) ->
             row.get("archived_at") is not None,
             row.get("subject"),
             row.get("consolidated_into"),
+            [row.get("helpful") or 0, row.get("unhelpful") or 0],
         ],
         row if packs else None,
     )
@@ -91,7 +96,7 @@ def facts_of(values: Sequence[Any], row: Mapping[str, Any] | None = None) -> Fac
     Moments are microseconds, or texts in ISO 8601; words may be [heading_path, title, content], of
     which they are made. `row` is given where it is to be packed.
     """
-    key, told, tags, labels, *times, archived, subject, summary = values
+    key, told, tags, labels, *times, archived, subject, summary, votes = values
     occurred, since, until = map(_read_moment, times)
     words: Any = words_of(told) if isinstance(told, list) else told
     is_whole = (
@@ -103,13 +108,14 @@ def facts_of(values: Sequence[Any], row: Mapping[str, Any] | None = None) -> Fac
         and all(label is None or isinstance(label, str) for label in (subject, summary))
         and type(occurred) is int
         and all(time is None or type(time) is int for time in (since, until))
+        and all(type(count) is int for count in votes or ())
     )
     if not is_whole:
         raise CorruptRow(f"memory {key!r}")
     packed = pack({**row, "consolidated_into": summary}) if row else None
     return Facts(
         key, words, tuple(tags), tuple(labels), occurred, since, until, archived, subject, summary,
-        packed,
+        (votes[0], votes[1]) if votes and any(votes) else None, packed,
     )  # fmt: skip
 
 

@@ -111,6 +111,20 @@ def is_turn(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.bool_]:
     return index.columns.in_session(rows)
 
 
+def votes(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.int32]:
+    """Return how many said that each memory helped, and how many that it did not [row, 2].
+
+    Those for its summary count for a source as well: it is what a source is shown as.
+    """
+    told, held = np.zeros((len(rows), 2), np.int32), index.columns.votes
+    if not held:
+        return told
+    for place, row in enumerate(rows.tolist()):
+        summary = index.rows.get(index.columns.summaries.get(row, ""), -1)
+        told[place] = np.add(held.get(row, (0, 0)), held.get(summary, (0, 0)))
+    return told
+
+
 VALUES: Final[Mapping[str, Value]] = {
     "cosines": cosines,
     "is_named": is_named,
@@ -118,4 +132,5 @@ VALUES: Final[Mapping[str, Value]] = {
     "mentioned_words": mentioned_words,
     "is_turn": is_turn,
     "occurred_micros": occurred_micros,
+    "votes": votes,
 }

@@ -12,6 +12,7 @@ from service.index.links import Links
 from service.records import Filters
 from service.search.fusion.confidence import Certainty, certainty_of
 from service.search.fusion.explanation import Explanation
+from service.search.fusion.feedback import FEEDBACK
 from service.search.fusion.graph_paths import SEEDS, Trail, best_trails
 from service.search.fusion.rrf import Fused, LateSignals
 from service.search.fusion.scoring import Scale, Scores, SignalValues
@@ -160,6 +161,11 @@ class _Fusion:
         better = {key: trail for key, trail in trails.items() if trail.worth > total[key]}
         gained = {key: trail.worth - total[key] for key, trail in better.items()}
         final = total | {key: trail.worth for key, trail in better.items()}
+        # Before what comes first: nobody's votes put another memory in front of that.
+        for key, factor in self.scores.factors.items():
+            share = final[key] * (factor - 1)
+            self.scores.add_share(key, FEEDBACK, share)
+            final[key] += share
         greatest = max(1.0, *final.values()) if first else 1.0
         for key, shares in first.items():
             for name, share in shares.items():

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from service.index.evidence import Evidence, Floats
+from service.search.fusion.feedback import factors_of
 from service.search.fusion.weighing import sum_up, weigh
 from service.search.signals.features import Features
 from service.search.signals.registry import SIGNALS
@@ -95,12 +96,13 @@ class Scores:
     """Scores of memories by id, the shares they are the sum of, and the signals' own values.
 
     `total` has every memory; `bonuses` are what was added beside the signals, by name and id;
-    `moments` are when they happened, in microseconds since 1970.
+    `moments` are when they happened, in microseconds since 1970; `factors` are those of feedback.
     """
 
     def __init__(self) -> None:
         self.total: dict[str, float] = {}
         self.moments: dict[str, int] = {}
+        self.factors: dict[str, float] = {}
         self.bonuses: dict[str, dict[str, float]] = {}
         self._shares: list[BySignal] = []
         self._values: list[BySignal] = []
@@ -108,9 +110,10 @@ class Scores:
     def add(self, values: SignalValues, shares: BySignal) -> None:
         """Add memories, new ones all, with the shares of their scores."""
         keys = values.keys
-        moments = values.features.evidence.values["occurred_micros"]
+        told = values.features.evidence.values
         self.total |= zip(keys, sum_up(shares.rows), strict=True)
-        self.moments |= zip(keys, moments.tolist(), strict=True)
+        self.moments |= zip(keys, told["occurred_micros"].tolist(), strict=True)
+        self.factors |= factors_of(keys, told["votes"])
         self._shares.append(shares)
         self._values.append(values.by_signal)
 

@@ -12,7 +12,7 @@ QUERY: Final = load_query(__package__, "memory")
 
 
 def memory(linked: LinkedChange) -> Fragment | None:
-    """Remove and write rows; what no writer sets, such as access counts, stays as it is."""
+    """Remove and write rows; what no writer sets, such as votes, stays as it is."""
     change = linked.change
     return fragment(
         QUERY,

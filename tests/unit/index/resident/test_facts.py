@@ -18,11 +18,11 @@ ROW: dict[str, Any] = {
     "words": "blue bunny", "scope": "gpu", "kind": "note", "type": "semantic", "tags": ["a", "b"],
     "session": "s1", "origin": "agent", "trust_tier": "trusted", "occurred_at": AT,
     "valid_from": AT, "valid_until": AT + timedelta(days=1), "archived_at": None, "agent": "main",
-    "content": "…", "subject": "blue_bunny", "consolidated_into": "s1",
+    "content": "…", "subject": "blue_bunny", "consolidated_into": "s1", "helpful": 2,
 }  # fmt: skip
 VALUES: list[Any] = [
     "m1", "blue bunny", ["a", "b"], list(labels(scope="gpu", session="s1")), AT_MICROSECONDS,
-    AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, False, "blue_bunny", "s1",
+    AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, False, "blue_bunny", "s1", [2, 0],
 ]  # fmt: skip
 JUNK: list[Any] = [7, 7.5, True, {"a": 1}, [["a"]], b"a"]
 
@@ -40,7 +40,7 @@ def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
     assert facts_of(VALUES) == Facts(
         "m1", "blue bunny", ("a", "b"), labels(scope="gpu", session="s1"),
         AT_MICROSECONDS, AT_MICROSECONDS, AT_MICROSECONDS + 86_400_000_000, is_archived=False,
-        subject="blue_bunny", consolidated_into="s1",
+        subject="blue_bunny", consolidated_into="s1", votes=(2, 0),
     )  # fmt: skip
 
 
@@ -65,13 +65,13 @@ def test_a_page_may_tell_moments_in_words() -> None:
 def test_what_may_be_missing_may_be_missing() -> None:
     optional = (
         "scope", "session", "valid_from", "valid_until", "archived_at", "subject",
-        "consolidated_into",
+        "consolidated_into", "helpful",
     )  # fmt: skip
     row = {name: value for name, value in ROW.items() if name not in optional}
     facts = facts_of_row("m1", row)
     assert facts.labels == labels()
     assert (facts.valid_from, facts.valid_until) == (None, None)
-    assert (facts.subject, facts.consolidated_into) == (None, None)
+    assert (facts.subject, facts.consolidated_into, facts.votes) == (None, None, None)
     assert facts.is_archived is False
     assert facts_of_row("m1", ROW | {"archived_at": AT}).is_archived is True
 
@@ -89,7 +89,7 @@ def test_a_row_without_what_every_memory_has_is_corrupt(name: str) -> None:
 def test_a_field_of_another_type_is_corrupt(name: str, junk: Any) -> None:
     if name == "content" or (name == "occurred_at" and junk == 7):
         return  # not read here; a whole number is how a page tells a time
-    if name in {"valid_from", "valid_until"} and junk == 7:
+    if name in {"valid_from", "valid_until", "helpful"} and junk == 7:
         return
     with pytest.raises(CorruptRow, match="'m1'"):
         facts_of_row("m1", ROW | {name: junk})

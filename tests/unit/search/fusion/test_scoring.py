@@ -42,6 +42,7 @@ def chain(
         after=ways[1],
         values={
             **{name: np.zeros(size, np.float32) for name in VALUES},
+            "votes": np.zeros((size, 2), np.int32),
             "counts": table,
             "named_words": np.zeros_like(table, np.bool_),
             "mentioned_words": np.zeros_like(table, np.bool_),
