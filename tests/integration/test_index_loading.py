@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from service.access.caller import Caller
 from service.index.resident import add_pages, feed_position, loading
 from service.index.resident.add_pages import Loading
 from service.index.resident.agent_index import BEYOND_BUDGET, CORRUPT
@@ -17,6 +18,7 @@ from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.memories.screening import Pushed
 from service.memories.storing import store
+from service.memories.voting import vote
 from service.records import Filters
 from service.store.address import StoreAddress
 from service.store.database import Database, record
@@ -128,6 +130,13 @@ async def test_pages_smaller_than_the_store_give_the_same_index(
     assert expected["memories"].keys() == expected["vectors"].keys() == set(ids)
     assert all(expected["edges"].values())
     assert expected["left_out"] == {}
+
+
+async def test_votes_are_loaded(opened: OpenStore, resident: ResidentEngine) -> None:
+    ids = await push_notes(opened)
+    for voter, key, helpful in [("a", ids[0], True), ("b", ids[0], False), ("a", ids[7], False)]:
+        await vote(opened.db, Caller(voter), "main", key, helpful=helpful)
+    assert (await index_told(resident))["votes"] == {ids[0]: (1, 1), ids[7]: (0, 1)}
 
 
 async def test_thousands_of_one_moment_are_all_loaded(

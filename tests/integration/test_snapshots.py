@@ -211,8 +211,7 @@ async def test_a_snapshot_has_the_votes_and_those_behind_it_are_read(
             from_file = await fresh(db, tmp_path / "index")
         assert said == []
         for index in (from_file, await fresh(db)):
-            held = {index.keys[row]: votes for row, votes in index.columns.votes.items()}
-            assert held == {keys[0]: (1, 0), keys[2]: (1, 1)}
+            assert told(index)["votes"] == {keys[0]: (1, 0), keys[2]: (1, 1)}
 
 
 async def test_a_store_that_began_empty_starts_from_its_first_snapshot(

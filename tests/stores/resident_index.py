@@ -113,6 +113,7 @@ def told(index: AgentIndex, *words: str) -> Row:
             word: [(hit.id, round(hit.score, 4)) for hit in index.by_text(word, EVERYTHING, 9999)]
             for word in words
         },
+        "votes": {keys[row]: votes for row, votes in index.columns.votes.items()},
         "left_out": index.left_out(),
         "whole": {keys[row]: _memory_of(index, row) for row in present},
     }
@@ -128,7 +129,6 @@ def _columns_of(columns: Columns, row: int) -> Row:
     values["tags"] = list(columns._tag_sets.codes)[columns._tags[row]]
     values["subject"] = int(columns.subjects[row])
     values["archived"] = bool(columns._is_archived[row])
-    values["votes"] = columns.votes.get(row)
     return values
 
 
