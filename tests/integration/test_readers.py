@@ -16,6 +16,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
+from service.access.caller import LOCAL
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.errors import AgentUnknown, EmbedderUnavailable
@@ -24,6 +25,7 @@ from service.index.resident.engine import ResidentEngine
 from service.index.resident.residency import Residency
 from service.memories.screening import Pushed
 from service.memories.storing import remove, store
+from service.memories.voting import vote
 from service.readers import line as line_module
 from service.readers import readers as module
 from service.readers.demand import Demand
@@ -202,6 +204,25 @@ async def test_summaries_take_the_place_of_their_sources_there_too(tmp_path: Pat
         assert found[0]
         archived = Filters(include_archived=True)
         await check_same(world, [asked, replace(asked, filters=archived)], ["main"])
+
+
+async def test_votes_count_there_too(tmp_path: Path) -> None:
+    asked = SearchQuery("harbour in the morning", limit=10)
+    async with opened_world(tmp_path) as world:
+        keys = await world.opened.push("The harbour at one.", "The harbour at two.", "At three.")
+        before = await rank_here(world.alone, asked, Stages())
+        await vote(world.opened.db, LOCAL, "main", keys[1], helpful=True)
+        await world.all_hold("main")
+        await check_same(world, [asked], ["main"])
+        # It holds copies by now: what is said since is told to it.
+        for key, helpful in ((keys[1], None), (keys[0], False)):
+            await vote(world.opened.db, LOCAL, "main", key, helpful=helpful)
+        await check_same(world, [asked], ["main"])
+        now = await rank_here(world.alone, asked, Stages())
+        assert {hit.id: hit.score for hit in now[0]} == {
+            hit.id: pytest.approx(hit.score * (0.95 if hit.id == keys[0] else 1))
+            for hit in before[0]
+        }
 
 
 async def test_without_the_embedder_words_answer_there_too(

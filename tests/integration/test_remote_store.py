@@ -175,6 +175,28 @@ def complaint(**environment: str) -> str:
     return said
 
 
+async def test_votes_of_one_service_rank_in_the_other(
+    database: SurrealProcess, embedding_url: str
+) -> None:
+    def score(service: RunningService) -> float:
+        [hit] = search(service).json()["results"]
+        return float(hit["score"])
+
+    with (
+        service_over(database, embedding_url) as one,
+        service_over(database, embedding_url) as other,
+    ):
+        stored = one.client.post("/memories", json={"text": "JR's code phrase is blue bunny."})
+        until(lambda: search(other).json().get("results"))
+        before = score(other)
+        voted = one.client.post(
+            f"/memories/{stored.json()['id']}/feedback", json={"helpful": False}
+        )
+        assert voted.json()["unhelpful"] == 1
+        assert score(one) == pytest.approx(0.95 * before)
+        until(lambda: score(other) == pytest.approx(0.95 * before))
+
+
 async def test_a_wrong_password_ends_the_start_with_one_line(
     database: SurrealProcess, embedding_url: str
 ) -> None:
