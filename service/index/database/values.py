@@ -72,12 +72,12 @@ def is_turn(rows: Sequence[Row], _told: Told) -> NDArray[np.bool_]:
     return np.array([row.get("session") is not None for row in rows], np.bool_)
 
 
-def votes(rows: Sequence[Row], _told: Told) -> NDArray[np.int32]:
+def votes(rows: Sequence[Row], _told: Told) -> NDArray[np.int64]:
     """Return how many said that each memory helped, and how many that it did not [row, 2].
 
     Those for its summary count for a source as well: it is what a source is shown as.
     """
-    return np.array([row["votes"] for row in rows], np.int32).reshape(len(rows), 2)
+    return np.array([row["votes"] for row in rows], np.int64).reshape(len(rows), 2)
 
 
 VALUES: Final[Mapping[str, Value]] = {

@@ -111,12 +111,12 @@ def is_turn(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.bool_]:
     return index.columns.in_session(rows)
 
 
-def votes(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.int32]:
+def votes(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.int64]:
     """Return how many said that each memory helped, and how many that it did not [row, 2].
 
     Those for its summary count for a source as well: it is what a source is shown as.
     """
-    told, held = np.zeros((len(rows), 2), np.int32), index.columns.votes
+    told, held = np.zeros((len(rows), 2), np.int64), index.columns.votes
     if not held:
         return told
     for place, row in enumerate(rows.tolist()):

@@ -19,6 +19,8 @@ def factors_of(keys: Sequence[str], votes: NDArray[Any]) -> Mapping[str, float]:
     `votes` are how many said that a memory helped, and how many that it did not [memory, 2]. One
     vote counts half of the most.
     """
+    if not votes.any():
+        return {}
     told = np.flatnonzero(votes.any(axis=1)).tolist()
     return {keys[row]: _factor(*votes[row].tolist()) for row in told}
 
