@@ -9,6 +9,7 @@ from service.store.database import Database, record
 from service.store.queries import load_query
 
 TAKE_JOB: Final = load_query(__package__, "take_job")
+BEGIN_JOB: Final = load_query(__package__, "begin_job")
 KEEP_JOBS: Final = load_query(__package__, "keep_jobs")
 
 # A quarter of the minute after which another service takes a job over.
@@ -37,6 +38,14 @@ class Claims:
                 return False
             self.own.add(key)
         return True
+
+    async def begin(self, key: str, line: tuple[str, str]) -> bool:
+        """Say that a job runs, unless one of its line, its kind and agent, runs elsewhere.
+
+        Two scans of one agent would each find that a section comes which the other one let go.
+        """
+        job, turn = record("job", key), record("turn", list(line))
+        return self.is_alone or bool(await self.db.run(BEGIN_JOB, id=job, turn=turn))
 
     async def keep(self) -> None:
         """Tell other services that whoever does these jobs is there."""

@@ -36,6 +36,8 @@ FORGET_JOBS: Final = load_query(__package__, "forget_jobs")
 _PROGRESS_SECONDS: Final = 0.5
 # The database may be away when a job's turn comes; it is tried again.
 _REST_SECONDS: Final = 2.0
+# So often a job is tried that waits for another service's of its kind and agent.
+_TURN_SECONDS: Final = 0.5
 # Whoever has as many jobs as may be is asked to come again after so long.
 _REFUSED_SECONDS: Final = 5.0
 # To look for jobs that nobody needs any more reads all that ended: after each job it would hold up
@@ -206,11 +208,8 @@ class JobRunner:
 
     async def _run(self, job: Job) -> None:
         """Run one job to its end; a database that is away, or a stop, leaves it to run again."""
-        async with self._beginning:
-            # It may have ended between the look at the waiting ones and its turn.
-            if (await self._stored(job.id)).state not in _OPEN:
-                return
-            await self._update(job, "running")
+        if not await self._begin(job):
+            return
         # Of a defect, too, the job is over: run again, it would fail again and hold up the others.
         outcome: Counts | ServiceError = QueryFailed("The service failed; its log says why.")
         is_over = True
@@ -232,6 +231,17 @@ class JobRunner:
                 await self._update(job, "failed", outcome.detail)
             if is_over:
                 self._claims.own.discard(job.id)
+
+    async def _begin(self, job: Job) -> bool:
+        """Say that a job runs: not one that ended since it was listed, none beside another's."""
+        async with self._beginning:
+            if (await self._stored(job.id)).state not in _OPEN:
+                return False
+            if await self._claims.begin(job.id, _line_of(job)):
+                await self._update(job, "running")
+                return True
+        await asyncio.sleep(_TURN_SECONDS)
+        return False
 
     def _refuse_ended_key(self, job: Job) -> None:
         if job.key and not self.keyring.is_good(job.key, ("write",), _agent_of(job)):
@@ -285,11 +295,6 @@ def _agent_of(job: Job) -> str:
 
 def _job(row: Mapping[str, Any]) -> Job:
     return Job(
-        row["id"],
-        row["kind"],
-        row["state"],
-        row["request"],
-        row["counts"],
-        row.get("detail"),
+        row["id"], row["kind"], row["state"], row["request"], row["counts"], row.get("detail"),
         row.get("key"),
-    )
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from service.jobs import claims
+from service.jobs import claims, jobs
 from service.jobs.jobs import CREATE_JOB, Job, JobRunner
 from service.store.address import StoreAddress
 from service.store.database import Database, record
@@ -80,9 +80,28 @@ async def test_what_one_service_does_no_other_does_beside_it(tmp_path: Path) -> 
         # An equal wish, asked of the other one: what waits here is not taken away.
         equal = await there.submit(KIND, {"agent": "main", "places": 2})
         other = await there.submit(KIND, {"agent": "other"})
-        await services.are_done(equal, other)
+        await services.are_done(other)
+        # It waits for what the first one does for the same agent.
+        await asyncio.sleep(1.0)
+        assert services.done[equal] == 0
         services.may_end.set()
         await services.are_done(first, waiting, equal, other)
+    assert set(services.done.values()) == {1}
+
+
+async def test_of_two_services_that_begin_at_once_one_is_at_an_agents_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_TURN_SECONDS", 0.05)
+    async with two_services(tmp_path) as services:
+        agents = [f"agent {number}" for number in range(8)]
+        wishes = [one.submit(KIND, {"agent": name}) for name in agents for one in services.runners]
+        keys = await asyncio.gather(*wishes)
+        await until(lambda: len(services.done) >= len(agents))
+        await asyncio.sleep(0.5)
+        assert len(services.done) == len(agents)
+        services.may_end.set()
+        await services.are_done(*keys)
     assert set(services.done.values()) == {1}
 
 
