@@ -117,11 +117,13 @@ def votes(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.int64]:
     Those for its summary count for a source as well: it is what a source is shown as.
     """
     told, held = np.zeros((len(rows), 2), np.int64), index.columns.votes
-    if not held:
-        return told
-    for place, row in enumerate(rows.tolist()):
-        summary = index.rows.get(index.columns.summaries.get(row, ""), -1)
-        told[place] = np.add(held.get(row, (0, 0)), held.get(summary, (0, 0)))
+    summaries = index.columns.summaries
+    for place, row in enumerate(rows.tolist() if held else ()):
+        if row in held:
+            told[place] += held[row]
+        summary = index.rows.get(summaries[row]) if row in summaries else None
+        if summary in held:
+            told[place] += held[summary]
     return told
 
 
