@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from service.access.bearer import check_sendable
 from service.access.caller import caller
 
 _NUMBER: Final = re.compile(r"\s*+[+-]?[\d.]+\s*")
@@ -33,7 +34,6 @@ MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WHOLE_NUMBER: Final = re.compile(r"-?\d++", re.ASCII)
 _JSON_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?", re.ASCII)
-_SENDABLE: Final = re.compile(r"[\t -~]*+")
 # What str.strip() takes away, one by one: `\s` is another set in each dialect of expressions.
 _BLANK: Final = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
@@ -58,10 +58,7 @@ def _encodable(text: str) -> str:
 
 
 def _sendable(key: SecretStr) -> SecretStr:
-    """Refuse a key that no header can carry; what is wrong in it is not repeated."""
-    if not _SENDABLE.fullmatch(key.get_secret_value()):
-        msg = "holds letters or line ends that no header can carry; copy the key anew"
-        raise ValueError(msg)
+    check_sendable(key.get_secret_value())
     return key
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 import httpx
 
 from service.access.addresses import is_loopback
+from service.access.bearer import check_sendable
 from service.client.errors import Problem, Refusal, TimedOut, Unavailable
 from service.errors import FieldError
 
@@ -74,7 +75,7 @@ class Request(Generic[Answer]):
 class Sender:
     """Sends requests and waits for their answers; close it, or use it in a `with`.
 
-    `key` is a key of the service, where it asks for one.
+    `key` is a key of the service, where it asks for one; ValueError for one that cannot be sent.
     """
 
     def __init__(
@@ -210,7 +211,14 @@ def _object(response: httpx.Response) -> dict[str, Any] | None:
 
 
 def _headers(key: str | None) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"} if key else {}
+    if not key:
+        return {}
+    try:
+        check_sendable(key)
+    except ValueError as error:
+        msg = f"`key` {error}"
+        raise ValueError(msg) from None
+    return {"Authorization": f"Bearer {key}"}
 
 
 def _seconds(header: str | None) -> float | None:
