@@ -9,6 +9,7 @@ ServiceError
 ├── OwnMemories              409
 ├── NotJson                  415
 ├── MisdirectedRequest       421
+├── CodingUnknown            501
 ├── TooManyRequests          429   (with Retry-After)
 └── NotFound                 404
     ├── KeyNotFound
@@ -83,3 +84,9 @@ class MisdirectedRequest(ServiceError):
     """The request means another host."""
 
     status = 421
+
+
+class CodingUnknown(ServiceError):
+    """The body is sent in a coding that is not read here."""
+
+    status = 501

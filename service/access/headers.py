@@ -13,7 +13,14 @@ from typing import Final, Self
 from urllib.parse import parse_qsl
 
 from service.access.addresses import UNIX, is_any, is_loopback
-from service.access.errors import ForeignPage, HeadersRefused, KeyInUrl, MisdirectedRequest, NotJson
+from service.access.errors import (
+    CodingUnknown,
+    ForeignPage,
+    HeadersRefused,
+    KeyInUrl,
+    MisdirectedRequest,
+    NotJson,
+)
 
 # Nobody sends these twice who means one thing.
 _ONCE: Final = ("host", "authorization", "content-type", "origin", "sec-fetch-site")
@@ -60,9 +67,10 @@ def read_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, list[str]]:
 
 
 def check_headers(headers: Headers, named: Named, *, is_unix: bool = False) -> None:
-    """Raise HeadersRefused, MisdirectedRequest, ForeignPage or NotJson for what may not come in.
+    """Raise an error of the door for what may not come in: it says what is wrong.
 
-    Over a Unix socket (`is_unix`) a host means nothing: no browser speaks over one.
+    HeadersRefused, MisdirectedRequest, ForeignPage, CodingUnknown or NotJson. Over a Unix socket
+    (`is_unix`) a host means nothing: no browser speaks over one.
     """
     for name in _ONCE:
         if len(headers.get(name, ())) > 1:
@@ -71,6 +79,7 @@ def check_headers(headers: Headers, named: Named, *, is_unix: bool = False) -> N
     if not is_unix:
         _check_host(host, named)
     _check_page(headers, host, named)
+    _check_coding(headers)
     _check_body(headers)
 
 
@@ -116,6 +125,13 @@ def _check_page(headers: Headers, host: str, named: Named) -> None:
     if "".join(headers.get("sec-fetch-site", ())).lower() in _PAGES:
         msg = "A page of another site sent this. Type the address, or ask without a browser."
         raise ForeignPage(msg)
+
+
+def _check_coding(headers: Headers) -> None:
+    """Refuse what the server took apart only by half: `gzip, chunked` as chunks of JSON."""
+    codings = headers.get("transfer-encoding", ["chunked"])
+    if [one.lower() for one in codings] != ["chunked"]:
+        raise CodingUnknown("Of transfer codings chunked alone is read here; send the body so.")
 
 
 def _check_body(headers: Headers) -> None:

@@ -50,7 +50,7 @@ class AuditParameters(Strict):
 class AuditEntry:
     """`count` requests of one kind, the last of them at `at`; no texts, no names of documents.
 
-    `outcome` is `done`, `denied` (401, 403, 421, 429, and 400 or 415 of the
+    `outcome` is `done`, `denied` (401, 403, 421, 429, and 400, 415 or 501 of the
     door), `refused` (other 4xx) or `failed`. `key` and
     `name` are of the key that was shown, of a 401 the one it claimed to be; `local` is a program of
     this machine without keys. `ids` are those of memories, jobs, plans, runs, keys and grants;

@@ -28,7 +28,7 @@ _AGENT: Final = re.compile(r"[\w.:@/-]{1,100}")
 # Longer answers are texts; those that name 1,000 ids have 40 kB.
 _MOST_ANSWER_BYTES: Final = 1_000_000
 _MOST_AGENTS: Final = 10
-_DENIED_AT_DOOR: Final = frozenset({400, 415})
+_DENIED_AT_DOOR: Final = frozenset({400, 415, 501})
 
 
 class Auditing:

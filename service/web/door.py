@@ -26,7 +26,7 @@ _OF_MCP: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-N
 
 
 class Door:
-    """Refuses before anything is read: 400, 403, 415 or 421; CORS for origins that are named.
+    """Refuses before anything is read: 400, 403, 415, 421 or 501; CORS for origins that are named.
 
     Notes in `request.state.needs_key` what may come from another machine.
     """

@@ -14,6 +14,7 @@ import pytest
 
 from service.access.operations import NEEDED, OPEN
 from tests.servers.keyed import KeyedService, keyed_service
+from tests.servers.raw import raw_client
 from tests.servers.running import REPOSITORY, running_service
 
 ENGINES = ("resident",)
@@ -242,8 +243,12 @@ def test_what_the_door_keeps_outside_is_told(tmp_path: Path, embedding_url: str)
             for status, request in wrong.items():
                 assert admin.post("/memories", **request).status_code == status
             assert admin.post("/memories", params={"key": keyed.admin}).status_code == 400
-        entries = _until(partial(_list, keyed, outcome="denied"), 4)
-        assert {one["status"] for one in entries} == {400, *wrong}
+        head = f"POST /memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {keyed.admin}"
+        with raw_client(keyed.url) as raw:
+            raw.send(f"{head}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")
+            assert b" 501 " in raw.receive_until(b"\r\n\r\n")
+        entries = _until(partial(_list, keyed, outcome="denied"), 5)
+        assert {one["status"] for one in entries} == {400, 501, *wrong}
         for one in entries:
             # The key was shown, but nobody looked whether it fits.
             assert (one["operation"], one["name"], one["count"]) == ("store_memory", "first", 1)

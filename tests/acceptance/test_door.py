@@ -87,6 +87,25 @@ def test_an_offer_on_a_connection_that_ends_is_answered(
     assert seconds < 5
 
 
+@pytest.mark.parametrize("coding", ["gzip, chunked", "identity, chunked", "gzip\r\n{}: Chunked"])
+def test_a_body_in_another_coding_than_chunks_is_not_taken_as_if_it_were_plain(
+    service: RunningService, coding: str
+) -> None:
+    """RFC 9112, 6.1: 501. The next request on the connection is read as ever."""
+    body = b'{"text": "A crane that is coded."}'
+    head = "POST /memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    name = "Transfer-Encoding"
+    sent = f"{head}{name}: {coding.format(name)}\r\n\r\n{len(body):x}\r\n".encode()
+    sent += body + b"\r\n0\r\n\r\n"
+    sent += b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with raw_client(service.url) as client:
+        client.send(sent)
+        said, _ = client.until_closed()
+    assert [int(one[:3]) for one in said.split(b"HTTP/1.1 ")[1:]] == [501, 200]
+    assert b"content-type: application/problem+json" in said
+    assert b'"type":"/problems/coding-unknown"' in said
+
+
 @pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Authorization"])
 def test_a_header_that_stands_twice_is_refused(line: Line, name: str) -> None:
     value = {"Host": "127.0.0.1:*", "Origin": "http://127.0.0.1:*"}.get(name, "application/json")
