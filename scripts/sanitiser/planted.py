@@ -100,6 +100,18 @@ login-password|docker login -u app -p {} registry.example.org|A16
 redis-option|redis-cli -h cache -a {} ping|A16
 htpasswd|htpasswd -b /etc/pump.users app {}|A14
 pgpass|db.example.org:5432:pump:app:{}|A16
+ldap-password|ldapsearch -x -D cn=app -w {} -b dc=example|A14
+zip-password|unzip -P {} pump.zip|A14
+archive-password|7z x -p{} pump.7z|A14
+oracle-password|sqlplus app/{}@db|A14
+windows-share|smbclient //files/pump -U app%{}|A14
+kubernetes-literal|kubectl create secret generic a --from-literal=user=app --from-literal=db={}|A16
+sql-password|CREATE USER app WITH PASSWORD '{}';|A14
+wordpress-salt|define('NONCE_SALT', '{}');|A64
+pass-label|pass: {}|A14
+authorization-key|Authorization: {}|A40
+portuguese-password|Senha: {}|A12
+russian-password|Пароль: {}|A12
 german-password|Das Passwort lautet {}|A12
 french-password|Mot de passe : {}|A12
 japanese-password|ルーターのパスワードは{}|A12
@@ -149,6 +161,8 @@ def _others(chance: random.Random) -> list[Planted]:
     password, token = _mixed(chance, _ALNUM, 12), _mixed(chance, _ALNUM, 32)
     return [
         _jwt(chance),
+        _putty_key(chance),
+        _json_web_key(chance),
         Planted("basic", login, f"proxy: Basic {login}"),
         Planted("password-in-table", password, f"{rows} app | {password} |"),
         Planted("token-in-table", token, f"{rows} API token | `{token}` |"),
@@ -162,6 +176,19 @@ def _jwt(chance: random.Random) -> Planted:
     encoded = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
     token = ".".join([*encoded, _mixed(chance, _URL, 43)])
     return Planted("jwt", token, f"cookie: session={token}; path=/")
+
+
+def _putty_key(chance: random.Random) -> Planted:
+    lines = [_mixed(chance, _ALNUM + "+/", 64) for _ in range(6)]
+    head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nComment: pump\nPublic-Lines: 2\n"
+    body = "\n".join([*lines[:2], "Private-Lines: 5", *lines[2:], "q7Zkx9k="])
+    return Planted("putty-key", lines[2], f"{head}{body}\nPrivate-MAC: {_mixed(chance, _HEX, 64)}")
+
+
+def _json_web_key(chance: random.Random) -> Planted:
+    private = _mixed(chance, _URL, 43)
+    told = {"kty": "EC", "crv": "P-256", "x": _mixed(chance, _URL, 43), "d": private}
+    return Planted("json-web-key", private, json.dumps({"keys": [told]}, indent=2))
 
 
 def _private_key(chance: random.Random, name: str) -> Planted:

@@ -6,11 +6,12 @@ import base64
 import binascii
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping
 from math import log2
 from typing import Final
 
 _PLACEHOLDERS: Final = (
-    "example", "placeholder", "changeme", "change-me", "change_me", "your", "xxxx", "****", "redacted",
+    "example", "placeholder", "changeme", "changeit", "change-me", "change_me", "your", "xxxx", "****", "redacted",
     "dummy", "sample", "insert", "replace", "${", "{{", "$(", "...", "\u2026", "[secret:", "abcdef",
     "123456789", "<", "\u2022\u2022",
 )  # fmt: skip
@@ -53,6 +54,19 @@ _NO_PASSWORDS: Final = frozenset(
         "abc123",
     ]
 )
+# A salt has all marks, those of placeholders too; no phrase has so many different ones.
+_MARKS_OF_SALT: Final = 24
+# What manuals write in the place of a password, or behind its option.
+_WORDS_FOR_PASSWORDS: Final = ("pass", "pwd", "token", "secret", "apikey", "api-key", "api_key")
+_WORDS_OF_MANUALS: Final = frozenset(
+    (
+        "argument", "arguments", "because", "before", "command", "community", "credential",
+        "credentials", "default", "disabled", "enabled", "foobar", "instead", "option", "optional",
+        "options", "parameter", "parameters", "private", "prompt", "prompts", "public", "required",
+        "should", "string", "strings", "switch", "usage", "username", "value", "values", "variable",
+        "without",
+    )
+)  # fmt: skip
 _URL_WORDS: Final = frozenset(
     [
         "admin",
@@ -96,17 +110,11 @@ def is_proved(value: str, proof: str, user: str | None = None) -> bool:
 
     `user` is whom a rule names beside the secret: `url` and `basic` look at it.
     """
+    if proof == "salt" and len(set(value)) >= _MARKS_OF_SALT:
+        return True
     if _is_placeholder(value):
         return False
-    if proof == "random":
-        return _is_random(value)
-    if proof == "chosen":
-        return _is_chosen(value)
-    if proof == "url":
-        return _is_for(user, value)
-    if proof == "basic":
-        return _is_basic(value)
-    return len(set(value)) >= 8
+    return _is_for(user, value) if proof == "url" else _PROOFS[proof](value)
 
 
 def _is_placeholder(value: str) -> bool:
@@ -141,6 +149,23 @@ def _is_chosen(value: str) -> bool:
     )
 
 
+def _is_placed(value: str) -> bool:
+    """Say whether a value may be a password, of letters or digits alone too: no word for one."""
+    bare = value.rstrip(".,;:!?")
+    lowered = bare.lower()
+    return _is_chosen(value) or (
+        len(bare) >= 6
+        and bare.isascii()
+        and not bare.isupper()
+        and lowered not in _NO_PASSWORDS
+        and lowered not in _WORDS_OF_MANUALS
+        and not any(word in lowered for word in _WORDS_FOR_PASSWORDS)
+        and _MEASURE.fullmatch(bare) is None
+        and "://" not in bare
+        and (bare.isalpha() or _CODE.fullmatch(bare) is None)
+    )
+
+
 def entropy(value: str) -> float:
     """Return Shannon's entropy in bits a character."""
     size = len(value)
@@ -166,3 +191,13 @@ def _is_basic(value: str) -> bool:
         and not _is_placeholder(password)
         and _is_for(user, password)
     )
+
+
+def _is_varied(value: str) -> bool:
+    return len(set(value)) >= 8
+
+
+_PROOFS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "prefix": _is_varied, "salt": _is_varied, "random": _is_random, "chosen": _is_chosen,
+    "placed": _is_placed, "basic": _is_basic,
+}  # fmt: skip

@@ -12,15 +12,21 @@ class Rule(NamedTuple):
     Of a service's token words are looked for as they are written, else in the text in lower case.
     The group `secret` of the pattern is masked, all of the match where there is none. `proof` says
     what else is asked of it: `prefix` that it is no placeholder, `random` that it is also mixed
-    like a random string, `chosen` that it may be a password, `url` one in an address, `basic`
-    a user with one in base64 (service/sanitise/proofs.py).
+    like a random string, `chosen` that it may be a password, `placed` the same where its place
+    proves it, `url` one in an address, `basic` a user with one in base64, `salt` what `prefix` asks
+    of a value that may have any marks (service/sanitise/proofs.py). Where there is `within`, the
+    pattern is tried at each WORD of what that matches.
     """
 
     kind: str
     words: tuple[str, ...]
     pattern: re.Pattern[str]
     proof: str = "prefix"
+    within: re.Pattern[str] | None = None
 
+
+# Where an option may begin, also in a list of JSON.
+WORD: Final = re.compile(r"""(?<![^\s"'`])[^\s"'`]""")
 
 # Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter, and
 # markdown's _emphasis_ in an underscore.
@@ -112,14 +118,14 @@ _QUOTE: Final = r"""(?:\\{0,7}["'`]|%22)"""
 _PAIRED: Final = rf"(?:,|\s)\s{{0,40}}{_QUOTE}?value{_QUOTE}?[ \t]{{0,4}}[:=]"
 _SEPARATED: Final = (
     rf"(?:{_QUOTE}|[\]*_]){{0,4}}[ \t\u00a0\u202f]{{0,8}}"
-    rf"(?:{_PAIRED}|:=|=>|==?|::?|[\uff1a>]|%3[AaDd])(?:[*_]{{1,3}}(?=[ \t]))?[ \t]{{0,8}}"
+    rf"(?:{_PAIRED}|</(?:key|name)>\s{{0,40}}<(?:string|value)>|:=|=>|==?|::?|[\uff1a>]|%3[AaDd])(?:[*_]{{1,3}}(?=[ \t]))?[ \t]{{0,8}}"
 )
 _BARE: Final = r"""[^\s"'`,;<>(){}|]"""
 _VALUE: Final = (
     r"""(?:\\{1,7}"(?P<secret0>[^"\\\n]{6,500})\\{1,7}\""""
     r"""|"(?P<secret>[^"\n]{6,500})"|'(?P<secret2>[^'\n]{6,500})'|`(?P<secret3>[^`\n]{6,500})`"""
     rf"|(?P<mark>\*{{1,3}}|~~|__){_QUOTE}?(?P<secret5>{_BARE}{{6,500}}?){_QUOTE}?(?P=mark)(?!{_BARE})"
-    rf"|{_QUOTE}?(?!(?:[A-Za-z_]\w{{0,60}}\.){{1,6}}[A-Za-z_]\w{{0,60}}\()(?P<secret4>{_BARE}{{6,500}}))"
+    rf"|{_QUOTE}{{0,3}}(?!(?:[A-Za-z_]\w{{0,60}}\.){{1,6}}[A-Za-z_]\w{{0,60}}\()(?P<secret4>{_BARE}{{6,500}}))"
 )
 # Alone on the line below its name, or the first one of a fence or of a block of YAML there.
 _BELOW: Final = (
@@ -127,7 +133,7 @@ _BELOW: Final = (
     rf"(?:[ \t]{{0,12}}```\w{{0,12}}[ \t]{{0,4}}\r?\n)?[ \t]{{0,12}}{_QUOTE}?(?P<secret6>{_BARE}{{6,500}}){_QUOTE}?(?=[ \t]{{0,8}}(?:[\r\n]|\Z))"
 )
 KEY_NAMES: Final = (
-    r"(?:api|access|private|auth|encryption|signing|account|master|shared|subscription)[ _-]?key"
+    r"(?:api|app|access|private|auth|encryption|signing|account|master|shared|subscription)[ _-]?key"
     r"|secret|token|credentials?"
 )
 KEY_WORDS_ABROAD: Final = ("schlüssel", "clé ", "jeton", "キー", "키", "トークン", "토큰")
@@ -137,7 +143,8 @@ KEY_NAMES_ABROAD: Final = (
 )  # fmt: skip
 PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
 PASSWORDS_OF_EUROPE: Final = (
-    "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña", "contrasena",
+    "passwort", "kennwort", "wachtwoord", "mot de passe", "contraseña", "contrasena", "senha", "palavra-passe", "parola",
+    "lösenord", "passord", "adgangskode", "salasana", "hasło", "heslo", "пароль", "şifre", "mật khẩu",
 )  # fmt: skip
 PASSWORDS_OF_CJK: Final = (
     "비밀번호", "비번", "패스워드", "암호", "密码", "密碼", "口令", "パスワード",
@@ -147,7 +154,14 @@ _FOLDER: Final = (
     rf"(?!(?<=pwd)(?:{_SEPARATED}|[ \t]{{1,4}}is[ \t]{{1,4}}){_QUOTE}?[a-z]:(?:[\\/]{{1,2}}[\w.-]{{1,99}}){{2,30}}"
     r"""(?:[\\/]{1,2})?(?![^\s"'`,;<>(){}|]))"""
 )
-# `SMTP_PASS` in a file of variables; in small letters it is as often a pass of something.
+# `first pass: ...`: one of several times.
+_NO_PASSAGE: Final = "".join(
+    rf"(?<!\b(?i:{one})[ _-])" for one in (
+        "first", "second", "third", "next", "last", "final", "one", "two", "single", "multi", "each", "every", "this",
+        "test", "tests", "forward", "backward", "by", "per", "to", "must", "should", "will", "not",
+    )
+)  # fmt: skip
+# `SMTP_PASS` in a file of variables; in small letters it stands for it where a value follows.
 _PASSWORD_NAMES: Final = "|".join((*PASSWORDS, "(?-i:(?<=_)P(?:ASS|W))"))
 # Behind a name that ends in `id` a UUID is an id; but Vault calls a secret `secret_id`.
 _ID: Final = (
@@ -169,10 +183,22 @@ _NAMED: Final = (
     ),
     Rule(
         "authorization", ("bearer", "basic ", "authorization"), re.compile(
-            r"(?i:\b(?:bearer|authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:basic|token|bearer|apikey)))"
-            r"[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{12,2000})"
+            r"(?i:\b(?:bearer[ \t]{1,4}|authorization\\{0,7}[\"']?\s{0,4}[:=]\s{0,4}\\{0,7}[\"']?(?:(?:basic|token|bearer|(?:[a-z]{1,12}-)?(?:api-?)?key|geniekey|ssws|oauth|bot|jwt|negotiate|splunk)[ \t]{1,4}(?:token=)?)?\\{0,7}[\"']?))"
+            r"(?P<secret>[A-Za-z0-9._~+/=-]{12,2000})"
         ),
         "random",
+    ),
+    # Private parts of a key as JSON (RFC 7517) and as .NET's XML.
+    Rule(
+        "private-key", ("kty",), re.compile(
+            r"""(?:d|p|q|dp|dq|qi|k)\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"(?P<secret>[A-Za-z0-9_-]{20,2000})\\{0,7}\""""
+        ),
+        "prefix",
+        re.compile(r"""\{[^{}]{0,6000}"kty\\{0,7}"[^{}]{0,6000}"""),
+    ),
+    Rule(
+        "private-key", ("<rsakeyvalue",),
+        re.compile(r"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,4}(?P<secret>[A-Za-z0-9+/]{40,2000}={0,2})\s{0,4}</"),
     ),
     Rule(
         "url-password", ("://",), re.compile(
@@ -198,8 +224,41 @@ _NAMED: Final = (
         "chosen",
     ),
     Rule(
-        "password", PASSWORDS_OF_EUROPE, re.compile(
-            rf"(?i:(?:{'|'.join(PASSWORDS_OF_EUROPE)})(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:ist|war|lautet|est|es|is)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
+        "password", ("pass:", "pass=", "pass =", "pass\"", "pass'", "pass`", "pass*"), re.compile(
+            rf"(?:{_NO_PASSAGE}(?<![A-Za-z0-9])[Pp]ass|(?<=[a-z0-9])Pass|(?<=DB)PASS|(?<=db)pass){_SEPARATED}{_VALUE}"
+        ),
+        "chosen",
+    ),
+    # In quotes behind the word alone, or in brackets: SQL's `PASSWORD '...'`, `setPassword("...")`.
+    Rule(
+        "password", PASSWORDS, re.compile(
+            r"""(?i:\b(?:set_?)?(?:password|passwd|passphrase)(?:[ \t]{1,4}|\())(?:'(?P<secret>[^'\s]{6,200})'|"(?P<secret2>[^"\s]{6,200})")"""
+        ),
+        "chosen",
+    ),
+    # As PHP defines constants: of WordPress, whose salts have all marks.
+    Rule(
+        "password", ("define(",), re.compile(
+            r"""(?i:\bdefine\(\s{0,4}["']\w{0,60}(?:password|passwd|_pass|_pw)["'],\s{0,40})(?:'(?P<secret>[^'\n]{6,200})'|"(?P<secret2>[^"\n]{6,200})")"""
+        ),
+        "placed",
+    ),
+    Rule(
+        "secret", ("define(",), re.compile(
+            r"""(?i:\bdefine\(\s{0,4}["']\w{0,60}(?:_key|_salt|_secret|_token)["'],\s{0,40})(?:'(?P<secret>[^'\n]{32,200})'|"(?P<secret2>[^"\n]{32,200})")"""
+        ),
+        "salt",
+    ),
+    # A user and a password in brackets, as libraries of HTTP take them.
+    Rule(
+        "password", ("auth(", "auth=("), re.compile(
+            r"""(?i:auth)=?\(["'][^"'\n]{1,100}["'],\s{0,4}(?:'(?P<secret>[^'\n]{6,200})'|"(?P<secret2>[^"\n]{6,200})")"""
+        ),
+        "chosen",
+    ),
+    Rule(
+        "password", (*PASSWORDS_OF_EUROPE, "mdp"), re.compile(
+            rf"(?i:(?:{'|'.join(PASSWORDS_OF_EUROPE)}|(?<![^\W_])mdp)(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:ist|war|lautet|est|es|is|é|è|to|är|er)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
         ),
         "chosen",
     ),

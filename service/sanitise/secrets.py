@@ -4,11 +4,12 @@
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from service.sanitise.command_rules import COMMANDS
 from service.sanitise.proofs import entropy, is_proved
-from service.sanitise.secret_rules import NAMED, SERVICES, Rule
+from service.sanitise.secret_rules import NAMED, SERVICES, WORD, Rule
 from service.sanitise.secret_tables import COLUMN_WORDS, cells_of_secrets
 
 PRIVATE_KEY: Final = "private-key"
@@ -40,6 +41,9 @@ _KEY_LINES_BACKWARDS: Final = re.compile(
     rf"{_BACKWARDS}(?:{_LETTER_BACKWARDS}{{1,15}}(?!{_LETTER_BACKWARDS}){_BACKWARDS}){{0,2}}"
     rf"(?:{_LETTER_BACKWARDS}{{16,}}{_BACKWARDS})*"
 )
+# A key of PuTTY tells how many lines are private.
+_PUTTY: Final = re.compile(r"Private-Lines:[ \t]{0,4}(?P<lines>[0-9]{1,3})(?![0-9])")
+_PUTTY_LINE: Final = re.compile(rf"{_BETWEEN}(?P<line>[A-Za-z0-9+/=]{{4,64}})(?![A-Za-z0-9+/=:-])")
 _LETTERS_OF_KEY: Final = re.compile(r"[A-Za-z0-9+/]{16,}")
 _MOST_KEY_CHARACTERS: Final = 20_000
 _LEAST_KEY_CHARACTERS: Final = 48
@@ -84,10 +88,8 @@ def _unescaped(line: str) -> str:
 def _mask(text: str) -> Masked:
     lowered = text.lower()
     kinds: list[str] = []
-    if "private" in lowered and "-----BEGIN" in text:
-        text = _without_private_keys(text, kinds)
-    if "private" in lowered and "-----END" in text:
-        text = _without_tails_of_keys(text, kinds)
+    if "private" in lowered:
+        text = _without_keys(text, kinds)
     named = {word for word in _NAMED_WORDS if word in lowered}
     own = {word for word in _SERVICE_WORDS if word in text}
     for rules, present in ((SERVICES, own), (_NAMED, named)):
@@ -103,14 +105,26 @@ def _mask(text: str) -> Masked:
 
 def _masked_by(rule: Rule, text: str, kinds: list[str]) -> str:
     parts, end = [], 0
-    for found in rule.pattern.finditer(text):
+    for found in _found_by(rule, text):
         group = _group_of(found)
         user = found["user"] if "user" in rule.pattern.groupindex else None
-        if is_proved(found[group], rule.proof, user) and not _is_in_mask(found):
+        if found.start() < end:
+            continue
+        if is_proved(found[group], rule.proof, user) and not _is_masked(found, group):
             parts += [text[end : found.start(group)], _MASK.format(rule.kind)]
             end = found.end(group)
             kinds.append(rule.kind)
     return "".join([*parts, text[end:]]) if parts else text
+
+
+def _found_by(rule: Rule, text: str) -> Iterator[re.Match[str]]:
+    if rule.within is None:
+        yield from rule.pattern.finditer(text)
+        return
+    for place in rule.within.finditer(text):
+        for word in WORD.finditer(text, *place.span()):
+            if found := rule.pattern.match(text, word.start()):
+                yield found
 
 
 def _with_masked_cells(text: str, kinds: list[str]) -> str:
@@ -123,10 +137,13 @@ def _with_masked_cells(text: str, kinds: list[str]) -> str:
     return "".join([*parts, text[end:]]) if parts else text
 
 
-def _is_in_mask(found: re.Match[str]) -> bool:
-    """Say whether a match begins with the words of a mask."""
-    start = found.start()
-    before = found.string[max(0, start - _MOST_MASK) : start + len(_MASK_BEGINS) - 1]
+def _is_masked(found: re.Match[str], group: int) -> bool:
+    """Say whether a match, or the secret in it, begins with the words of a mask."""
+    return any(_is_in_mask(found.string, at) for at in {found.start(), found.start(group)})
+
+
+def _is_in_mask(text: str, at: int) -> bool:
+    before = text[max(0, at - _MOST_MASK) : at + len(_MASK_BEGINS) - 1]
     opened = before.rfind(_MASK_BEGINS)
     return opened >= 0 and "]" not in before[opened:]
 
@@ -144,6 +161,17 @@ def _mask_of_pair(found: re.Match[str], kinds: list[str]) -> str:
         return value
     kinds.append("aws-secret-key")
     return _MASK.format("aws-secret-key")
+
+
+def _without_keys(text: str, kinds: list[str]) -> str:
+    for sign, without in (
+        ("-----BEGIN", _without_private_keys),
+        ("-----END", _without_tails_of_keys),
+        ("Private-Lines:", _without_keys_of_putty),
+    ):
+        if sign in text:
+            text = without(text, kinds)
+    return text
 
 
 def _without_private_keys(text: str, kinds: list[str]) -> str:
@@ -182,3 +210,24 @@ def _without_tails_of_keys(text: str, kinds: list[str]) -> str:
             kinds.append(PRIVATE_KEY)
             done = end.end()
     return "".join([*parts, text[done:]])
+
+
+def _without_keys_of_putty(text: str, kinds: list[str]) -> str:
+    parts, done = [], 0
+    for begin in _PUTTY.finditer(text):
+        lines = _lines_from(text, begin.end(), int(begin["lines"]))
+        if sum(len(line["line"]) for line in lines) >= _LEAST_KEY_CHARACTERS:
+            start, end = lines[0].start("line"), lines[-1].end()
+            lines_kept = _NO_LINE_END.sub("", text[start:end])
+            parts += [text[done:start], _MASK.format(PRIVATE_KEY), lines_kept]
+            kinds.append(PRIVATE_KEY)
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+def _lines_from(text: str, start: int, most: int) -> list[re.Match[str]]:
+    lines: list[re.Match[str]] = []
+    while len(lines) < most and (line := _PUTTY_LINE.match(text, start)):
+        lines.append(line)
+        start = line.end()
+    return lines

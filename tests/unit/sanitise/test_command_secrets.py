@@ -23,6 +23,32 @@ COMMANDS = [
     "htpasswd -cbBC 10 .users anna {}", "echo {} | docker login -u anna --password-stdin", "echo '{}' | sudo -S ls",
     "echo 'anna:{}' | sudo chpasswd",
 ]  # fmt: skip
+# Of these the option is nothing else than a password: letters alone are one, too.
+OPTIONS = [
+    "curl -u anna:{} https://pump", "curl --user=anna:{} --proxy-user bob:{} h", "https --form -a anna:{} h", "lftp -u anna,{} pump",
+    "mysql -uroot -p{} pump", "sshpass -p {} ssh pump", "SSHPASS={} ssh", "docker login -u anna -p {} pump", "mongosh pump -p {}",
+    "redis-cli -a {} ping", '["redis-cli", "-a", "{}"]', "redis-cli auth {}", "ldapsearch -x -D cn=anna -w {} -b dc=pump",
+    "ldapmodify -xw '{}' -f a.ldif", "ldapadd -w{}", "ldappasswd -w {} -s {} uid=anna", "unzip -P {} pump.zip", "unzip -qP{} pump.zip",
+    "zip -9rP \"{}\" pump.zip a", "7z x -p{} pump.7z", "7za a pump.7z -p'{}' a", "rar a -hp{} pump.rar", "smbclient //pump/a -U anna%{}",
+    "rpcclient -U 'GARDEN\\anna%{}' pump", "mosquitto_pub -h pump -u anna -P {} -t a", "plink.exe -ssh anna@pump -pw {}",
+    "ipmitool -H pump -U anna -P {} power on", "sqlcmd -S pump -U sa -P '{}'", "snmpwalk -v3 -A {} -X {} pump", "snmpget -v2c -c {} pump",
+    "xfreerdp /u:anna /p:{} /v:pump", "cmdkey /add:pump /user:anna /pass:{}", "ssh-keygen -p -P {} -N {} -f a", "openssl enc -k {} -in a",
+    "openssl rsa -passin pass:{} -in a", "keytool -storepass {} -keypass \"{}\"", "gpg --batch --passphrase {} -c a",
+    "wget --password {} https://pump", "wget --http-password={} https://pump", "restore --password {} --all", "pump --db-password '{}'",
+    '["pump", "--password", "{}"]', "sqlplus -s anna/{}@pump", "sqlldr userid=anna/{}@//pump:1521/a", "jdbc:oracle:thin:anna/{}@pump",
+    "kubectl create secret generic pump --from-literal=user=gardener1 --from-literal=a={} --from-literal=b={}",
+    "gh secret set PUMP --body {}", "echo {} | cryptsetup luksFormat a -", "echo '{}' | gpg --passphrase-fd 0 -d a",
+    "ConvertTo-SecureString -String '{}' -AsPlainText", "WIFI:S:pump;T:WPA;P:{};;",
+]  # fmt: skip
+# Of these not: letters and digits make a password.
+PLACES = [
+    '    psk="{}"', "sqlplus anna/{}", "impdp system/{} directory=a", "openssl passwd -6 -salt pump {}", "wpa_passphrase pump {}", "wpa-psk {}",
+    "nmcli device wifi connect pump password {}", "rclone obscure {}", "net use Z: \\\\pump\\a {} /user:anna", "net user anna {} /add",
+    "net use Z: \\\\pump\\a /user:anna {}", "connect to pump user anna using {}", "setx PUMP_PASSWORD {}", "ENV DB_PASSWORD {}",
+    "New-LocalUser anna -Password {}", "pump --new-Password {}", "CREATE USER anna WITH PASSWORD '{}'", "SET PASSWORD FOR a = PASSWORD('{}')",
+    'user.setPassword("{}")', "define('DB_PASSWORD', '{}');", "auth=('anna', '{}')", 'HTTPBasicAuth("anna", "{}")',
+    "<key>password</key>\n  <string>{}</string>", "<name>db.password</name><value>{}</value>", "password = \"\"\"{}\"\"\"",
+]  # fmt: skip
 FILES = [
     "pump.example.org:5432:garden:anna:{}", "*:*:*:anna:{}", "echo 'pump:6432:garden:anna:{}' >> .pgpass",
     "machine pump.example.org\r\n    login anna\r\n    password {}", "machine pump.example.org login anna account a password {}",
@@ -30,12 +56,32 @@ FILES = [
 ]  # fmt: skip
 LABELS = [
     "Passwort: {}", "Das Passwort ist {}", "**Kennwort:** `{}`", "Mot de passe\u00a0: {}", "Le mot de passe est {}", "Contraseña: {}",
+    "senha: {}", "A senha é {}", "Palavra-passe: `{}`", "mdp : {}", "Parola: {}", "Lösenord: {}", "Passord: {}", "Adgangskode: {}",
+    "Salasana: {}", "hasło: {}", "Heslo: {}", "Пароль: {}", "Şifre: {}", "Mật khẩu: {}", "pass: {}", "Pass: `{}`", '"pass": "{}"',
+    "db_pass={}", "ansible_become_pass: {}", '"dbPass": "{}"', "DBPASS={}", "https://pump/?user=anna&pass={}", "username=anna,pass={}",
     "wachtwoord={}", "パスワード：{}", "パスワードは「{}」です", "비번: {}", "export DB_PW={}",
 ]  # fmt: skip
 TABLES = [
     "| user | password |\n|---|---|\n| anna | {} |", "|Benutzer|Passwort|\n|:-|-:|\n|anna|`{}`|", "user | DB password\n--- | ---\nanna | **{}**",
     "> | パスワード |\n> |---|\n> | {} |\r", "| what | value |\n|---|---|\n| host | pump |\n| Password (new) | {} |",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", OPTIONS)
+@pytest.mark.parametrize("password", ["correcthorse", "Hunter", "garden-hose", "493021"])
+def test_a_password_of_letters_or_digits_alone_is_masked_behind_its_option(
+    written: str, password: str
+) -> None:
+    masked = mask_secrets(f"The pump.\n{written.replace('{}', password)}\nIt runs.")
+    assert masked.text == f"The pump.\n{written.replace('{}', '[SECRET:password]')}\nIt runs."
+    assert mask_secrets(masked.text) == (masked.text, ())
+
+
+@pytest.mark.parametrize("written", [*OPTIONS, *PLACES])
+def test_a_password_of_a_command_or_a_program_is_masked(written: str) -> None:
+    masked = mask_secrets(f"The pump.\n{written.replace('{}', PASSWORD)}\nIt runs.")
+    assert masked.text == f"The pump.\n{written.replace('{}', '[SECRET:password]')}\nIt runs."
+    assert mask_secrets(masked.text) == (masked.text, ())
 
 
 @pytest.mark.parametrize("written", [*COMMANDS, *FILES, *LABELS, *TABLES])
@@ -51,7 +97,10 @@ def test_a_password_is_masked_where_its_place_tells_that_it_is_one(written: str)
         ("Set-Cookie: session={}; Path=/", "cookie"), ("Cookie: theme=dark; PHPSESSID={}; a=1", "cookie"),
         ("{{\"Cookie\": \"connect.sid={}\"}}", "cookie"), ("API-Schlüssel: {}", "secret"), ("Clé API : {}", "secret"),
         ("APIキー: {}", "secret"), ("토큰: {}", "secret"), ("| who | token |\n|-|-|\n| anna | {} |", "secret"),
-        ("| what | value |\n|-|-|\n| `API_KEY` | {} |", "secret"),
+        ("| what | value |\n|-|-|\n| `API_KEY` | {} |", "secret"), ("pump --access-token {} -v", "secret"), ("pump --apikey {}", "secret"),
+        ("pump --client-secret '{}'", "secret"), ("define( 'AUTH_KEY', '{}' );", "secret"), ('define("PUMP_SALT", "{}")', "secret"),
+        ("Authorization: {}", "authorization"), ('"Authorization": "{}"', "authorization"), ("-H 'authorization: Key {}'", "authorization"),
+        ("Authorization: GenieKey {}", "authorization"), ("Authorization: Token token={}", "authorization"),
     ],
 )  # fmt: skip
 def test_a_token_is_masked_where_its_place_tells_that_it_is_one(written: str, kind: str) -> None:
@@ -92,6 +141,19 @@ def test_the_secret_half_of_an_aws_key_is_masked_behind_its_name_alone() -> None
         "| user | password |\n|---|---|\n| anna | at least 8 characters1 |", "| Password | Since |\n|---|---|\n| v1.2.3-beta4 | 2024-01-02 |",
         "| Password | Length |\n|---|---|\n| hunter | q7Zkx9kd8w0 |", "| Password hash | x |\n|---|---|\n| q7Zkx9kd8w0 | x |",
         "| Token | Value |\n|---|---|\n| spacing-large-16px | 16 |", "| Key | Value |\n|---|---|\n| w4Jr9XUtnF3MI7K8bPx | 16 |",
+        "redis-cli -a option", "redis-cli -a without a password", "use sshpass -p instead of a key", "the zip -P argument", "zip -P $PUMP_PW2 a",
+        "unzip -p pump.zip garden2024.txt", "curl -u user:token h", "curl -u USERNAME:PASSWORD h", "docker login -u user -p PASSWORD h",
+        "pump --password PROMPT --user anna", "pump --password=required", "use --password instead of -p", "--password=%(password)s",
+        "openssl rsa -passin file:pump2024.txt", "openssl rsa -passin env:PUMP_PW2", "snmpwalk -v2c -c public pump", "7z x pump.7z -ogarden2024",
+        "kubectl create configmap pump --from-literal=level=debug2024", "docker run -u root -p garden x", "docker run -u gardener:gardeners x",
+        "kubectl create secret generic pump --from-literal=username=gardener2024", "net user growth q3-2024 rose", "the net use of water2024",
+        "The first pass: level-3", "First pass: level-3", "a second pass: level-3x", "Pass: 12/15", "by-pass: valve-12b", "must pass: garden-2024",
+        "sqlplus /nolog", "sqlplus anna@pump @garden/state-2024.sql", "sqlplus user/password@pump", "mysql -protocol=tcp4", "rar a -p- pump.rar",
+        "keytool -storepass changeit", 'getPassword("garden-2024")', 'the password "sha256"', "password ('8-character')", "psk=$PUMP_PSK2", 'psk="$PUMP_PSK2"',
+        "auth=('user', 'password')", "define('DB_PASSWORD', 'password_here')", "define('AUTH_KEY', 'put your unique phrase here for pumps')",
+        "Authorization: see docs/adr/0042-keys-of-pumps.md", "authorization: role-based-access-control", "echo password | sudo -S ls",
+        "ENV PASSWORD_FILE /run/secrets/pump2024", "ENV DB_PASSWORD ${PUMP_PW2}", "kubectl get secret my-secret pump-config-2024-prod-77",
+        "ldapsearch -W -x -b ou=www,dc=pump2024", "the heslop: garden2024", "amdp: garden2024", "plink -pw WHATEVER h", "hasło to garden-hose", "curl -u [SECRET:stripe-key]: -d a h",
         "a | password\nanna | q7Zkx9kd8w0", "| user | password |\n|---|---|\n\n| anna | q7Zkx9kd8w0 |", "{% if pump %} | password | q7Zkx9kd8w0",
     ],
 )  # fmt: skip
@@ -123,6 +185,55 @@ def test_the_end_of_a_private_key_is_masked_where_its_beginning_was_cut_off(line
 
 def test_words_before_a_line_that_ends_a_key_stay() -> None:
     text = "A key ends with\nthese dashes:\n-----END RSA PRIVATE KEY-----\n"
+    assert mask_secrets(text) == (text, ())
+
+
+def test_an_option_within_a_password_is_a_part_of_it() -> None:
+    masked = mask_secrets('curl -u "anna:q7Zk -u bob:kd8w0x9" h')
+    assert masked == ('curl -u "anna:[SECRET:password]" h', ("password",))
+
+
+def test_a_salt_has_marks_of_all_kinds() -> None:
+    salt = "(9|~+V! q7Zk%x9-kd8w0$;{}[]?/.>,<k2#"
+    masked = mask_secrets(f"define('NONCE_SALT',  '{salt}');")
+    assert masked == ("define('NONCE_SALT',  '[SECRET:secret]');", ("secret",))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n", "\n> "])
+def test_the_private_lines_of_a_key_of_putty_are_masked(line_end: str) -> None:
+    [key] = [one for one in planted(1) if one.kind == "putty-key"]
+    told = key.text.replace("\n", line_end)
+    begin, private, end = (
+        told.index(one) for one in (key.secret[:64], "Private-Lines", "Private-MAC")
+    )
+    cut = told[: end - len(line_end)]
+    for text, rest in ((told, told[end:]), (cut, ""), (f"{cut}\nPumps run.", "\nPumps run.")):
+        masked = mask_secrets(text)
+        assert masked.kinds == ("private-key",)
+        assert masked.text.startswith(told[:begin] + "[SECRET:private-key]")
+        assert masked.text.endswith(rest)
+        assert masked.text.count("\n") == text.count("\n")
+        assert private < masked.text.index("[SECRET")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{{"kty": "RSA", "n": "{public}", "d": "{}", "p": "{}"}}', '{{"k":"{}","kty":"oct"}}',
+        '{{\\"d\\":\\"{}\\",\\"kty\\":\\"EC\\",\\"x\\":\\"{public}\\"}}',
+        "<RSAKeyValue><Modulus>{public}</Modulus><D>{}</D></RSAKeyValue>",
+    ],
+)  # fmt: skip
+def test_the_private_parts_of_a_key_are_masked_and_its_public_ones_stay(written: str) -> None:
+    masked = mask_secrets(written.format(*[TOKEN * 2] * 2, public=TOKEN[::-1] * 2))
+    assert set(masked.kinds) == {"private-key"}
+    assert masked.text == written.format(*["[SECRET:private-key]"] * 2, public=TOKEN[::-1] * 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["Private-Lines: 2\nPumps\nhave\nhandles.\n", '{"d": "w4Jr9XUtnF3MI7K8bPxRfiCYzQ8"}']
+)
+def test_what_is_told_of_keys_stays(text: str) -> None:
     assert mask_secrets(text) == (text, ())
 
 
