@@ -39,6 +39,10 @@ def _line_of(command: str) -> str:
 
 
 _SECRET: Final = _quoted("")
+# As it is told to a command that asks for it once more.
+_TWICE: Final = (
+    r"""(?<=["'])(?P<secret5>[^"'\\\n|]{6,100}\\{1,2}n[^"'\\\n|]{6,100})(?:\\{1,2}n)?(?=\\?["'])"""
+)
 _USER: Final = r"""(?!-)[^\s:"'\\]{0,100}:"""
 _USER_AND_COMMA: Final = r"""(?!-)[^\s,:"'\\]{1,100},"""
 _USER_AND_PERCENT: Final = r"""(?!-)(?:[^\s%"'\\]{1,100}\\{1,4})?[^\s%"'\\]{1,100}%"""
@@ -132,7 +136,11 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
         ("storepass", "keypass"), "placed",
         rf"{_DASH}(?:src|dest)?(?:store|key)pass(?:{_GAP}|=){_SECRET}",
     ),
-    (("sshpass=",), "placed", rf"\bSSHPASS={_SECRET}"),
+    # Variables in which programs look for a password.
+    (
+        (*PASSWORDS, "sshpass=", "rediscli_auth="), "placed",
+        rf"\b(?:SSHPASS|PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE)={_SECRET}",
+    ),
     (
         ("htpasswd",), "chosen",
         (rf"\bhtpasswd{_BLANKS}(?=(?:-\S{{1,10}}{_BLANKS}){{0,4}}-[A-Za-z]{{0,6}}b)"
@@ -142,7 +150,7 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     # What is told to a command that asks for a password.
     (
         (*PASSWORDS, "sudo -s", "cryptsetup", "kinit"), "placed",
-        (rf"""\b(?:echo|printf){_BLANKS}(?:-[a-z]{{1,3}}{_BLANKS})?["']?(?:[\w.-]{{1,32}}:(?=[^\n|]{{6,200}}\|[ \t]{{0,4}}(?:sudo[ \t])?chpasswd))?{_SECRET}"""
+        (rf"""\b(?:echo|printf){_BLANKS}(?:-[a-z]{{1,3}}{_BLANKS})?["']?(?:[\w.-]{{1,32}}:(?=[^\n|]{{6,200}}\|[ \t]{{0,4}}(?:sudo[ \t])?chpasswd))?(?:{_TWICE}|{_SECRET})"""
         r"""["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo -S|(?:sudo[ \t])?(?:chpasswd|passwd|smbpasswd|cryptsetup|kinit)\b|[^\n|]{0,200}?--(?:password-stdin|passphrase-fd))"""),
     ),
     (

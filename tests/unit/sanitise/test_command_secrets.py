@@ -26,7 +26,7 @@ COMMANDS = [
 # Of these the option is nothing else than a password: letters alone are one, too.
 OPTIONS = [
     "curl -u anna:{} https://pump", "curl --user=anna:{} --proxy-user bob:{} h", "https --form -a anna:{} h", "lftp -u anna,{} pump",
-    "mysql -uroot -p{} pump", "sshpass -p {} ssh pump", "SSHPASS={} ssh", "docker login -u anna -p {} pump", "mongosh pump -p {}",
+    "mysql -uroot -p{} pump", "sshpass -p {} ssh pump", "SSHPASS={} ssh", "PGPASSWORD={} psql", "export MYSQL_PWD='{}'", "docker login -u anna -p {} pump", "mongosh pump -p {}",
     "redis-cli -a {} ping", '["redis-cli", "-a", "{}"]', "redis-cli auth {}", "ldapsearch -x -D cn=anna -w {} -b dc=pump",
     "ldapmodify -xw '{}' -f a.ldif", "ldapadd -w{}", "ldappasswd -w {} -s {} uid=anna", "unzip -P {} pump.zip", "unzip -qP{} pump.zip",
     "zip -9rP \"{}\" pump.zip a", "7z x -p{} pump.7z", "7za a pump.7z -p'{}' a", "rar a -hp{} pump.rar", "smbclient //pump/a -U anna%{}",
@@ -186,6 +186,16 @@ def test_the_end_of_a_private_key_is_masked_where_its_beginning_was_cut_off(line
 def test_words_before_a_line_that_ends_a_key_stay() -> None:
     text = "A key ends with\nthese dashes:\n-----END RSA PRIVATE KEY-----\n"
     assert mask_secrets(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "written", ['echo -e "{}\\n{}" | passwd anna', "printf '{}\\n{}\\n' | sudo smbpasswd -s anna"]
+)
+def test_a_password_that_is_told_twice_is_masked(written: str) -> None:
+    for password in (PASSWORD, "correcthorse"):
+        masked = mask_secrets(written.replace("{}", password))
+        assert masked.kinds == ("password",)
+        assert masked.text == written.replace("{}\\n{}", "[SECRET:password]")
 
 
 def test_an_option_within_a_password_is_a_part_of_it() -> None:
