@@ -9,9 +9,8 @@ from pydantic import Field
 
 from service.access.audit import Outcome
 from service.access.errors import Forbidden, TooManyRequests, Unauthorized
+from service.audit.newest import Key, newest
 from service.field_types import WHOLE, EndMoment, Label, Moment, OwnAgent
-from service.store.database import record
-from service.store.queries import load_query
 from service.web.authentication import TheCaller
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
@@ -21,7 +20,6 @@ from service.web.room import Room
 
 router = Room("audit", prefix="/audit")
 
-LIST: Final = load_query(__package__, "list")
 # The key of the last line of a page: its microseconds and the rest; of older versions 0 and it.
 PLACE: Final = CursorForm("u", (int, str))
 
@@ -91,12 +89,11 @@ async def get_audit(
     A line is there within a second. Lines are added, and go with `MEMORY_AUDIT_DAYS`; nothing
     else changes or removes one.
     """
-    filters = parameters.model_dump(exclude={"limit", "cursor"})
-    agents = None if caller.agents is None else list(caller.agents)
-    rows = await db.run(
-        LIST, **filters, before=_before(parameters.cursor), agents=agents, own_key=caller.key,
-        limit=parameters.limit + 1,
-    )  # fmt: skip
+    filters = parameters.model_dump(exclude={"limit", "cursor", "outcome"})
+    filters["outcomes"] = _stored(parameters.outcome)
+    filters["agents"] = None if caller.agents is None else list(caller.agents)
+    before = _before(parameters.cursor)
+    rows = await newest(db, filters, caller.key, before, parameters.limit + 1)
     page = rows[: parameters.limit]
     has_more = len(rows) > parameters.limit
     return AuditPage(
@@ -113,9 +110,16 @@ def _place(row: dict[str, Any]) -> tuple[int, str]:
     return (key[0], key[1]) if isinstance(key, list) else (0, key)
 
 
-def _before(cursor: str | None) -> Any:
-    """Return the record behind which a page begins."""
+def _before(cursor: str | None) -> Key | None:
+    """Return the key behind which a page begins."""
     if cursor is None:
         return None
     moment, rest = PLACE.decode(cursor)
-    return record("audit", [moment, rest] if moment else rest)
+    return [moment, rest] if moment else rest
+
+
+def _stored(outcome: Outcome | None) -> list[str | None] | None:
+    """Return what lines with an outcome hold: of older versions all were done, and hold none."""
+    if outcome is None:
+        return None
+    return [outcome, None] if outcome == "done" else [outcome]

@@ -10,7 +10,7 @@ must say in the same words. `-- with: fields/…` stands for what the table of f
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -89,6 +89,20 @@ def transaction(name: str, fragments: Sequence[Fragment]) -> tuple[Query, dict[s
     text = "\n".join(["BEGIN;", *(fragment.query.text for fragment in fragments), "COMMIT;"])
     whole = frozenset().union(*(fragment.query.whole for fragment in fragments))
     return Query(name, text, frozenset(params), writes=True, whole=whole), params
+
+
+def narrowed(query: Query, filters: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
+    """Return a query without the lines of the filters that are None, and the others' values.
+
+    The engine passes over rows without decoding them where conditions are plain comparisons;
+    behind `$filter IS NONE OR …` it decodes them all.
+    """
+    left_out = {name for name, value in filters.items() if value is None}
+    lines = [
+        line for line in query.text.splitlines() if left_out.isdisjoint(_VARIABLE.findall(line))
+    ]
+    given = {name: value for name, value in filters.items() if value is not None}
+    return replace(query, text="\n".join(lines), takes=query.takes - left_out), given
 
 
 def checked(text: str) -> str:

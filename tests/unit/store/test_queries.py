@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from service.records import Filters
-from service.store.queries import GENERATED, Fragment, Query, checked, load_query, transaction
+from service.store.queries import (
+    GENERATED,
+    Fragment,
+    Query,
+    checked,
+    load_query,
+    narrowed,
+    transaction,
+)
 
 _SERVICE = Path(str(files("service")))
 # Words that stand in several queries, and are none themselves.
@@ -172,3 +180,12 @@ def test_a_forgotten_value_of_a_fragment_is_an_error(params: dict[str, int]) -> 
 def test_two_values_under_one_name_are_an_error() -> None:
     with pytest.raises(TypeError, match=r"different values"):
         transaction("both", [ONE, Fragment(ONE.query, {"a": 2})])
+
+
+def test_the_line_of_a_filter_that_is_not_given_is_left_out() -> None:
+    text = "SELECT * FROM memory WHERE true\n    AND kind = $kind\n    AND agent = $agent\nLIMIT 9;"
+    query = Query("own", text, frozenset({"kind", "agent"}), writes=False)
+    shorter, given = narrowed(query, {"kind": None, "agent": ""})
+    assert shorter.text == "SELECT * FROM memory WHERE true\n    AND agent = $agent\nLIMIT 9;"
+    assert (shorter.takes, given) == ({"agent"}, {"agent": ""})
+    assert narrowed(query, {"kind": "note", "agent": ""})[0] == query
