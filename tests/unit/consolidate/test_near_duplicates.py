@@ -19,6 +19,11 @@ def test_more_than_three_make_a_cluster() -> None:
     assert find_leaders(list("abcd"), rows(0, 1, 2, 3), [], NOBODY) == dict.fromkeys("abcd", "a")
 
 
+def test_near_is_a_cosine_of_85_hundredths() -> None:
+    assert find_leaders(["x"], rows(31), ["old"], rows(0)) == {"x": "old"}
+    assert find_leaders(["x"], rows(32.5), ["old"], rows(0)) == {}
+
+
 def test_every_member_is_like_its_leader_and_no_chain_forms() -> None:
     # 31.8 degrees is a cosine of .85: each is like the next, the last not like the first.
     found = find_leaders(list("abcdefgh"), rows(*range(0, 160, 20)), [], NOBODY)
@@ -31,6 +36,11 @@ def test_every_member_is_like_its_leader_and_no_chain_forms() -> None:
 def test_a_cluster_that_exists_grows_by_one() -> None:
     assert find_leaders(["x"], rows(5), ["old"], rows(0)) == {"x": "old"}
     assert find_leaders(["x"], rows(60), ["old"], rows(0)) == {}
+
+
+def test_beside_a_cluster_that_exists_another_forms() -> None:
+    found = find_leaders(list("abcdx"), rows(90, 91, 92, 93, 5), ["old"], rows(0))
+    assert found == dict.fromkeys("abcd", "a") | {"x": "old"}
 
 
 def test_the_nearest_leader_is_joined() -> None:
@@ -48,3 +58,9 @@ def test_blocks_change_nothing() -> None:
     assert found.keys() == set(keys)
     assert all(key[0] == leader[0] for key, leader in found.items())
     assert len(set(found.values())) == 9
+
+
+def test_a_leader_far_down_has_its_own_name() -> None:
+    first, last = [f"a{n}" for n in range(600)], [f"b{n}" for n in range(4)]
+    found = find_leaders([*first, *last], rows(*[0] * 600, *[90] * 4), [], NOBODY)
+    assert found == dict.fromkeys(first, "a0") | dict.fromkeys(last, "b0")
