@@ -206,6 +206,20 @@ def test_one_summary_can_be_taken_back_or_deleted(client: httpx.Client, agent: s
     assert refused.status_code == 404
 
 
+def test_nobody_takes_back_what_is_of_another_agent(client: httpx.Client, agent: str) -> None:
+    _push(client, agent, *LOGS)
+    done = _consolidate(client, agent, dry_run=False)
+    [group], before = done["groups"], _every(client, agent)
+    other = f"{agent}-2"
+    _push(client, other, *LOGS[:1])
+    for asked in (
+        {"agent": other, "summary": group["id"]}, {"agent": other, "run": done["run"]},
+        {"agent": agent, "summary": "0" * 32}, {"agent": agent, "run": "0" * 32},
+    ):  # fmt: skip
+        assert client.post("/consolidate/undo", json=asked).status_code == 404, asked
+    assert _every(client, agent) == before
+
+
 def test_a_memory_taken_out_of_the_archive_leaves_its_summary(
     client: httpx.Client, agent: str
 ) -> None:
