@@ -83,6 +83,11 @@ async def test_in_a_project_its_own_are_said_and_those_of_none(opened: OpenStore
     assert await _due(opened, NOW) == ["Of None."]
 
 
+async def test_what_waits_for_words_alone_is_not_due(opened: OpenStore) -> None:
+    await _intend(opened, "Ask Mina.", due=None, when=("release",))
+    assert await _due(opened, NOW) == []
+
+
 async def test_what_is_due_first_is_said_first(opened: OpenStore) -> None:
     for hours in (2, 3, 1):
         await _intend(opened, f"Since {hours} hours.", due=NOW - timedelta(hours=hours))

@@ -15,7 +15,8 @@ ERROR = "src/a.ts(1,2): error TS2304: Cannot find name 'x'.\n"
         "env CI=1 npm run check 2>&1", "time npm run check", "timeout 60 npm run check",
         "npm run check 2>&1 | tail -20", "npm run check 2>&1 | grep -E '(error|warning)' | head -5",
         "npm run check | tee out.txt | tail", "npm run check; echo \"exit=$?\"",
-        "cd a && npm run check 2>&1 | cat",
+        "cd a && npm run check 2>&1 | cat", "  cd a && npm run check", "npm run check|tail -3",
+        "npm run check | tail -3 2>&1",
     ],
 )  # fmt: skip
 def test_a_command_has_one_spelling(line: str) -> None:
@@ -25,10 +26,15 @@ def test_a_command_has_one_spelling(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     ["make || true", "make && make test", "a | b", "a | tail && b", "echo 'a | tail'", "cd a",
-     "cat x | ./run", "A=1", "make; make install"],
+     "cat x | ./run", "A=1", "make; make install", "make || cat log"],
 )  # fmt: skip
 def test_what_is_more_than_one_command_stays_as_it_is(line: str) -> None:
     assert command_of(line).text == line
+
+
+def test_a_filter_shows_the_end_of_all_that_stands_before_it() -> None:
+    command = command_of("make clean && make | tail")
+    assert (command.text, command.shows_end) == ("make clean && make", True)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +45,8 @@ def test_what_is_more_than_one_command_stays_as_it_is(line: str) -> None:
         ("make | tail", False, ERROR, True), ("make | tail", False, "built in 3.2s", False),
         ("make | tail", None, "1 failed, 3 passed", True),
         ("make | tail", False, "ok. 14 passed; 0 failed", False),
-        ("make | tail", False, "", None), ("make | tail", False, "see error handling", None),
+        ("make | tail", False, "", None), ("make | tail", False, " \n", None),
+        ("make | tail", False, "see error handling", None),
         ("make | tail", True, "", True),
         ("make | grep error", False, ERROR, None), ("make | grep error", True, "", None),
         ("make; echo exit=$?", False, "all good\nexit=2", True),

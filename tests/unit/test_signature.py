@@ -73,6 +73,17 @@ def test_another_module_that_is_missing_in_the_same_file_is_another_error() -> N
     assert known["test_a", "numpy"] == signature_of(error_of(raised) or "")
 
 
+def test_folders_numbers_and_capitals_make_no_other_error() -> None:
+    error = signature_of("error: cannot open /srv/log.txt at 3.5 of 0x11c0ffee22")
+    assert error == signature_of("ERROR: Cannot  open /home/me/log.txt at 12 of 0x7f3a9c2b1d")
+    assert error != signature_of("error: cannot open /srv/log.md at 3.5 of 0x11c0ffee22")
+
+
+def test_of_errors_that_led_to_each_other_the_last_is_told() -> None:
+    output = "KeyError: 'a'\n\nDuring handling of it another one occurred:\n\nValueError: no a"
+    assert error_of(output) == "ValueError: no a"
+
+
 def test_a_line_that_names_its_test_says_more_than_what_was_raised() -> None:
     output = "E   KeyError: 'a'\nFAILED tests/test_a.py::test_k - KeyError: 'a'"
     assert error_of(output) == "FAILED tests/test_a.py::test_k - KeyError: 'a'"
