@@ -271,6 +271,9 @@ def test_blanks_around_a_handoff_say_nothing_and_an_hour_later_it_is_a_new_one(
     said: Json = {"agent": agent, "text": "  Next: paint it.\n"}
     first = _sent(client, "POST", "/handoff", said)
     assert first["chars"] == len("Next: paint it.")
+    # What is stored in between and is no handoff changes nothing.
+    note = {"agent": agent, "text": "The crane is red."}
+    client.post("/memories", json=note).raise_for_status()
     assert _sent(client, "POST", "/handoff", said)["id"] == first["id"]
     monkeypatch.setattr(handoff, "_TRIES", timedelta(0))
     assert _sent(client, "POST", "/handoff", said)["id"] != first["id"]

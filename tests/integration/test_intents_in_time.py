@@ -83,6 +83,16 @@ async def test_in_a_project_its_own_are_said_and_those_of_none(opened: OpenStore
     assert await _due(opened, NOW) == ["Of None."]
 
 
+async def test_sent_again_after_its_end_it_is_another_one(opened: OpenStore) -> None:
+    end = NOW + timedelta(days=90)
+    first = await _intend(opened, "Ask Mina.")
+    again = [
+        await _intend(opened, "Ask Mina.", created_at=moment) for moment in (end - SECOND, end)
+    ]
+    assert [one.id == first.id for one in again] == [True, False]
+    assert await _due(opened, end) == ["Ask Mina."]
+
+
 async def test_what_waits_for_words_alone_is_not_due(opened: OpenStore) -> None:
     await _intend(opened, "Ask Mina.", due=None, when=("release",))
     assert await _due(opened, NOW) == []
