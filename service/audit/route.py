@@ -97,12 +97,17 @@ async def get_audit(
     page = rows[: parameters.limit]
     has_more = len(rows) > parameters.limit
     return AuditPage(
-        [AuditEntry(**{name: row.get(name) for name in _NAMES}) for row in page],
+        [_entry(row) for row in page],
         PLACE.encode(*_place(page[-1])) if has_more else None,
     )
 
 
 _NAMES: Final = tuple(AuditEntry.__dataclass_fields__)
+
+
+def _entry(row: dict[str, Any]) -> AuditEntry:
+    values: dict[str, Any] = {name: row.get(name) for name in _NAMES}
+    return AuditEntry(**values)
 
 
 def _place(row: dict[str, Any]) -> tuple[int, str]:

@@ -116,7 +116,9 @@ async def test_pages_follow_each_other_through_what_was_deleted_together(db: Dat
     chance = random.Random(7)
     await db.run(ADD, rows=_some_lines(chance))
     nothing = dict.fromkeys(EVERY.takes)
-    told, listed, cursor = await db.run(EVERY, **nothing), [], None
+    told = await db.run(EVERY, **nothing)
+    listed: list[str] = []
+    cursor: str | None = None
     while not listed or cursor:
         page = await get_audit(db, LOCAL, AuditParameters(limit=3, cursor=cursor))
         listed += [entry.ids[0] for entry in page.entries]

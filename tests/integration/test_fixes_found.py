@@ -34,7 +34,7 @@ async def _found(
     opened: OpenStore, scope: str | None = None, command: str | None = None
 ) -> str | None:
     found = await find_fix(opened.db, "main", scope, ERROR, command)
-    return found and found.text
+    return found.text if found else None
 
 
 async def test_the_last_one_is_told(opened: OpenStore) -> None:
