@@ -64,10 +64,13 @@ class ContinuityEndpoints:
     @Endpoint
     def read_handoff(
         self, *, agent: str | None = None, project: str | None = None, history: int | None = None,
-        cursor: str | None = None,
+        limit: int | None = None, cursor: str | None = None,
     ) -> Request[LastHandoff]:  # fmt: skip
         """Read what the last session left, and so many before it, or before a cursor."""
-        params = {"agent": agent, "project": project, "history": history, "cursor": cursor}
+        params = {
+            "agent": agent, "project": project, "history": history, "limit": limit,
+            "cursor": cursor,
+        }  # fmt: skip
         return Request("GET", "/handoff", params=params)
 
     @Endpoint
