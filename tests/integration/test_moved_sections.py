@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.ingest import scan
+from service.links import stored
 from service.memories.changing import change_memory
 from service.writing.pipeline import Pipeline
 from service.writing.removing import remove_documents
@@ -264,3 +265,25 @@ async def test_sections_go_from_one_group_of_files_to_the_next(
     assert {place: one for place, one in (await told(notes)).items() if one} == {
         ("b.md", SAID): "q", ("b.md", "A crane."): "p", ("a.md", "A pump."): "p",
     }  # fmt: skip
+
+
+async def test_of_sections_that_say_the_same_the_last_heading_tells(notes: Notes) -> None:
+    text = f"# A\n\n## One\n\n{SAID}\n\n## Two\n\n{SAID}\n"
+    lay(notes, {"a.md": text})
+    await notes.scan("notes")
+    for heading, fields in (("One", {"pinned": True}), ("Two", {"importance": 0.9})):
+        [key] = await _below(notes, heading)
+        memory = (await stored.memories_by_id(notes.opened.db, [key]))[key]
+        await change_memory(notes.opened.pipeline, memory, fields)
+    lay(notes, {"a.md": text.replace("# A\n", "# C\n", 1)})
+    await notes.scan("notes")
+    [one], [two] = await _below(notes, "One"), await _below(notes, "Two")
+    found = await stored.memories_by_id(notes.opened.db, [one, two])
+    assert (found[one].pinned, found[one].importance) == (True, 0.5)
+    assert (found[two].pinned, found[two].importance) == (False, 0.9)
+
+
+async def _below(notes: Notes, heading: str) -> list[str]:
+    """Return the ids of the sections below a last heading."""
+    found = await stored.memories_by_id(notes.opened.db, await notes.opened.ids())
+    return [key for key, one in found.items() if one.heading_path[-1:] in ([heading], (heading,))]
