@@ -286,4 +286,4 @@ async def test_of_sections_that_say_the_same_the_last_heading_tells(notes: Notes
 async def _below(notes: Notes, heading: str) -> list[str]:
     """Return the ids of the sections below a last heading."""
     found = await stored.memories_by_id(notes.opened.db, await notes.opened.ids())
-    return [key for key, one in found.items() if one.heading_path[-1:] in ([heading], (heading,))]
+    return [key for key, one in found.items() if [*one.heading_path[-1:]] == [heading]]
