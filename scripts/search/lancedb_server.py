@@ -10,13 +10,14 @@ nothing. Answers have the fields of ours that the scripts look at.
 
 import argparse
 import asyncio
+import importlib
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import numpy as np
@@ -25,8 +26,10 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from scripts.search.lancedb_peer import LancePeer
 from scripts.servers.processes import REPOSITORY, free_port, wait_until_answered
+
+if TYPE_CHECKING:
+    from scripts.search.lancedb_peer import LancePeer
 
 _PATIENCE_SECONDS: Final = 60
 
@@ -48,13 +51,15 @@ def main() -> None:
     parser.add_argument("--embedding-url", required=True)
     parser.add_argument("--index", default="IVF_PQ", help="LanceDB's index_type")
     asked = parser.parse_args()
-    peer = LancePeer(asked.folder, asked.index)
+    # Only this script needs its library, and --help does not.
+    library: Any = importlib.import_module("scripts.search.lancedb_peer")
+    peer = library.LancePeer(asked.folder, asked.index)
     peer.open_built()
     app = create_app(peer, asked.embedding_url)
     uvicorn.run(app, host="127.0.0.1", port=asked.port, log_level="warning", access_log=False)
 
 
-def create_app(peer: LancePeer, embedding_url: str) -> FastAPI:
+def create_app(peer: "LancePeer", embedding_url: str) -> FastAPI:
     """Build the service around an opened table."""
 
     @asynccontextmanager
