@@ -44,8 +44,8 @@ class Claims:
 
         Two scans of one agent would each find that a section comes which the other one let go.
         """
-        job, turn = record("job", key), record("turn", list(line))
-        return self.is_alone or bool(await self.db.run(BEGIN_JOB, id=job, turn=turn))
+        job, own = record("job", key), record("job_line", list(line))
+        return self.is_alone or bool(await self.db.run(BEGIN_JOB, id=job, line=own))
 
     async def keep(self) -> None:
         """Tell other services that whoever does these jobs is there."""
