@@ -164,7 +164,9 @@ async def test_a_page_that_is_far_back_costs_what_the_first_one_does(
     db: Database, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     """All lines between were looked at: a second for 200,000 of them."""
-    moments = [NOW - timedelta(seconds=seconds * n) for n in range(3000)]
+    # Of now, not of when this file was read: how long ago the newest line is counts.
+    now = datetime.now(UTC)
+    moments = [now - timedelta(seconds=seconds * n) for n in range(3000)]
     await db.run(ADD, rows=[_line(random.Random(n), n, at) for n, at in enumerate(moments)])
     for cursor in (None, PLACE.encode(micros_of(moments[2500]), "")):
         looks = await _looks(db, monkeypatch, cursor=cursor)
