@@ -11,13 +11,12 @@ nothing. Answers have the fields of ours that the scripts look at.
 import argparse
 import asyncio
 import importlib
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import numpy as np
@@ -26,12 +25,10 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from scripts.servers.processes import REPOSITORY, free_port, wait_until_answered
+from scripts.servers.processes import server_process
 
 if TYPE_CHECKING:
     from scripts.search.lancedb_peer import LancePeer
-
-_PATIENCE_SECONDS: Final = 60
 
 
 class Asked(BaseModel):
@@ -95,18 +92,9 @@ def create_app(peer: "LancePeer", embedding_url: str) -> FastAPI:
 @contextmanager
 def peer_server(folder: Path, index_type: str, embedding_url: str) -> Iterator[str]:
     """Run it as a process of its own on a built table; yields its base URL."""
-    port = free_port()
-    command = [
-        sys.executable, str(Path(__file__).resolve()), str(folder), "--port", str(port),
-        "--embedding-url", embedding_url, "--index", index_type,
-    ]  # fmt: skip
-    process = subprocess.Popen(command, cwd=REPOSITORY)
-    try:
-        wait_until_answered(f"http://127.0.0.1:{port}/health/ready", [process], _PATIENCE_SECONDS)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    options = (str(folder), "--embedding-url", embedding_url, "--index", index_type)
+    with server_process(Path(__file__).resolve(), "/health/ready", *options) as url:
+        yield url
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -13,6 +14,7 @@ import httpx
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 # Often: the time from a start to the first answer is one of the things measured.
 _POLL_SECONDS: Final = 0.02
+_SERVER_SECONDS: Final = 60
 
 Answer = TypeVar("Answer")
 
@@ -55,3 +57,17 @@ def wait_for(
             return answer
         time.sleep(_POLL_SECONDS)
     sys.exit(f"{what}: not ready within {patience_seconds:,.0f} s")
+
+
+@contextmanager
+def server_process(script: Path, path: str, *options: str) -> Iterator[str]:
+    """Run a script that serves at `--port`; yields its base URL once `path` is answered there."""
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    command = [sys.executable, str(script), "--port", str(port), *options]
+    process = subprocess.Popen(command, cwd=REPOSITORY)
+    try:
+        wait_until_answered(f"{url}{path}", [process], _SERVER_SECONDS)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=30)

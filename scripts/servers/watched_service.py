@@ -16,7 +16,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from scripts.servers.processes import REPOSITORY, free_port, wait_until_answered
+from scripts.servers.processes import (
+    REPOSITORY,
+    free_port,
+    server_process,
+    wait_until_answered,
+)
 
 # The resident engine loads a million memories first.
 _PATIENCE_SECONDS = 1800
@@ -145,16 +150,9 @@ def watched_service(setup: Setup) -> Iterator[WatchedService]:
 @contextmanager
 def fake_embedding_server(dimensions: int, *options: str) -> Iterator[str]:
     """Run the fake embedding server; yields its base URL."""
-    port = free_port()
     script = Path(__file__).with_name("fake_embedding_server.py")
-    command = [sys.executable, str(script), "--port", str(port), "--dimensions", str(dimensions)]
-    process = subprocess.Popen([*command, *options], cwd=REPOSITORY)
-    try:
-        wait_until_answered(f"http://127.0.0.1:{port}/v1/models", [process], _PATIENCE_SECONDS)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    with server_process(script, "/v1/models", "--dimensions", str(dimensions), *options) as url:
+        yield url
 
 
 def index_state(client: httpx.Client) -> dict[str, Any] | None:
