@@ -17,24 +17,20 @@ from service.access.caller import LOCAL
 from service.audit.route import AuditParameters, get_audit
 from service.errors import QueryFailed, StoreUnavailable
 from service.memories.lineage import NOTED
-from service.settings import REPOSITORY
 from service.store import database
-from service.store.address import StoreAddress
 from service.store.audit_log import AuditLog
 from service.store.database import Database, record
 from service.store.queries import Query
 from tests.servers.running import free_port, service_process, wait_for
+from tests.stores.template import open_database
 
 pytestmark = pytest.mark.anyio
-SCHEMA = (REPOSITORY / "schema.surql").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 async def db(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(StoreAddress(f"surrealkv://{tmp_path / 'store'}"))
-    await database.open(SCHEMA)
-    yield database
-    await database.close()
+    async with open_database(tmp_path) as database:
+        yield database
 
 
 def _entry(operation: str, at: datetime | None = None) -> Entry:

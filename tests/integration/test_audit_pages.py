@@ -12,10 +12,9 @@ from service.access.caller import LOCAL, Caller
 from service.audit.newest import LIST
 from service.audit.route import PLACE, AuditParameters, get_audit
 from service.moments import micros_of
-from service.store.address import StoreAddress
 from service.store.database import Database, record
 from service.store.queries import Query, narrowed
-from tests.stores.template import SCHEMA
+from tests.stores.template import open_database
 
 pytestmark = pytest.mark.anyio
 NOW = datetime.now(UTC)
@@ -43,10 +42,8 @@ EVERY = Query(
 
 @pytest.fixture
 async def db(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(StoreAddress(f"surrealkv://{tmp_path / 'store'}"))
-    await database.open(SCHEMA)
-    yield database
-    await database.close()
+    async with open_database(tmp_path) as database:
+        yield database
 
 
 def _line(chance: random.Random, n: int, at: datetime) -> dict[str, Any]:

@@ -4,7 +4,9 @@ import asyncio
 import atexit
 import shutil
 import tempfile
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +21,18 @@ def lay_store(folder: Path) -> None:
     """Put an empty store with all its definitions into `folder`, unless something is there."""
     if not folder.exists():
         shutil.copytree(_template(), folder)
+
+
+@asynccontextmanager
+async def open_database(folder: Path) -> AsyncIterator[Database]:
+    """Open an empty store in `folder` as queries see it, with no service around it."""
+    lay_store(folder / "store")
+    db = Database(StoreAddress(f"surrealkv://{folder / 'store'}"))
+    await db.open(SCHEMA)
+    try:
+        yield db
+    finally:
+        await db.close()
 
 
 @cache
