@@ -100,8 +100,13 @@ REQUESTS: Final[Mapping[str, Request]] = {
     ),
     BY_RANK: Request("/search", lambda _: {"fusion": "rrf"}),
     "/search, words only": Request("/search", lambda _: {"weights": {"vector": 0, "graph": 0}}),
-    # HTTP, checks, the question's vector, an empty answer: what no index makes faster.
+    # The question is read, its words, names and times are looked up, and the store is asked whether
+    # it knows the agent: all but ranking.
     "/search, an empty scope": Request("/search", lambda _: {"scope": "nobody"}),
+    # HTTP, checks and a receipt: nothing is looked for.
+    "/search, small talk skipped": Request(
+        "/search", lambda _: {"query": "thanks", "skip_small_talk": True}
+    ),
     RECALL: Request("/graph-recall", lambda _: {"hops": 2}, budgets=RECALL_BUDGETS),
 }
 
