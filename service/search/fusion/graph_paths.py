@@ -13,9 +13,9 @@ from service.search.fusion.steps import Beams, steps_further
 
 SEEDS: Final = 5
 _WIDTH: Final = 4
-_DEPTH: Final = 3
+_DEPTH: Final = 2
 # What a path's mean is worth beside a direct hit of the same score.
-_WORTH: Final = 0.95
+_WORTH: Final = 0.88
 # Of the memories that one step leads to, so many are looked at, those by the rarest concepts first.
 _MOST_ENDS: Final = 400
 
@@ -58,11 +58,12 @@ class Trail(NamedTuple):
 
 
 async def best_trails(seeds: Mapping[str, float], look: Look, score: Score) -> dict[str, Trail]:
-    """Return the best trail to each memory that some seed leads to within three steps.
+    """Return the best trail to each memory that some seed leads to within two steps.
 
-    A beam search with four trails a seed (width and depth as in NeuroGraphDB's ablations, whose
-    best score for a path is the mean, too). The trails of all seeds go on together, so that each
-    step asks twice, however many there are. Ties by the ids on the way, then the rarest concepts.
+    A beam search with four trails a seed (as wide as in NeuroGraphDB's ablations, whose best score
+    for a path is the mean, too; their third step led astray, see docs/decisions/0063). The trails
+    of all seeds go on together, so that each step asks twice, however many there are. Ties by the
+    ids on the way, then the rarest concepts.
     """
     beams = [[Trail.begin(key, total)] for key, total in seeds.items()]
     best: dict[str, Trail] = {}

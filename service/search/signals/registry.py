@@ -7,6 +7,7 @@ from service.index.evidence import Question
 from service.search.signals.coverage import COVERAGE
 from service.search.signals.named import NAMED
 from service.search.signals.named_time import TIME
+from service.search.signals.nearest import NEAREST
 from service.search.signals.phrase import PHRASE
 from service.search.signals.signal import Bonus, Signal
 from service.search.signals.speaker import SPEAKER
@@ -19,6 +20,7 @@ from service.search.signals.vector_context import VECTOR_CONTEXT
 SIGNALS: Final[tuple[Signal, ...]] = (
     VECTOR,
     VECTOR_CONTEXT,
+    NEAREST,
     TEXT,
     TEXT_CONTEXT,
     TEXT_FAR_CONTEXT,

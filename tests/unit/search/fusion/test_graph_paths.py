@@ -56,15 +56,15 @@ def world_of(chance: random.Random) -> tuple[dict[str, float], LinkTable, dict[s
 def test_a_path_is_worth_the_mean_of_what_lies_on_it() -> None:
     graph = {"a": [(concept("x"), ["b"])], "b": [(concept("y"), ["c"])]}
     found = trails({"a": 2.0}, graph, {"a": 2.0, "b": 0.5, "c": 1.1})
-    assert found["b"].worth == pytest.approx(0.95 * 2.5 / 2)
-    assert found["c"].worth == pytest.approx(0.95 * 3.6 / 3)
+    assert found["b"].worth == pytest.approx(0.88 * 2.5 / 2)
+    assert found["c"].worth == pytest.approx(0.88 * 3.6 / 3)
     assert found["c"].memories == ("a", "b", "c")
     assert [one.name for one in found["c"].concepts] == ["X", "Y"]
 
 
-def test_it_goes_three_steps_and_no_further() -> None:
-    graph = {a: [(concept(a), [b])] for a, b in zip("abcd", "bcde", strict=True)}
-    assert trails({"a": 1.0}, graph, dict.fromkeys("abcde", 1.0)).keys() == set("bcd")
+def test_it_goes_two_steps_and_no_further() -> None:
+    graph = {a: [(concept(a), [b])] for a, b in zip("abc", "bcd", strict=True)}
+    assert trails({"a": 1.0}, graph, dict.fromkeys("abcd", 1.0)).keys() == set("bc")
 
 
 def test_cycles_and_what_may_not_be_seen_end_a_way() -> None:
@@ -147,10 +147,10 @@ def test_a_way_is_whole_and_never_better_than_the_best_on_it(seed: int) -> None:
     for key, trail in trails(seeds, graph, scores).items():
         assert trail.memories[0] in seeds
         assert trail.memories[-1] == key
-        assert len(set(trail.memories)) == len(trail.memories) == len(trail.concepts) + 1 <= 4
+        assert len(set(trail.memories)) == len(trail.memories) == len(trail.concepts) + 1 <= 3
         here = trail.memories[:-1]
         for start, end, by in zip(here, trail.memories[1:], trail.concepts, strict=True):
             assert any(one == by and end in ends for one, ends in graph[start])
         told = [scores[memory] for memory in trail.memories]
-        assert trail.worth == pytest.approx(0.95 * sum(told) / len(told))
+        assert trail.worth == pytest.approx(0.88 * sum(told) / len(told))
         assert trail.worth <= max(told)
