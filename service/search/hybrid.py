@@ -5,7 +5,6 @@ from typing import Final
 
 from service.records import Memory
 from service.search.fusion.paths import with_titles
-from service.search.fusion.ranked import Ranked
 from service.search.fusion.rrf import Fused
 from service.search.packing import pack
 from service.search.ranking import Ranking, rank
@@ -63,6 +62,8 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     characters = 0 if abstained else sum(len(hit.memory.content) for hit in refined.hits)
     # Words are looked for ten times as fast as names: most answers need no thread.
     hits = () if abstained else await read_texts(characters // 10, _shown, query, refined)
+    if query.max_tokens is not None:
+        stages.counts["left_out"] = 0 if abstained else len(refined.hits) - len(hits)
     receipt = receipt_of(searcher, query, stages, ranking)
     return SearchResult(
         hits, confidence, abstained, without_rerank(receipt, refined.rerank_failure)
@@ -89,21 +90,21 @@ async def _ranked_and_refined(
 
 
 def _shown(query: SearchQuery, refined: Refined) -> tuple[Hit, ...]:
-    return tuple(
+    hits = tuple(
         Hit(
             hit.memory,
             with_titles(hit.fused, refined.memories),
             snippet_of(hit.memory.content, query.text),
         )
-        for hit in _packed(refined.hits, query.max_tokens)
+        for hit in refined.hits
     )
+    return hits if query.max_tokens is None else _packed(hits, query.max_tokens, query.with_content)
 
 
-def _packed(hits: list[Ranked], max_tokens: int | None) -> list[Ranked]:
-    if max_tokens is None:
-        return hits
-    fitting = {memory.id for memory in pack([hit.memory for hit in hits], max_tokens)}
-    return [hit for hit in hits if hit.memory.id in fitting]
+def _packed(hits: tuple[Hit, ...], max_tokens: int, with_content: bool) -> tuple[Hit, ...]:
+    snippets = None if with_content else {hit.memory.id: hit.snippet for hit in hits}
+    fitting = {one.id for one in pack([hit.memory for hit in hits], max_tokens, snippets)}
+    return tuple(hit for hit in hits if hit.memory.id in fitting)
 
 
 def _refiner(searcher: Searcher, query: SearchQuery, stages: Stages) -> Refiner:

@@ -62,7 +62,9 @@ class SearchOptions(AskingFields):
         "full", description="`index` leaves out the contents; GET /memories/{id} has them."
     )
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = Field(
-        None, description="Pack the best results into this token budget."
+        None,
+        description="Pack the best results into this token budget; `receipt.counts.left_out` says "
+        "how many did not fit. With `detail: index` their snippets are counted.",
     )
     min_confidence: Share = Field(
         0.0,
@@ -181,6 +183,7 @@ async def _search(
         rrf_k=request.rrf_k,
         weights=request.weights.model_dump(),
         max_tokens=request.max_tokens,
+        with_content=request.detail == "full",
         min_confidence=request.min_confidence,
         choices=Choices(request.duplicates, request.diversity, request.recency, request.rerank),
         skip_small_talk=request.skip_small_talk,

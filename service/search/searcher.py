@@ -41,6 +41,8 @@ class SearchQuery:
     rrf_k: int = DEFAULT_RRF_K
     weights: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
     max_tokens: int | None = None
+    # Whether contents are told, not snippets alone: what fits `max_tokens` depends on it.
+    with_content: bool = True
     min_confidence: float = 0.0
     choices: Choices = field(default_factory=Choices)
     skip_small_talk: bool = False

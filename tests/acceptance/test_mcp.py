@@ -247,6 +247,24 @@ async def test_answers_are_bounded(everything: RunningService, era: Era) -> None
         assert len(one["text"]) <= 20_000
 
 
+async def test_a_memory_longer_than_an_answer_is_found(
+    everything: RunningService, agent: str
+) -> None:
+    said = "The flood line of the harbour is at 3.2 metres. "
+    body = {"text": said + "Much else was said there. " * 1_000, "agent": agent}
+    key = everything.client.post("/memories", json=body).json()["id"]
+    short = [{"text": f"Harbour note {n}. " * 100, "agent": agent} for n in range(19)]
+    asked = {"query": "flood line of the harbour", "agent": agent, "limit": 20}
+    async with over_http(everything.url) as client:
+        [one] = (await told(client, "memory_search", **asked))["memories"]
+        assert (one["id"], one["is_cut"], len(one["text"])) == (key, True, 2_000)
+        assert one["text"].startswith(said)
+        everything.client.post("/memories/batch", json={"memories": short})
+        many = (await told(client, "memory_search", **asked))["memories"]
+        assert key in {one["id"] for one in many}
+        assert 10_000 < sum(len(one["text"]) for one in many) <= 20_000
+
+
 async def test_six_tools_are_offered_unless_more_are_chosen(start: Start) -> None:
     service = start(mcp_tools=("handoff_read",))
     async with over_http(service.url) as client:

@@ -150,6 +150,34 @@ def test_max_tokens_packs_the_best_results(shaped: httpx.Client) -> None:
     assert [hit["id"] for hit in packed] == [hit["id"] for hit in full]
 
 
+def test_what_does_not_fit_the_budget_is_counted(shaped: httpx.Client) -> None:
+    asked = {"query": "VRAM issue", "agent": "shape"}
+    full = _search(shaped, **asked)
+    assert "left_out" not in full["receipt"]["counts"]
+    for budget in (1, 20, 1000):
+        packed = _search(shaped, **asked, max_tokens=budget)
+        assert packed["abstained"] is False
+        left_out = len(full["results"]) - len(packed["results"])
+        assert packed["receipt"]["counts"]["left_out"] == left_out
+    unsure = _search(shaped, **asked, max_tokens=1, min_confidence=1.0)
+    assert (unsure["abstained"], unsure["receipt"]["counts"]["left_out"]) == (True, 0)
+
+
+def test_an_index_costs_its_snippets_alone(client: httpx.Client) -> None:
+    long = [f"Harbour crane number {n}. " + "It was oiled again. " * 100 for n in range(3)]
+    batch = {"memories": [{"text": text, "agent": "budget"} for text in long]}
+    assert client.post("/memories/batch", json=batch).json()["created"] == 3
+    asked = {"query": "harbour crane", "agent": "budget", "duplicates": "show", "max_tokens": 300}
+    assert _search(client, **asked)["receipt"]["counts"]["left_out"] == 3
+    index = _search(client, **asked, detail="index")
+    assert [len(index["results"]), index["receipt"]["counts"]["left_out"]] == [3, 0]
+    for budget in (70, 140):
+        some = _search(client, **asked | {"max_tokens": budget}, detail="index")["results"]
+        # A token has about four characters of English.
+        assert sum(len(hit["snippet"]) for hit in some) <= 4 * budget
+        assert 0 < len(some) < 3
+
+
 def test_an_unsure_answer_abstains_and_is_empty(shaped: httpx.Client) -> None:
     asked = {"query": "zeppelin harbour", "agent": "shape"}
     unsure = _search(shaped, **asked, min_confidence=0.99)

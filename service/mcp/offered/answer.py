@@ -61,9 +61,9 @@ class Item(BaseModel):
     score: float
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
-        """Read a hit of the service."""
-        text, is_cut = cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)
+    def of(cls, hit: Hit, most: int = MOST_ITEM_CHARACTERS) -> Self:
+        """Read a hit of the service; of its text at most so many characters."""
+        text, is_cut = cut(hit.get("content") or hit["snippet"], most)
         return cls(text=text, is_cut=is_cut, score=hit["score"], **told_of(hit, text))
 
     def as_text(self) -> str:

@@ -29,3 +29,10 @@ def test_a_title_costs_too() -> None:
     titled = [_memory("a", 10, title_tokens=3)]
     assert pack(titled, 12) == []
     assert pack(titled, 13) == titled
+
+
+def test_a_snippet_costs_in_the_place_of_its_text() -> None:
+    memories = [_memory("a", 50, title_tokens=1), _memory("b", 50)]
+    snippets = {"a": "abc " * 4, "b": "abc " * 6}
+    assert [one.id for one in pack(memories, 5, snippets)] == ["a"]
+    assert [one.id for one in pack(memories, 11, snippets)] == ["a", "b"]
