@@ -124,9 +124,12 @@ def with_label_filters(model: type[Model]) -> type[Model]:
 
 
 def _filter_field(name: str, told: LabelFilter) -> Any:
-    kind = list[filter_type(name)] if told.many else filter_type(name)  # type: ignore[misc]
+    kind = filter_type(name)
+    if told.many:
+        # Of no value nothing is left: whoever fills in what it need not send would find nothing.
+        kind = Annotated[list[kind], Field(min_length=1)]  # type: ignore[valid-type]
     if told.default is not None:
-        return (kind, Field(list(told.default), min_length=1, description=told.description))
+        return (kind, Field(list(told.default), description=told.description))
     return (kind | None, Field(None, description=told.description))
 
 

@@ -191,6 +191,15 @@ def _pointer(error: Mapping[str, Any]) -> str:
     return "/" + "/".join(p.replace("~", "~0").replace("/", "~1") for p in parts)
 
 
+_ADVICE: Final = {
+    **dict.fromkeys(
+        ("model_attributes_type", "model_type", "dict_type"),
+        "Send a JSON object here, with Content-Type: application/json.",
+    ),
+    "string_unicode": "Holds half a character (a lone surrogate); send valid Unicode.",
+}
+
+
 def advice(error: Mapping[str, Any]) -> str:
     """Say what is wrong with one field: pydantic's own words, made a sentence that helps."""
     if error["type"] == "json_invalid":
@@ -198,13 +207,13 @@ def advice(error: Mapping[str, Any]) -> str:
         return f"The body is not JSON ({reason}). Send Content-Type: application/json."
     if error["type"] == "missing" and tuple(error["loc"]) == ("body",):
         return "The body is missing. Send a JSON object."
-    if error["type"] in {"model_attributes_type", "model_type", "dict_type"}:
-        return "Send a JSON object here, with Content-Type: application/json."
+    if error["type"] in _ADVICE:
+        return _ADVICE[error["type"]]
     if error["type"] == "string_too_long":
         most, sent = error["ctx"]["max_length"], len(error["input"])
         return f"Send at most {most:,} characters; these are {sent:,}."
-    if error["type"] == "string_unicode":
-        return "Holds half a character (a lone surrogate); send valid Unicode."
+    if error["type"] == "too_short" and not error["input"]:
+        return "Is empty; send at least one, or leave it out where it is optional."
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"].startswith("datetime_"):
         message += "; write 2026-02-13 or 2026-02-13T10:00:00Z"

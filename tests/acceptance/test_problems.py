@@ -54,7 +54,7 @@ WRONG_FIELDS: list[tuple[str, object]] = [
     ("limit", "x"),
     ("limit", 1.5), ("kinds", ["song"]), ("kinds", "note"), ("types", ["magic"]),
     ("trust", ["mine"]),
-    ("trust", []), ("scope", ""), ("since", "yesterday"), ("since", "2026-02-30"), ("since", 2026),
+    ("trust", []), ("kinds", []), ("types", []), ("origins", []), ("scope", ""), ("since", "yesterday"), ("since", "2026-02-30"), ("since", 2026),
     ("since", "2026"), ("until", "2026-13-01"), ("until", "20260213"),
     ("as_of", "0001-01-01T00:00:00+14:00"),
     ("until", "9999-12-31T23:00:00-12:00"), ("agent", ""), ("agent", "two words"),
