@@ -70,6 +70,7 @@ from service.worth import Evidence, Told, worth_of
 router = Room("memories", prefix="/memories")
 
 SURROUNDINGS = load_query(__package__, "surroundings")
+MENTIONED = load_query(__package__, "mentioned")
 
 _TRUST: Final[list[TrustTier]] = ["trusted", "untrusted"]
 _NOBODY_ELSE: Final[list[str]] = []
@@ -87,7 +88,11 @@ async def post_memory(db: TheDatabase, pipeline: ThePipeline, request: StoreRequ
     """Store one memory; it is searchable when this answers."""
     key, synced = await store_one(pipeline, await request.pushed(Registered(db)))
     warnings = [*title_warnings(request.title), *synced.told[0], *synced.warnings]
-    return Stored(key, synced.actions[0], sorted(synced.concepts), warnings)  # type: ignore[arg-type]
+    [action] = synced.actions
+    # Of what was there already nothing was linked now.
+    is_known = action == "duplicate"
+    concepts = await db.run(MENTIONED, id=record("memory", key)) if is_known else synced.concepts
+    return Stored(key, action, sorted(concepts), warnings)  # type: ignore[arg-type]
 
 
 @router.post("/batch", operation_id="store_memories", responses=problems(QuotaFull, SwitchedOff))

@@ -100,6 +100,17 @@ def test_the_same_memory_again_is_a_duplicate(client: httpx.Client) -> None:
     assert (other["id"] != first["id"], other["action"]) == (True, "created")
 
 
+def test_a_duplicate_tells_the_concepts_of_what_is_there(client: httpx.Client) -> None:
+    said = {"text": "Mina likes plums.", "concepts": ["Plum Tree"], "tags": ["Orchard"]}
+    for known in ({}, {"source_ref": "plums"}):
+        first = _store(client, **said, **known, agent="again")
+        assert set(first["concepts"]) >= {"plum_tree", "orchard"}
+        again = _store(client, **said, **known, agent="again")
+        assert (again["action"], again["concepts"]) == ("duplicate", first["concepts"])
+    alone = {"text": "It rained.", "agent": "again"}
+    assert [_store(client, **alone)["concepts"] for _ in range(2)] == [[], []]
+
+
 def test_who_says_again_what_was_put_away_is_told_that_no_search_finds_it(
     client: httpx.Client,
 ) -> None:
