@@ -212,9 +212,12 @@ _READERS: dict[str, Callable[[str], object]] = {"---": _read_yaml, "+++": _read_
 
 def _read_fields(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...]]:
     warnings: list[str] = []
+    taxonomies = values.get("taxonomies")
+    # Zola takes the tags of a page there alone.
+    tagged = taxonomies | values if isinstance(taxonomies, dict) else values
     front_matter = FrontMatter(
         title=_read_text(values.get("title")),
-        tags=_read_names(values, "tags", warnings),
+        tags=_read_names(tagged, "tags", warnings),
         date=_read_date(values, warnings),
         kind=_read_kind(values, warnings),
         scope=_read_text(values.get("scope")) or None,

@@ -183,6 +183,21 @@ def test_toml() -> None:
 
 
 @pytest.mark.parametrize(
+    ("block", "tags"),
+    [
+        ('title = "T"\n[taxonomies]\ntags = ["a", "b"]\ncategories = ["c"]', ("a", "b")),
+        ('tags = ["own"]\n[taxonomies]\ntags = ["a"]', ("own",)),
+        ('taxonomies = "a"', ()),
+        ("[taxonomies]\ntags = 7\ntitle = 'no title'", ()),
+    ],
+)
+def test_the_tags_of_a_page_of_zola(block: str, tags: tuple[str, ...]) -> None:
+    read = read_front_matter(["+++", *block.split("\n"), "+++", "body"])
+    assert (read.front_matter.tags, read.warnings) == (tags, ())
+    assert read.front_matter.title in {"T", ""}
+
+
+@pytest.mark.parametrize(
     "text", ["", "text", " ---\na: b\n---", "---\na: b", "----\na: b\n----", "\n---\na: b\n---"]
 )
 def test_no_front_matter(text: str) -> None:
