@@ -49,7 +49,7 @@ _BOTH_PLACES: Final[JsonValue] = {
 
 @with_fields()
 class StoreRequest(Strict):
-    """A memory to store. The same `source_ref` again updates the memory in place."""
+    """A memory to store. The same `source_ref` and `source_kind` again update it in place."""
 
     model_config = ruled(
         body_example(
@@ -68,7 +68,9 @@ class StoreRequest(Strict):
     concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
     occurred_at: Moment | None = Field(None, description="Unset: now.")
     source_ref: Reference | None = Field(
-        None, description="Your own id for this memory; the same one again updates it."
+        None,
+        description="Your own id for this memory; the same one again updates it. Those of another "
+        "`source_kind` are other memories.",
     )
     source_kind: SourceKind = "push"
     project: InBody = None

@@ -25,7 +25,10 @@ _STALE: Final = "stale read"
 def failure_to_connect(url: str, folder: Path | None, error: Exception) -> Exception:
     """Name why no connection came about; `folder` is that of an embedded store."""
     if folder is None:
-        return StoreUnavailable(f"No database answers at {url} ({error}).")
+        return StoreUnavailable(
+            f"No database answers at {url} ({error}): start it, or set MEMORY_DATABASE_URL to "
+            "where it is."
+        )
     if "already locked" in str(error):
         return StoreInUse(
             f"Another process holds the store in {folder}: stop it, or give another "

@@ -470,3 +470,12 @@ def test_no_field_can_make_a_memory_another(client: httpx.Client) -> None:
     assert (one["action"], other["action"]) == ("created", "created")
     assert one["id"] != other["id"]
     assert _read(client, one["id"], "split")["content"] == "First."
+
+
+def test_a_reference_is_known_within_its_kind(client: httpx.Client) -> None:
+    asked = {"agent": "kinds-of-refs", "source_ref": "7"}
+    one = _store(client, text="A chat's seventh.", source_kind="chat", **asked)
+    other = _store(client, text="A tool's seventh.", source_kind="tool", **asked)
+    assert (other["action"], other["id"] != one["id"]) == ("created", True)
+    again = _store(client, text="A chat's seventh, mended.", source_kind="chat", **asked)
+    assert (again["action"], again["id"]) == ("updated", one["id"])

@@ -213,6 +213,7 @@ async def test_no_server_at_the_start_is_told_in_one_line() -> None:
     said = complaint(MEMORY_DATABASE_URL=f"ws://127.0.0.1:{free_port()}/rpc")
     [line] = said.strip().splitlines()
     assert line.startswith("graph-memory: No database answers at ws://127.0.0.1:")
+    assert line.endswith(": start it, or set MEMORY_DATABASE_URL to where it is.")
 
 
 async def test_services_on_one_server_know_each_others_keys(
