@@ -49,13 +49,18 @@ class UnusableUrl(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What to ask, and its bounds: `until` on the monotonic clock, `most_bytes` unpacked."""
+    """What to ask, and its bounds: `until` on the monotonic clock, `most_bytes` unpacked.
+
+    `is_cut` says that it has much less time than one like it has elsewhere: no answer within that
+    says nothing of the server.
+    """
 
     method: str
     url: str
     body: object
     until: float
     most_bytes: int
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

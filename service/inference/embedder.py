@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from service.inference.asking import (
     UnusableUrl,
 )
 from service.inference.breaker import Breaker
-from service.inference.model import CANARY, EmbedderAddress, EmbeddingModel, Patience
+from service.inference.model import CANARY, Asking, EmbedderAddress, EmbeddingModel, Patience
 from service.inference.statuses import PassingFailure, accepted, may_lie_in_texts, object_of
 from service.records import Vector
 
@@ -34,6 +33,7 @@ _BYTES_A_NUMBER: Final = 32
 _BYTES_AROUND: Final = 1_000_000
 _MOST_DIMENSIONS: Final = 8192
 _MOST_NAMES_BYTES: Final = 4_000_000
+_NO_TIME: Final = "There was no time left for the embedding server."
 # Larger answers are read beside the event loop.
 _READ_AT_ONCE_BYTES: Final = 100_000
 
@@ -79,17 +79,17 @@ class Embedder:
             raise EmbedderRefused(msg)
         is_ours = entry.get("owned_by") == "graph-memory"
         model = EmbeddingModel(name, 0, is_ours, self.address.instruction)
-        [canary] = await self._embed_batch(model, [CANARY], _Asking(until, 1, is_probe=True))
+        [canary] = await self._embed_batch(model, [CANARY], Asking(until, 1, is_probe=True))
         if is_ours and self.address.instruction:
             # A model that takes none refuses every question, and no document.
-            asking = _Asking(until, 1, is_query=True, is_probe=True)
+            asking = Asking(until, 1, is_query=True, is_probe=True)
             await self._embed_batch(model, [CANARY], asking)
         self._model = EmbeddingModel(name, len(canary), is_ours, self.address.instruction)
         return self._model, canary
 
     async def embed_canary(self, until: float) -> Vector:
         """Return the vector of the canary: what a probe asks for, who may ask while others rest."""
-        asking = _Asking(until, 1, is_probe=True)
+        asking = Asking(until, 1, is_probe=True)
         [vector] = await self._embed_batch(await self._described(), [CANARY], asking)
         return vector
 
@@ -100,7 +100,7 @@ class Embedder:
         """
         model = await self._described()
         until = until or time.monotonic() + self.address.query_seconds
-        [vector] = await self._embed_batch(model, [text], _Asking(until, 2, is_query=True))
+        [vector] = await self._embed_batch(model, [text], Asking(until, 2, is_query=True))
         return vector
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
@@ -149,8 +149,7 @@ class Embedder:
             model = await self._described()
             for start in range(0, len(texts), self.address.batch_size):
                 batch = texts[start : start + self.address.batch_size]
-                until = min(end, time.monotonic() + patience.each_seconds)
-                vectors += await self._embed_batch(model, batch, _Asking(until, _ATTEMPTS))
+                vectors += await self._embed_batch(model, batch, patience.asking(end, _ATTEMPTS))
         except (EmbedderUnavailable, EmbedderRefused) as error:
             return vectors, error
         return vectors, None
@@ -169,7 +168,7 @@ class Embedder:
             return []
 
     async def _embed_batch(
-        self, model: EmbeddingModel, texts: Sequence[str], asking: "_Asking"
+        self, model: EmbeddingModel, texts: Sequence[str], asking: Asking
     ) -> list[Vector]:
         body = self._body(model, texts, is_query=asking.is_query)
         try:
@@ -179,12 +178,19 @@ class Embedder:
             raise
 
     async def _asked(
-        self, model: EmbeddingModel, body: dict[str, Any], asking: "_Asking"
+        self, model: EmbeddingModel, body: dict[str, Any], asking: Asking
     ) -> list[Vector]:
         texts = body["input"]
         numbers = len(texts) * (model.dimensions or _MOST_DIMENSIONS)
         most_bytes = numbers * _BYTES_A_NUMBER + _BYTES_AROUND
-        call = Call("POST", f"{self.address.url}/v1/embeddings", body, asking.until, most_bytes)
+        call = Call(
+            "POST",
+            f"{self.address.url}/v1/embeddings",
+            body,
+            asking.until,
+            most_bytes,
+            asking.is_cut,
+        )
         answer = await self._request(call, asking.attempts, is_probe=asking.is_probe)
         if len(answer.content) > _READ_AT_ONCE_BYTES:
             named, vectors = await asyncio.to_thread(_read, answer, len(texts), model.dimensions)
@@ -231,7 +237,7 @@ class Embedder:
 
     async def _request_once(self, call: Call, *, is_probe: bool) -> Answer:
         if call.until <= time.monotonic():
-            raise EmbedderUnavailable("There was no time left for the embedding server.")
+            raise EmbedderUnavailable(_NO_TIME)
         may_go = self.breaker.admit if _proves(call) else self.breaker.may_ask
         if not may_go(is_probe=is_probe):
             raise EmbedderUnavailable(self._why_left_alone())
@@ -254,6 +260,8 @@ class Embedder:
             is_gone = not isinstance(error, Untrusted)
             raise self._failed(f"is not trusted ({error})", is_gone=is_gone) from error
         except TimeoutError as error:
+            if call.is_cut:
+                raise EmbedderUnavailable(_NO_TIME) from error
             waited = time.monotonic() - started
             raise self._failed(f"did not answer within {waited:.1f} s", is_gone=False) from error
         except BrokenOff as error:
@@ -276,16 +284,6 @@ class Embedder:
     def _why_left_alone(self) -> str:
         told = self._failure.detail if self._failure else ""
         return f"{told} It did not answer a moment ago and is left alone until it does."
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """How one batch is asked for."""
-
-    until: float
-    attempts: int
-    is_query: bool = False
-    is_probe: bool = False
 
 
 def _proves(call: Call) -> bool:

@@ -49,6 +49,17 @@ class EmbeddingModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """How one batch is asked for, until when on the monotonic clock; `is_cut` as of a call."""
+
+    until: float
+    attempts: int
+    is_query: bool = False
+    is_probe: bool = False
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait for one request with its retries, and for all requests of one call."""
 
@@ -58,3 +69,9 @@ class Patience:
     def begin(self) -> float:
         """Return when the call must be over, on the monotonic clock."""
         return time.monotonic() + self.whole_seconds
+
+    def asking(self, end: float, attempts: int) -> Asking:
+        """Return how the next request of a call that must be over at `end` is asked for."""
+        now = time.monotonic()
+        is_cut = end - now < self.each_seconds / 2
+        return Asking(min(end, now + self.each_seconds), attempts, is_cut=is_cut)

@@ -20,7 +20,7 @@ import pytest
 from service.errors import EmbedderForbids, EmbedderRefused, EmbedderUnavailable
 from service.inference.breaker import Breaker
 from service.inference.embedder import Embedder
-from service.inference.model import EmbedderAddress
+from service.inference.model import EmbedderAddress, Patience
 from service.records import Vector
 from tests.servers.outer_embeddings import (
     Answer,
@@ -369,6 +369,30 @@ async def test_an_answer_that_drips_ends_with_its_time(outer: OuterEmbeddings) -
         with pytest.raises(EmbedderRefused, match=r"did not answer within 0\.8 s"):
             await embedder.embed_documents(["a"])
         assert time.monotonic() - started < 5
+
+
+async def test_a_call_that_runs_out_of_time_says_nothing_of_the_server(
+    outer: OuterEmbeddings,
+) -> None:
+    breaker, texts = Breaker(), [f"text {n}" for n in range(8)]
+
+    async def embed(embedder: Embedder) -> tuple[int, str]:
+        made, failure = await embedder.embed_some(texts, Patience(1.0, 1.0))
+        assert failure is not None
+        return len(made), failure.detail
+
+    async with client_of(outer.url, breaker, batch_size=1) as embedder:
+        await embedder.describe()
+        outer.before_answering = lambda: time.sleep(0.3)
+        for made, told in await asyncio.gather(*[embed(embedder) for _ in range(3)]):
+            assert 0 < made < len(texts)
+            assert told == "There was no time left for the embedding server."
+        assert not breaker.is_open
+        # One that has all its time and is not answered does.
+        outer.before_answering = lambda: time.sleep(1.5)
+        for made, told in await asyncio.gather(*[embed(embedder) for _ in range(2)]):
+            assert (made, "did not answer within 1.0 s" in told) == (0, True)
+        assert breaker.is_open
 
 
 async def test_a_rest_that_is_longer_than_the_time_left_is_not_taken(
