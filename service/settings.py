@@ -71,8 +71,7 @@ class _Choices(BaseSettings):
         description="true reads files with several names too; one may lead out of the folders.",
     )
     concepts_file: Path | None = Field(
-        None,
-        description="concepts.toml: your own names, aliases and relations, for MEMORY_AGENT.",
+        None, description="concepts.toml: names, aliases and relations, for MEMORY_AGENT."
     )
     embedding_url: str = Field(
         "http://127.0.0.1:8001",

@@ -25,7 +25,7 @@ class Failure(TypedDict):
 
 
 class Scanned(TypedDict):
-    """What a scan did; sections are counted, but for `files`."""
+    """What a scan did; sections are counted, but for `files`; told are the first 1,000 failures."""
 
     files: int
     created: int
@@ -36,6 +36,7 @@ class Scanned(TypedDict):
     embedded: int
     failed: list[Failure]
     warnings: list[str]
+    left_out: int
     took_ms: float
 
 

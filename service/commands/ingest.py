@@ -109,4 +109,6 @@ def _summary(scans: Sequence[Scanned]) -> list[str]:
     lines += dict.fromkeys(f"warning: {told}" for scan in scans for told in scan["warnings"])
     failed = (failure for scan in scans for failure in scan["failed"])
     lines += dict.fromkeys(f"failed: {one['source']}: {one['detail']}" for one in failed)
+    if left_out := sum(scan["left_out"] for scan in scans):
+        lines.append(f"and {left_out:,} more of these")
     return lines

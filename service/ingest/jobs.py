@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from service.access.caller import caller
-from service.ingest.scan import Failure, ScanCounts, Scanner, scan_request
+from service.ingest.counts import Failure, ScanCounts
+from service.ingest.scan import Scanner, scan_request
 from service.jobs.jobs import Counts, Job, JobRunner, Work
 from service.settings import Settings
 from service.writing.pipeline import Pipeline

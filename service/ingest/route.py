@@ -20,10 +20,10 @@ from service.errors import (
     WriteConflict,
 )
 from service.field_types import Kind, Label, Moment, OwnAgent, Reference, Text, pattern_of
+from service.ingest.counts import Failure, ScanCounts
 from service.ingest.folders import relative_name
 from service.ingest.jobs import Scans, counts_from
 from service.ingest.opt_outs import refuse_switched_off_documents
-from service.ingest.scan import Failure, ScanCounts
 from service.projects.switched_off import SwitchedOff
 from service.web.accepted import JobAccepted, accepted
 from service.web.declared import links, problems
@@ -101,7 +101,10 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What a scan did; sections are counted, but for `files`."""
+    """What a scan did; sections are counted, but for `files`.
+
+    `left_out` counts failures and warnings that are not told: of each the first 1,000 are.
+    """
 
     files: int
     created: int
@@ -112,6 +115,7 @@ class Scanned:
     embedded: int
     failed: list[Failure]
     warnings: list[str]
+    left_out: int
     took_ms: float
 
 
@@ -132,6 +136,7 @@ class JobStatus:
     embedded: int = 0
     failed: list[Failure]
     warnings: list[str]
+    left_out: int = 0
     took_ms: float = 0.0
 
 

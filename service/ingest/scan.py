@@ -12,6 +12,7 @@ from typing import Final
 from service.access.origins import SCANNED
 from service.drafts.drafts import DocumentText
 from service.errors import AgentNotReadable, InvalidRequest, NoSources, ServiceError, Unavailable
+from service.ingest.counts import ScanCounts
 from service.ingest.folders import (
     Folder,
     Found,
@@ -27,7 +28,7 @@ from service.links import stored
 from service.settings import Settings
 from service.writing.concepts_file import declare_concepts
 from service.writing.leaving import Leaving, complete, forget_leaving, set_sections
-from service.writing.pipeline import Pipeline, Synced, sync_documents
+from service.writing.pipeline import Pipeline, sync_documents
 from service.writing.removing import remove_documents
 from service.writing.screening import screen_document
 from service.writing.tombstones import store_key, stored_hashes
@@ -44,38 +45,6 @@ _EMPTIED: Final = (
     "no text file lies in it any more, as if its disk were not mounted: nothing was removed. If "
     "you emptied it, put an empty file into it (empty.md) and scan again."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A file that could not be taken in, and why."""
-
-    source: str
-    detail: str
-
-
-@dataclass(slots=True)
-class ScanCounts:
-    """What a scan has done so far; sections are counted, but for `files`."""
-
-    files: int = 0
-    done: int = 0
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    concepts_linked: int = 0
-    embedded: int = 0
-    failed: list[Failure] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    took_ms: float = 0.0
-
-    def add(self, synced: Synced) -> None:
-        """Add what became of one document."""
-        self.done += 1
-        for name in ("created", "updated", "unchanged", "removed", "concepts_linked", "embedded"):
-            setattr(self, name, getattr(self, name) + getattr(synced, name))
-        self.warnings += [w for w in synced.warnings if w not in self.warnings][:20]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +96,18 @@ class Scanner:
         try:
             await declare_concepts(pipeline, self.settings.concepts_file, request.agent)
         except InvalidRequest as error:
-            counts.failed.append(Failure(str(self.settings.concepts_file), error.detail))
+            counts.fail(self.settings.concepts_file, error.detail)
         known = await stored.documents(pipeline.db, request.agent)
         request = _as_stored(request, known)
         missing = {folder: why for folder in request.folders if (why := why_missing(folder))}
-        counts.failed += [Failure(str(folder.path), why) for folder, why in missing.items()]
+        for folder, why in missing.items():
+            counts.fail(folder.path, why)
         present = [folder for folder in request.folders if folder not in missing]
         found = await asyncio.to_thread(self._found, present, request.paths)
         counts.files = len(found)
         emptied = await asyncio.to_thread(_emptied, present, found, known)
-        counts.failed += [Failure(str(folder.path), _EMPTIED) for folder in emptied]
+        for folder in emptied:
+            counts.fail(folder.path, _EMPTIED)
         walked = [folder for folder in present if folder not in emptied]
         vanished = _vanished(request, walked, found, known)
         leaving = await set_sections(pipeline.db, request.agent, vanished)
@@ -210,15 +181,15 @@ class Scanner:
     def _read(self, file: Found, agent: str, counts: ScanCounts) -> DocumentText | None:
         """Read one file; a failure is noted in `counts` and gives None."""
         if file.problem:
-            counts.failed.append(Failure(file.uri, file.problem))
+            counts.fail(file.uri, file.problem)
             return None
         rules = ReadingRules(self.settings.max_source_bytes, self.settings.read_hard_links)
         try:
             read = read_file(Path(file.folder), file.path, rules)
         except ServiceError as error:
-            counts.failed.append(Failure(file.uri, error.detail))
+            counts.fail(file.uri, error.detail)
         except OSError as error:
-            counts.failed.append(Failure(file.uri, f"cannot be read: {error.strerror}."))
+            counts.fail(file.uri, f"cannot be read: {error.strerror}.")
         else:
             return DocumentText(
                 file.uri, read.text, agent, folder=file.folder, modified_at=read.modified_at,
@@ -230,7 +201,7 @@ class Scanner:
         try:
             return screen_document(self.pipeline.sanitiser, read)
         except ServiceError as error:
-            counts.failed.append(Failure(read.uri, error.detail))
+            counts.fail(read.uri, error.detail)
         return None
 
 
@@ -248,7 +219,7 @@ async def _sync(
         raise
     except ServiceError as error:
         if len(documents) == 1:
-            counts.failed.append(Failure(documents[0].uri, error.detail))
+            counts.fail(documents[0].uri, error.detail)
             counts.done += 1
             return
         for document in documents:

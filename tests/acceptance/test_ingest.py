@@ -276,6 +276,21 @@ def test_a_scan_brings_the_store_in_line_with_its_folder(start: Start, tmp_path:
     assert accepted.headers["location"] == f"/ingest/jobs/{accepted.json()['job']}"
 
 
+def test_of_very_many_failures_the_first_are_told_and_the_others_counted(
+    start: Start, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(1_003):
+        (notes / f"picture-{number:04}.md").write_bytes(b"\0")
+    client = start(sources=(notes,)).client
+    answer = client.post("/ingest/scan", json={}).json()
+    job = _finish(client, client.post("/ingest/scan", json={"wait": False}).json()["job"])
+    for told in (answer, job):
+        assert (told["files"], len(told["failed"]), told["left_out"]) == (1_003, 1_000, 3)
+    assert answer["failed"][-1]["source"] == "picture-0999.md"
+
+
 def test_no_agent_gets_the_folders_of_another(start: Start, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("## Alarm\n\nThe code is 4711.\n", encoding="utf-8")

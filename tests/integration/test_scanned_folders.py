@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from service.drafts.stored_memory import StoredMemory
-from service.ingest.scan import ScanCounts, Scanner, scan_request
+from service.ingest.counts import ScanCounts
+from service.ingest.scan import Scanner, scan_request
 from service.links import stored
 from service.memories.changing import change_memory
 from service.memories.storing import find

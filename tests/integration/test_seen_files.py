@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from service.access.origins import Origin
-from service.ingest.scan import ScanCounts, Scanner, scan_request
+from service.ingest.counts import ScanCounts
+from service.ingest.scan import Scanner, scan_request
 from service.sanitise.sanitiser import Sanitiser, Screened
 from service.settings import Settings
 from tests.stores.open_store import open_store
