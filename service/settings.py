@@ -107,8 +107,8 @@ class _Choices(BaseSettings):
     embedding_write_seconds: float = Field(
         8.0,
         gt=0,
-        description="Longest wait of a write for all its vectors, in seconds; past it they are "
-        "made later.",
+        description="Longest wait of a write for its vectors, of a batch for each 128, in seconds; "
+        "past it they are made later.",
     )
     embedding_check_seconds: float = Field(
         5.0,
