@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from service.projects.identity import Identity, identify
+from service.projects.identity import Identity, identify, identify_text
 
 Program = Literal["claude-code", "codex", "openclaw"]
 
@@ -53,7 +53,6 @@ class Hook:
     tool: ToolUse | None
     agent: str | None
     project: Identity | None
-    root: str | None
     max_chars: int | None
 
     @property
@@ -80,8 +79,7 @@ def read_hook(body: object) -> Hook:
         _text(told.get("prompt"))[-_MOST_PROMPT:].strip(),
         _tool_use(told),
         _word(own.get("agent")),
-        _project(own.get("project"), root),
-        root or None,
+        _project(own, root),
         room if isinstance(room, int) and not isinstance(room, bool) and room >= 0 else None,
     )
 
@@ -123,11 +121,22 @@ def _outcome(told: Mapping[str, Any]) -> tuple[str, bool | None]:
     return "\n".join(one for one in (*texts, error) if one), failed
 
 
-def _project(told: object, root: str) -> Identity | None:
-    where = _mapping(told)
-    name = _text(where.get("name")) or (told if isinstance(told, str) else "")
+def _project(own: Mapping[str, Any], folder: str) -> Identity | None:
+    """Return the project that a script names; where it names none, that of the folder.
+
+    A script that sends null says that there is none.
+    """
+    told = own.get("project")
+    if told is None and "project" in own:
+        return None
+    text, where = _text(told), _mapping(told)
+    origin, name = _text(where.get("origin")), _text(where.get("name"))
     try:
-        return identify(_text(where.get("origin")) or None, root or None, name or None)
+        if text.strip():
+            return identify_text(text)
+        # A folder is known before a name is: beside one that is meant it is none.
+        is_named = bool(name.strip()) and not origin and not where.get("root")
+        return identify(origin or None, None if is_named else folder or None, name or None)
     except ValueError:
         return None
 

@@ -140,7 +140,8 @@ async def post_claude_code(
     Takes the body that the program sends, whatever its version. SessionStart is told the session's
     context, UserPromptSubmit memories that surely answer and are new to the session, a failed
     command the fix that mended the same error, a file what is known of it; all others are noted.
-    `graph_memory` in the body holds what only a client can say: `project`, `agent`, `max_chars`.
+    `graph_memory` in the body holds what only a client can say: `project` (null for none; else the
+    folder's), `agent`, `max_chars`.
     """
     return await _answered("claude-code", searcher, given, scans, request)
 

@@ -289,6 +289,25 @@ def test_a_program_whose_sessions_go_on_uncaptured_is_warned_of(client: httpx.Cl
     assert (one["hooks"], one["sessions"], one["warning"]) == (7, 4, None)
 
 
+@pytest.mark.parametrize("said", ["Harbour", {"name": "harbour"}], ids=["text", "parts"])
+def test_the_project_that_a_script_names_counts_before_the_folder_of_the_body(
+    client: httpx.Client, said: object
+) -> None:
+    agent = f"named-{type(said).__name__}"
+    store(client, agent, BUNNY, scope="harbour")
+    reply = hook(client, "codex", agent, "SessionStart", own={"project": said}, cwd="/srv/ship")
+    assert "blue bunny" in told(reply)
+    [only] = client.get("/projects", params={"agent": agent}).json()["projects"]
+    assert (only["scope"], only["roots"]) == ("harbour", [])
+
+
+def test_a_body_as_the_program_sends_it_is_of_its_folder(client: httpx.Client) -> None:
+    store(client, "bare", BUNNY)
+    body = {"hook_event_name": "SessionStart", "session_id": "s1", "cwd": "/srv/bare"}
+    own = {"graph_memory": {"agent": "bare"}}
+    assert "blue bunny" in told(client.post("/hooks/codex", json=body | own).json())
+
+
 def test_a_session_that_is_switched_off_is_told_and_noted_nothing(client: httpx.Client) -> None:
     store(client, "off", BUNNY)
     off = {"agent": "off", "project": {"root": "/srv/off"}}

@@ -74,6 +74,28 @@ def test_a_worktree_is_the_project_of_its_repository(tmp_path: Path) -> None:
     assert told_of(tree) == find_place(None, None, tree) == told_of(repository)
 
 
+@pytest.mark.parametrize(
+    "said", ["Crane", "git@example.org:ann/crane.git", "/srv/crane", "none"], ids=range(4)
+)
+def test_a_session_is_told_what_was_kept_of_the_project_that_a_file_names(
+    hooks: Hooks, start: Start, said: str
+) -> None:
+    service = start()
+    hooks.connect(service.url)
+    (hooks.project / ".graph-memory.toml").write_text(f'project = "{said}"\n')
+    where = {} if said == "none" else {"project": said}
+    left = {"text": "Next: grease the jib.", **where}
+    assert service.client.post("/handoff", json=left).status_code == 201
+    hooks.send("Stop", transcript_path=hooks.say("From now on grease the jib each May."))
+    told = json.dumps(hooks.send("SessionStart", source="startup", session_id="s2"))
+    assert "Next: grease the jib." in told
+    assert "From now on grease the jib each May." in told
+    assert len(service.client.get("/projects").json()["projects"]) == len(where)
+    if where:
+        assert service.client.post("/opt-outs", json=where).status_code == 200
+        assert hooks.send("SessionStart", source="startup", session_id="s3") == {}
+
+
 def test_a_file_that_makes_no_sense_is_told_and_nothing_is_kept(hooks: Hooks) -> None:
     hooks.connect("http://127.0.0.1:9")
     (hooks.project / ".graph-memory.toml").write_text('exclude = "clients"\n')

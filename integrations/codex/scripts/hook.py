@@ -177,9 +177,13 @@ def reply(event: object, text: str) -> dict[str, Any]:
 
 
 def carried(body: dict[str, Any], where: dict[str, Any]) -> dict[str, Any]:
-    """Return what is carried of a body, and what only a client knows."""
+    """Return what is carried of a body, and what only a client knows.
+
+    Without a project it says so, for the folder in the body would be taken for one.
+    """
     kept = {name: short(body[name]) for name in CARRIED if name in body}
-    return kept | {"graph_memory": where | {"max_chars": MOST_CHARS - ROOM_FOR_MARKS}}
+    own = {"project": None} | where | {"max_chars": MOST_CHARS - ROOM_FOR_MARKS}
+    return kept | {"graph_memory": own}
 
 
 def short(value: object, deep: int = 0) -> object:
