@@ -90,10 +90,7 @@ def disconnect_command(
     """Take a program's plugin, its key and all that was written for it away again."""
     settings = begin()
     if name == MCP:
-        where = (url or url_of(settings)).rstrip("/")
-        if not asyncio.run(end_key(settings, where, None, key_name(MCP))):
-            raise typer.Exit(1)
-        console.print("Keys of MCP clients have ended.", highlight=False)
+        _disconnect_mcp(settings, (url or url_of(settings)).rstrip("/"), dry_run=dry_run)
         return
     program = find_program(name)
     connection = Connection.read(program)
@@ -250,6 +247,23 @@ def _connect_mcp(
         if not dry_run:
             agents = [connection.agent or settings.agent]
             connection = asyncio.run(with_key(settings, MCP, connection, agents))
+    elif connection.agent and connection.key is None:
+        msg = (
+            "--agent: no key is asked for there, and without one nothing that is written holds a "
+            "program to an agent. Make a key first (`graph-memory keys create --name NAME`), or "
+            f"let the program start `graph-memory mcp --agent {connection.agent}`."
+        )
+        raise InvalidRequest(msg)
     written, where = snippet(program, connection.url, connection.key)
     typer.echo(written)
     console.print(where, highlight=False, markup=False, soft_wrap=True)
+
+
+def _disconnect_mcp(settings: Settings, url: str, *, dry_run: bool) -> None:
+    """End the keys that `connect mcp` made on this machine."""
+    if dry_run:
+        typer.echo(f"would end the keys {key_name(MCP)!r}")
+        return
+    if not asyncio.run(end_key(settings, url, None, key_name(MCP))):
+        raise typer.Exit(1)
+    console.print("Keys of MCP clients have ended.", highlight=False)

@@ -60,8 +60,18 @@ def test_a_client_of_mcp_is_told_what_to_write_and_its_key_can_be_ended(
         assert server["headers"]["Authorization"].startswith("Bearer gm_")
         assert len(_keys(keyed, "mcp on")) == 1
         assert "canary" in machine.graph_memory("doctor", "mcp", checked=False).stdout
+        tried = machine.graph_memory("disconnect", "mcp", "--dry-run")
+        assert tried.stdout.startswith("would end the keys 'mcp on ")
+        assert len(_keys(keyed, "mcp on")) == 1
         machine.graph_memory("disconnect", "mcp")
         assert _keys(keyed, "mcp on") == []
+
+
+@pytest.mark.usefixtures("memory")
+def test_an_agent_that_nothing_holds_a_client_of_mcp_to_is_refused(machine: Machine) -> None:
+    refused = machine.graph_memory("connect", "mcp", "--agent", "ann", checked=False)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "graph-memory mcp --agent ann" in " ".join(refused.stderr.split())
 
 
 def test_a_key_is_made_where_the_service_is_and_nowhere_else(
