@@ -10,7 +10,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from service.web.queries import (
+    body_names,
     known_names,
+    refuse_of_the_body,
     refuse_said_twice,
     refuse_unknown_names,
     single_names,
@@ -45,10 +47,12 @@ class JsonRoute(APIRoute):
         """Return the handler that reads the body so."""
         handle = super().get_route_handler()
         names, known = single_names(self.dependant), known_names(self.dependant)
+        in_body = body_names(self.dependant)
 
         async def handle_json(request: Request) -> Response:
             if request.scope["query_string"]:
                 refuse_said_twice(request, names)
+                refuse_of_the_body(request, in_body)
                 if known is not None:
                     refuse_unknown_names(request, known)
             return await handle(JsonRequest(request.scope, request.receive))

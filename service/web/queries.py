@@ -39,6 +39,25 @@ def refuse_unknown_names(request: Request, names: frozenset[str]) -> None:
         raise _refusal("extra_forbidden", "Extra inputs are not permitted", unknown[:_MOST_FAULTS])
 
 
+def body_names(dependant: Dependant) -> frozenset[str]:
+    """Return the fields that a route reads in its body or in parts of it, and in no query."""
+    models: set[type[BaseModel]] = set()
+    for field in dependant.body_params:
+        _add_models(models, field.field_info.annotation)
+    in_body = {name for model in models for name in model.model_fields}
+    return frozenset(in_body.difference(name for name, _ in _parameters(dependant)))
+
+
+def refuse_of_the_body(request: Request, names: frozenset[str]) -> None:
+    """Raise RequestValidationError where one of these stands in the query.
+
+    Unread, it would leave what is written to another agent, or scope, than is meant.
+    """
+    if misplaced := sorted(request.query_params.keys() & names):
+        msg = "is read in the body here, not in the query"
+        raise _refusal("of_the_body", msg, misplaced)
+
+
 def refuse_said_twice(request: Request, names: frozenset[str]) -> None:
     """Raise RequestValidationError where one of these stands in the query more than once."""
     said = Counter(name for name, _ in request.query_params.multi_items())
@@ -65,6 +84,18 @@ def _parameters(dependant: Dependant) -> Iterator[tuple[str, Any]]:
                 yield told.alias or name, told.annotation
         else:
             yield field.alias, kind
+
+
+def _add_models(models: set[type[BaseModel]], kind: Any) -> None:
+    """Add the models that a type is, or is made of, and those of their fields."""
+    below = get_args(kind)
+    if _is_model(kind):
+        if kind in models:
+            return
+        models.add(kind)
+        below = tuple(told.annotation for told in kind.model_fields.values())
+    for one in below:
+        _add_models(models, one)
 
 
 def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:

@@ -203,6 +203,26 @@ def test_a_misspelt_parameter_is_refused(
     assert problem["errors"] == [{"pointer": "?agnt", "detail": "Extra inputs are not permitted."}]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "field", "body"),
+    [
+        ("POST", "/memories", "agent=bob", {"text": "A buoy."}),
+        ("POST", "/memories/batch", "agent=bob", {"memories": [{"text": "A buoy."}]}),
+        ("PATCH", "/memories/x", "text=y", {"title": "A buoy"}),
+        ("PUT", "/working-memory", "project=crane", {"text": "A buoy."}),
+        ("POST", "/consolidate", "dry_run=false", {}),
+        ("POST", "/search", "scope=a", {"query": "x"}),
+        ("POST", "/index/rebuild", "agent=bob", None),
+    ],
+)  # fmt: skip
+def test_a_field_of_the_body_that_stands_in_the_query_is_refused(
+    client: httpx.Client, method: str, path: str, field: str, body: object
+) -> None:
+    problem = _check(client.request(method, f"{path}?{field}", json=body), 422)
+    told = {"pointer": f"?{field.partition('=')[0]}"}
+    assert problem["errors"] == [told | {"detail": "Is read in the body here, not in the query."}]
+
+
 def test_a_hook_is_asked_by_any_address(client: httpx.Client) -> None:
     assert client.post("/hooks/session-start?from=a-webhook", json={}).is_success
 
