@@ -20,7 +20,7 @@ from service.commands.connect import place_of
 from service.commands.connect_client import MCP, Name, find_program
 from service.commands.connections import Connection, waiting
 from service.commands.doctor_mcp import tools_at
-from service.commands.here import FILE, find_place
+from service.commands.here import FILE, find_place, read_file
 from service.commands.program import Program
 from service.commands.terminal import begin, printable
 from service.errors import InvalidRequest
@@ -177,7 +177,7 @@ def _project(program: Program | None) -> Finding:
         place = find_place(None, None, folder)
     except InvalidRequest as error:
         return Finding("project", _ODD, error.detail)
-    project = place.get("project")
+    project = place.get("project") or read_file(folder).project
     if not project:
         told = (
             f"{folder} is in no git repository: its path alone tells it apart. A name in {FILE} "

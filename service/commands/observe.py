@@ -20,7 +20,7 @@ from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
-from service.commands.here import Agent, Project, find_place, switched_off_by
+from service.commands.here import Agent, Project, find_place, read_file, switched_off_by
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console, printable
 from service.errors import InvalidRequest
@@ -153,7 +153,7 @@ def _place_of(told: Transcript, agent: str | None, project: str | None) -> Place
             place["project"] = {"root": told.folder}
         return place
     place = find_place(agent, project, folder)
-    if project is None:
+    if project is None and read_file(folder).project is None:
         place.setdefault("project", {"root": str(folder)})
     return place
 

@@ -168,6 +168,26 @@ def test_memory_is_off_where_a_file_says_so(tmp_path: Path) -> None:
         assert not [text for text in left if "acme" in text]
 
 
+@pytest.mark.parametrize(
+    ("said", "scope"), [('project = "none"\n', None), ('project = "crane"\n', "crane")]
+)
+def test_a_transcript_is_of_the_project_that_a_file_in_its_folder_names(
+    tmp_path: Path, said: str, scope: str | None
+) -> None:
+    own, work, logs = _environment(tmp_path), tmp_path / "work", tmp_path / "logs"
+    for folder in (work, logs):
+        folder.mkdir()
+    (work / ".graph-memory.toml").write_text(said)
+    told = {"role": "user", "content": "From now on use tabs."}
+    line = {"type": "user", "sessionId": "a", "cwd": str(work), "message": told}
+    (logs / "a.jsonl").write_text(json.dumps(line) + "\n")
+    with _serving(own) as (client, _):
+        assert Shell(own, tmp_path).run("observe", str(logs))[0] == 0
+        kept = client.get("/memories").json()["memories"]
+        assert {one["scope"] for one in kept} == {scope}
+        assert "Last request" in Shell(own, work).said("handoff", "read")
+
+
 def test_a_transcript_that_may_not_be_read_stops_no_other(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     logs = tmp_path / "logs"

@@ -122,8 +122,9 @@ def test_a_folder_that_is_no_project_and_one_that_is_switched_off(
     assert (state, "in no git repository" in told) == ("look", True)
     (machine.project / ".graph-memory.toml").write_text("off = true\n")
     assert "switched off" in findings(machine, 0)["project"][1]
-    (machine.project / ".graph-memory.toml").write_text('project = "crane"\n')
-    assert findings(machine, 0)["project"] == ("ok", "crane")
+    for name in ("crane", "none"):
+        (machine.project / ".graph-memory.toml").write_text(f'project = "{name}"\n')
+        assert findings(machine, 0)["project"] == ("ok", name)
 
 
 @pytest.mark.slow
