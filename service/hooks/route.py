@@ -175,6 +175,8 @@ async def _answered(
 ) -> Response:
     read, answer = _SHAPES.get(program, (read_hook, reply))
     hook = read(_read(await request.body()))
+    # The body is read by hand: whose memories it means the audit learns here.
+    request.state.agents_named = [hook.agent] if hook.agent else []
     try:
         text = await _told(program, searcher, given, hook)
         if hook.event == "SessionStart":

@@ -78,6 +78,19 @@ def test_each_agent_of_a_batch_has_a_line(keyed: KeyedService) -> None:
         assert [one["operation"] for one in entries] == ["store_memories"]
 
 
+def test_a_hook_is_a_line_of_the_agent_that_it_tells_of(keyed: KeyedService) -> None:
+    bodies: dict[str, Entry] = {
+        "claude-code": {"hook_event_name": "Stop", "graph_memory": {"agent": "dora"}},
+        "openclaw": {"event": "agent_end", "agent_id": "emil"},
+    }
+    with keyed.client() as admin:
+        for program, body in bodies.items():
+            assert admin.post(f"/hooks/{program}", json=body).status_code == 200
+    for agent, operation in (("dora", "claude_code_hook"), ("emil", "openclaw_hook")):
+        entries = _until(partial(_list, keyed, agent=agent))
+        assert [one["operation"] for one in entries] == [operation]
+
+
 def test_every_kind_of_denial_is_told(keyed: KeyedService) -> None:
     key, told = keyed.key(["read"], ["dora"])
     revoked, ended = keyed.key(["write"], ["dora"])
