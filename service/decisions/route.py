@@ -18,7 +18,7 @@ from service.projects.place import PlaceFields, PlaceParameters
 from service.projects.project_fields import InQuery
 from service.projects.switched_off import SwitchedOff
 from service.records import AHEAD_OF_ALL, Filters, Memory, Place
-from service.text.titles import title_of
+from service.text.titles import title_of, title_warnings
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
 from service.web.fields import body_example
@@ -120,7 +120,7 @@ async def post_decision(
             tags=tuple(request.tags), scope=where.scope, session=request.session,
         )  # fmt: skip
         key, synced = await decide(pipeline, pushed, request.supersedes)
-    warnings = [*synced.told[0], *synced.warnings]
+    warnings = [*title_warnings(request.title), *synced.told[0], *synced.warnings]
     return Decided(key, synced.actions[0], where.scope, request.supersedes, warnings)  # type: ignore[arg-type]
 
 

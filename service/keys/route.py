@@ -1,14 +1,20 @@
 """The door of /keys: who may come in, for admins."""
 
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from fastapi import Response
 from pydantic import Field
 
 from service.access.caller import SCOPES, Scope
-from service.access.errors import Forbidden, KeyNotFound, TooManyRequests, Unauthorized
+from service.access.errors import (
+    Forbidden,
+    KeyNotFound,
+    KeyPast,
+    TooManyRequests,
+    Unauthorized,
+)
 from service.access.keys import Key, Secret
 from service.access.quota import Quota
 from service.field_types import WHOLE, AgentName, EndMoment, Label
@@ -140,7 +146,9 @@ async def get_keys(
 
 @router.post(
     "", status_code=201, operation_id="create_key",
-    responses=_PROBLEMS | links(201, rotate_key={"id": "/id"}, revoke_key={"id": "/id"}),
+    responses=_PROBLEMS
+    | problems(KeyPast)
+    | links(201, rotate_key={"id": "/id"}, revoke_key={"id": "/id"}),
 )  # fmt: skip
 async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) -> NewKey:
     """Make a key; nobody makes one that is good for more than their own. It is shown once."""
@@ -148,6 +156,9 @@ async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) 
     if not caller.covers(scopes, request.agents):
         msg = "A key cannot be good for more than the one that it is made with."
         raise Forbidden(msg)
+    if request.expires_at is not None and request.expires_at <= datetime.now(UTC):
+        # As the first one it would shut out everybody, its maker too.
+        raise KeyPast("expires_at lies in the past: no request would be let in by this key.")
     made = await keyring.create(
         request.name, scopes, request.agents, request.expires_at, origin=request.origin,
         memory_scopes=request.memory_scopes,

@@ -188,6 +188,12 @@ def test_what_cannot_be_superseded_is_told_and_nothing_is_logged(
     assert _read(client, "/decisions", agent=agent)["decisions"] == []
 
 
+def test_a_decision_whose_title_is_cut_says_so(client: httpx.Client, agent: str) -> None:
+    body = {"text": "Use pnpm.", "title": "Which packages " * 20, "agent": agent}
+    [told] = client.post("/decisions", json=body).json()["warnings"]
+    assert told.startswith("title: longer than 200 characters")
+
+
 def test_the_last_handoff_is_read_and_those_before_are_its_history(
     client: httpx.Client, agent: str
 ) -> None:

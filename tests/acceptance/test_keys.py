@@ -143,6 +143,15 @@ def test_a_key_ends_with_its_time(keyed: KeyedService) -> None:
     assert _status(keyed, told) == 401
 
 
+def test_a_key_that_would_be_past_its_time_is_not_made(tmp_path: Path, embedding_url: str) -> None:
+    """As the first one it would shut out everybody."""
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as service:
+        asked = {"name": "x", "scopes": ["admin"], "expires_at": "2020-01-31"}
+        refused = service.client.post("/keys", json=asked)
+        assert (refused.status_code, "past" in refused.json()["detail"]) == (409, True)
+        assert service.client.get("/keys").json()["keys"] == []
+
+
 def test_a_clock_that_is_set_back_revives_no_key() -> None:
     keyring = Keyring.__new__(Keyring)
     keyring._latest = datetime.now(UTC) + timedelta(days=1)
