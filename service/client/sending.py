@@ -21,6 +21,8 @@ from service.errors import FieldError
 Answer = TypeVar("Answer")
 
 DEFAULT_URL: Final = "http://127.0.0.1:8080"
+# What a program is called that does not name itself.
+CLIENT: Final = "graph-memory-python"
 _CONNECT_SECONDS: Final = 5.0
 # Scans, consolidations and reports read a whole store: minutes, for a large one.
 _LONG_SECONDS: Final = 600.0
@@ -76,6 +78,7 @@ class Sender:
     """Sends requests and waits for their answers; close it, or use it in a `with`.
 
     `key` is a key of the service, where it asks for one; ValueError for one that cannot be sent.
+    `client` is what the program calls itself, in one word: without keys its memories say so.
     """
 
     def __init__(
@@ -85,12 +88,13 @@ class Sender:
         key: str | None = None,
         timeout_seconds: float = 60.0,
         transport: httpx.BaseTransport | None = None,
+        client: str = CLIENT,
     ) -> None:
         self.url = url
         self.timeout_seconds = timeout_seconds
         self._client = httpx.Client(
-            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key),
-            trust_env=not is_here(url),
+            base_url=url, verify=_is_secret(url), transport=transport, trust_env=not is_here(url),
+            headers=_headers(key, client),
         )  # fmt: skip
 
     def send(self, request: Request[Answer]) -> Answer:
@@ -118,7 +122,7 @@ class Sender:
 class AsyncSender:
     """Sends requests, to be awaited; close it, or use it in an `async with`.
 
-    `key` as in Sender.
+    `key` and `client` as in Sender.
     """
 
     def __init__(
@@ -128,12 +132,13 @@ class AsyncSender:
         key: str | None = None,
         timeout_seconds: float = 60.0,
         transport: httpx.AsyncBaseTransport | None = None,
+        client: str = CLIENT,
     ) -> None:
         self.url = url
         self.timeout_seconds = timeout_seconds
         self._client = httpx.AsyncClient(
-            base_url=url, verify=_is_secret(url), transport=transport, headers=_headers(key),
-            trust_env=not is_here(url),
+            base_url=url, verify=_is_secret(url), transport=transport, trust_env=not is_here(url),
+            headers=_headers(key, client),
         )  # fmt: skip
 
     async def send(self, request: Request[Answer]) -> Answer:
@@ -210,15 +215,16 @@ def _object(response: httpx.Response) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _headers(key: str | None) -> dict[str, str]:
+def _headers(key: str | None, client: str) -> dict[str, str]:
+    named = {"User-Agent": client}
     if not key:
-        return {}
+        return named
     try:
         check_sendable(key)
     except ValueError as error:
         msg = f"`key` {error}"
         raise ValueError(msg) from None
-    return {"Authorization": f"Bearer {key}"}
+    return named | {"Authorization": f"Bearer {key}"}
 
 
 def _seconds(header: str | None) -> float | None:

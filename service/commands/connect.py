@@ -17,6 +17,8 @@ from service.store.address import StoreAddress
 
 _UNAUTHORIZED: Final = 401
 _OWN_URL: Final = "http://own-process"
+# What commands call themselves: a memory says which program stored it.
+CLIENT: Final = "graph-memory"
 # Between processes of one machine only a dead one does not answer; a large store takes minutes.
 _TIMEOUT_SECONDS: Final = 600.0
 
@@ -35,7 +37,7 @@ async def connect(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
             return
         open_own = import_module("service.commands.own_app").open_own
         try:
-            memory = await opened.enter_async_context(open_own(settings, _OWN_URL))
+            memory = await opened.enter_async_context(open_own(settings, _OWN_URL, CLIENT))
         except StoreInUse:
             memory = await opened.enter_async_context(_connect_to_holder(settings))
         yield memory
@@ -57,7 +59,7 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
     try:
         key = settings.api_key.get_secret_value() if settings.api_key else None
         async with AsyncGraphMemory(
-            url, key=key, timeout_seconds=_TIMEOUT_SECONDS, transport=transport
+            url, key=key, timeout_seconds=_TIMEOUT_SECONDS, transport=transport, client=CLIENT
         ) as memory:
             yield memory
     except Problem as problem:

@@ -12,8 +12,10 @@ from service.settings import Settings
 
 
 @asynccontextmanager
-async def open_own(settings: Settings, url: str) -> AsyncIterator[AsyncGraphMemory]:
-    """Yield a client, of this `url`, of the app on the configured store; raises what opening does.
+async def open_own(settings: Settings, url: str, client: str) -> AsyncIterator[AsyncGraphMemory]:
+    """Yield a client of the app on the configured store, by these names of both.
+
+    Raises what opening does.
 
     Nobody but this process reaches it: whoever may open the store needs no key.
     """
@@ -27,4 +29,4 @@ async def open_own(settings: Settings, url: str) -> AsyncIterator[AsyncGraphMemo
             ours.setLevel(logging.WARNING)
         await opened.enter_async_context(app.router.lifespan_context(app))
         own = httpx.ASGITransport(app, raise_app_exceptions=False)
-        yield await opened.enter_async_context(AsyncGraphMemory(url, transport=own))
+        yield await opened.enter_async_context(AsyncGraphMemory(url, transport=own, client=client))

@@ -31,7 +31,9 @@ async def send_captures(program: Program, connection: Connection) -> None:
         return
     held: set[str] = set()
     try:
-        async with AsyncGraphMemory(connection.url, key=connection.key) as memory:
+        # In the plugin's place: what it captured is not another program's.
+        named = f"graph-memory-{program.name}"
+        async with AsyncGraphMemory(connection.url, key=connection.key, client=named) as memory:
             for path in waiting(program):
                 session = path.stem.partition("-")[2]
                 if session in held:

@@ -167,17 +167,17 @@ class Hooks:
         (own / "client.json").write_text(json.dumps({"url": url}))
         (own / "python").write_text(sys.executable + "\n")
 
-    def send(self, event: str, **more: Any) -> Json:
+    def send(self, event: str, *, program: str = "claude-code", **more: Any) -> Json:
         """Run a hook as the program does; it ends well and answers JSON, whatever happens."""
         body = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project)} | more
-        return self.send_raw(json.dumps(body).encode())
+        return self.send_raw(json.dumps(body).encode(), program)
 
-    def send_raw(self, body: bytes) -> Json:
+    def send_raw(self, body: bytes, program: str = "claude-code") -> Json:
         """Run a hook on any bytes."""
+        homes = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME"), str(self.home))
         done = subprocess.run(
-            ["sh", str(SCRIPTS / "run.sh"), "claude-code"], input=body, capture_output=True,
-            env={"PATH": os.environ["PATH"], "CLAUDE_CONFIG_DIR": str(self.home), **self.more},
-            timeout=30, check=False,
+            ["sh", str(SCRIPTS / "run.sh"), program], input=body, capture_output=True,
+            env={"PATH": os.environ["PATH"], **homes, **self.more}, timeout=30, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")
         reply: Json = json.loads(done.stdout)

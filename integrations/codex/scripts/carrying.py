@@ -23,14 +23,18 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Service:
-    """Where the service is, and the key to it; `agent` whose memory, if not the key's."""
+    """Where the service is, and the key to it; `agent` whose memory, if not the key's.
+
+    Without a key what is captured says which `program` it is of.
+    """
 
     url: str
     key: str | None
+    program: str
     agent: str | None = None
 
     @classmethod
-    def of(cls, home: Path) -> "Service":
+    def of(cls, home: Path, program: str) -> "Service":
         """Return what `graph-memory connect` wrote down, else what the environment says."""
         try:
             told = json.loads((home / "graph-memory" / "client.json").read_text("utf-8"))
@@ -38,7 +42,7 @@ class Service:
             told = {}
         url = told.get("url") or os.environ.get("GRAPH_MEMORY_URL") or "http://127.0.0.1:8080"
         key = told.get("key") or os.environ.get("GRAPH_MEMORY_KEY")
-        return cls(url, key, told.get("agent"))
+        return cls(url, key, program, told.get("agent"))
 
     def ask(self, path: str, body: dict[str, Any], until: float) -> object:
         """Post a body and return the answer's; raises Refused, and OSError past the time."""
@@ -70,5 +74,6 @@ class Service:
         return json.loads(content)
 
     def _headers(self) -> dict[str, Any]:
-        headers = {"content-type": "application/json", "user-agent": "graph-memory-hook/0.1"}
+        named = f"graph-memory-{self.program}/0.1"
+        headers = {"content-type": "application/json", "user-agent": named}
         return headers | ({"authorization": f"Bearer {self.key}"} if self.key else {})

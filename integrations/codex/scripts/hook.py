@@ -112,7 +112,7 @@ def main() -> None:
         if sys.argv[3:] == ["drain"]:
             timer.cancel()
             spool = Spool(home / "graph-memory", failures.note)
-            spool.drain(Service.of(home), time.monotonic() + 60)
+            spool.drain(Service.of(home, program), time.monotonic() + 60)
         else:
             body = json.loads(sys.stdin.buffer.read(MOST_INPUT))
             timer.cancel()
@@ -128,7 +128,7 @@ def turn(
     program: str, home: Path, body: dict[str, Any], until: float, answer: Answer, failures: Failures
 ) -> None:
     """Find the answer to a hook."""
-    event, service = body.get("hook_event_name"), Service.of(home)
+    event, service = body.get("hook_event_name"), Service.of(home, program)
     spool = Spool(home / "graph-memory", failures.note)
     is_end = event in ("Stop", "SessionEnd") and not body.get("agent_id")
     place = place_of(body, failures)
