@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from service.projects.identity import identify, identify_text
 from tests.conftest import REPOSITORY
 from tests.servers.npm import node
 
@@ -34,6 +35,33 @@ def test_the_plugin_does_what_its_own_tests_say(path: Path, tmp_path: Path) -> N
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert not re.search(r"^ℹ tests 0$", done.stdout, re.MULTILINE)
+
+
+# A project as a person names it in settings or in a file.
+NAMED: Final = (
+    "Crane", "crane.io", "/srv/crane", "~/crane", "C:\\crane", r"\\server\crane",
+    "github.com/ann/crane", "GitHub.com/ann/Crane.git", "git@h.org:ann/crane",
+    "h.org:ann/crane.git", "ssh://h.org/crane", "https://ann:secret@h.org/crane", "ann/crane",
+    "두루미.org/ann/crane", "crane: the big one", "c:crane", " Crane ",
+)  # fmt: skip
+
+
+def test_a_project_that_is_named_is_the_one_that_commands_mean(tmp_path: Path) -> None:
+    code = (
+        f"import {{ findPlace }} from {json.dumps(str(PLUGIN / 'lib' / 'place.js'))};"
+        "const at = (project) => findPlace(undefined, { project, ignoreFiles: [] }).project;"
+        "console.log(JSON.stringify(JSON.parse(process.argv[1]).map(at)));"
+    )
+    done = subprocess.run(
+        [node(), "--input-type=module", "-e", code, json.dumps(NAMED)],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = dict(zip(NAMED, json.loads(done.stdout), strict=True))
+    assert {name: identify(**parts) for name, parts in told.items()} == {
+        name: identify_text(name) for name in NAMED
+    }
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")

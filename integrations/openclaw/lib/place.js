@@ -6,6 +6,10 @@ import { coversPath } from "./globs.js";
 const FILE = ".graph-memory.toml";
 const TEXTS = new Set(["agent", "project", "files"]);
 const MOST_BYTES = 1_000_000;
+const FOLDER = /^(?:[/~]|\\\\|[A-Za-z]:[\\/])/;
+// git's short form, [user@]host:path, and a remote without its scheme.
+const SHORT_REMOTE = /^(?:[^/@:]{1,200}@)?[^/@:\s]{2,255}:(?!\/\/)\S{1,2000}$/;
+const HOST_AND_PATH = /^[\p{L}\p{N}_-]{1,63}(?:\.[\p{L}\p{N}_-]{1,63}){1,8}\/\S{1,2000}$/u;
 
 /**
  * Return what is sent to the service of a workspace, and what is excluded in it; null where memory
@@ -47,11 +51,13 @@ function rootless(rule) {
   return rule.replace(/^\//, "");
 }
 
-/** Reading and writing name it alike: by what it is, not by one text. */
+/** Reading and writing name it alike: by what it is, not by one text. As `graph-memory` reads one. */
 function namedProject(named) {
-  if (named === "none") return undefined;
-  if (/^(?:\/|~|[A-Za-z]:[\\/])/.test(named)) return { root: named };
-  return /:\/\/|^[^/:@]{1,200}@[^/:]{1,200}:/.test(named) ? { origin: named } : { name: named };
+  const text = named.trim();
+  if (text === "none") return undefined;
+  if (FOLDER.test(text)) return { root: text };
+  const isRemote = text.includes("://") || SHORT_REMOTE.test(text) || HOST_AND_PATH.test(text);
+  return isRemote ? { origin: text } : { name: text };
 }
 
 function foundProject(workspace) {
