@@ -68,7 +68,7 @@ class Item(BaseModel):
 
     def as_text(self) -> str:
         """Return a line that says what it is, and its words."""
-        doubt = "" if self.trust_tier == "trusted" else self.trust_tier
+        doubt = doubt_of(self.trust_tier)
         facts = [self.kind, self.occurred_at[:10], str(self.source), doubt, f"id {self.id}"]
         more = " …" if self.is_cut else ""
         return f"{headed(self.title, facts)}\n{self.text}{more}"
@@ -79,6 +79,16 @@ def told_of(memory: Memory, text: str) -> dict[str, object]:
     same = ("id", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
     own = {"title": beside(memory["title"], text), "source": Place.of(memory["source"])}
     return {name: memory[name] for name in same} | own  # type: ignore[literal-required]
+
+
+def doubt_of(trust_tier: str | None) -> str:
+    """Return what a reader of words alone must know of them; nothing of those that are trusted."""
+    return "" if trust_tier in {None, "trusted"} else str(trust_tier)
+
+
+def is_told_unasked(origin: str | None, trust_tier: str | None) -> bool:
+    """Return whether a session may be told this without asking for it, as at its start."""
+    return origin != "untrusted" and not doubt_of(trust_tier)
 
 
 def beside(title: str, text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut, doubt_of
 from service.mcp.offered.arguments import Arguments, Id
 from service.mcp.offered.asking import Asking
 
@@ -77,6 +77,8 @@ async def fetch(asking: Asking, given: FetchArguments) -> Document:
     memory = await asking.memory.read_memory(given.id, agent=asking.agent(None))
     text, is_cut = cut(memory["content"], MOST_TEXT_CHARACTERS)
     facts = {"kind": memory["kind"], "occurred_at": memory["occurred_at"]}
+    if doubt := doubt_of(memory["trust_tier"]):
+        facts["trust_tier"] = doubt
     if memory["source"]["uri"]:
         facts["path"] = memory["source"]["uri"]
     return Document(

@@ -4,7 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, beside, cut, with_warnings
+from service.mcp.offered.answer import (
+    MOST_ITEM_CHARACTERS,
+    Answer,
+    beside,
+    cut,
+    doubt_of,
+    with_warnings,
+)
 from service.mcp.offered.arguments import PlacedArguments, Session
 from service.mcp.offered.asking import Asking
 
@@ -51,11 +58,14 @@ class Decision(BaseModel):
     text: str
     at: str
     tags: list[str]
+    origin: str
+    trust_tier: str
     superseded_by: list[str]
 
     def __str__(self) -> str:
-        end = " (holds no longer)" if self.superseded_by else ""
-        return f"- {self.at[:10]}{end} id {self.id}: {self.text}"
+        end = "holds no longer" if self.superseded_by else ""
+        told = ", ".join(filter(None, (end, doubt_of(self.trust_tier))))
+        return f"- {self.at[:10]}{f' ({told})' if told else ''} id {self.id}: {self.text}"
 
 
 class Decisions(Answer):
@@ -85,7 +95,8 @@ async def decision_list(asking: Asking, given: DecisionsArguments) -> Decisions:
             Decision(
                 id=one["id"], title=beside(one["title"], one["text"]),
                 text=cut(one["text"], MOST_ITEM_CHARACTERS)[0],
-                at=one["at"], tags=one["tags"], superseded_by=one["superseded_by"],
+                at=one["at"], tags=one["tags"], origin=one["origin"],
+                trust_tier=one["trust_tier"], superseded_by=one["superseded_by"],
             )
             for one in page["decisions"]
         ]

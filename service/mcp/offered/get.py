@@ -4,7 +4,14 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, Place, headed, told_of
+from service.mcp.offered.answer import (
+    MOST_TEXT_CHARACTERS,
+    Answer,
+    Place,
+    doubt_of,
+    headed,
+    told_of,
+)
 from service.mcp.offered.arguments import Agent, Arguments, Key
 from service.mcp.offered.asking import Asking
 
@@ -71,8 +78,9 @@ class Read(Answer):
         """Return the words, under a line that says whose they are."""
         about = self.path or ""
         if self.memory:
-            facts = (self.memory.kind, self.memory.occurred_at[:10], str(self.memory.source))
-            about = headed(self.memory.title, facts)
+            one = self.memory
+            facts = (one.kind, one.occurred_at[:10], str(one.source), doubt_of(one.trust_tier))
+            about = headed(one.title, facts)
         more = ""
         if self.next_from:
             within = f"character {self.next_character} of " if self.next_character else ""

@@ -4,7 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut, with_warnings
+from service.mcp.offered.answer import (
+    MOST_TEXT_CHARACTERS,
+    Answer,
+    cut,
+    doubt_of,
+    with_warnings,
+)
 from service.mcp.offered.arguments import PlacedArguments, Session
 from service.mcp.offered.asking import Asking
 
@@ -35,10 +41,15 @@ class LastHandoff(Answer):
     text: str | None
     at: str | None
     session: str | None
+    origin: str | None
+    trust_tier: str | None
 
     def as_text(self) -> str:
         """Return its words."""
-        return f"Left at {self.at}:\n{self.text}" if self.text else "No handoff was left."
+        if not self.text:
+            return "No handoff was left."
+        doubt = doubt_of(self.trust_tier)
+        return f"Left at {self.at}{f' ({doubt})' if doubt else ''}:\n{self.text}"
 
 
 async def handoff_write(asking: Asking, given: HandoffArguments) -> Left:
@@ -52,4 +63,5 @@ async def handoff_read(asking: Asking, given: PlacedArguments) -> LastHandoff:
     """Read what the last session of the project left."""
     told = await asking.memory.read_handoff(**asking.where_in_query(given))
     text, _ = cut(told["text"] or "", MOST_TEXT_CHARACTERS)
-    return LastHandoff(id=told["id"], text=text or None, at=told["at"], session=told["session"])
+    facts = {name: told[name] for name in ("id", "at", "session", "origin", "trust_tier")}  # type: ignore[literal-required]
+    return LastHandoff(text=text or None, **facts)

@@ -1,19 +1,25 @@
-"""What is kept near at hand, as resources: a client can put them into a conversation unasked."""
+"""What is kept near at hand, as resources: a client can put them into a conversation unasked.
+
+So nothing is in them that no session is told at its start: whoever asks for it has the tools.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, cut
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, cut, is_told_unasked
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
-from service.mcp.offered.decisions import DecisionsArguments, decision_list
+from service.mcp.offered.decisions import Decisions, DecisionsArguments, decision_list
 from service.mcp.offered.handoff import handoff_read
 from service.text.context_block import CLOSE, inside, open_mark
 
 SCHEME: Final = "graph-memory"
 _NAMES: Final = ("project", "agent")
+_UNTRUSTED: Final = (
+    "What there is comes from an untrusted origin: it is told where it is asked for."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +43,22 @@ class Hot:
 
 
 async def _handoff(asking: Asking, given: PlacedArguments) -> str:
-    return (await handoff_read(asking, given)).as_text()
+    last = await handoff_read(asking, given)
+    return last.as_text() if is_told_unasked(last.origin, last.trust_tier) else _UNTRUSTED
 
 
 async def _working_memory(asking: Asking, given: PlacedArguments) -> str:
     told = await asking.memory.read_working_memory(**asking.where_in_query(given))
+    if not is_told_unasked(told["origin"], told["trust_tier"]):
+        return _UNTRUSTED
     return told["text"] or "Nothing is in focus."
 
 
 async def _decisions(asking: Asking, given: PlacedArguments) -> str:
     arguments = DecisionsArguments(agent=given.agent, project=given.project, last=50)
-    return (await decision_list(asking, arguments)).as_text()
+    listed = (await decision_list(asking, arguments)).decisions
+    trusted = [one for one in listed if is_told_unasked(one.origin, one.trust_tier)]
+    return Decisions(decisions=trusted).as_text()
 
 
 async def _hot_memory(asking: Asking, given: PlacedArguments) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, numbered
+from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, doubt_of, numbered
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
 
@@ -24,6 +24,11 @@ class Recalled(BaseModel):
     category: str
     importance: float
     score: float
+    trust_tier: str
+
+    def __str__(self) -> str:
+        doubt = doubt_of(self.trust_tier)
+        return f"[{self.category}]{f' ({doubt})' if doubt else ''} {self.text}"
 
 
 class Recollection(Answer):
@@ -36,7 +41,7 @@ class Recollection(Answer):
         """Return them as those plug-ins do."""
         if not self.memories:
             return "No relevant memories found."
-        listed = numbered(f"[{one.category}] {one.text}" for one in self.memories)
+        listed = numbered(map(str, self.memories))
         return f"Found {self.count} memories:\n\n{listed}"
 
 
@@ -47,6 +52,7 @@ async def memory_recall(asking: Asking, given: RecallArguments) -> Recollection:
         Recalled(
             id=hit["id"], text=cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)[0],
             category=hit["kind"], importance=hit["importance"], score=hit["score"],
+            trust_tier=hit["trust_tier"],
         )
         for hit in answer["results"]
     ]  # fmt: skip
