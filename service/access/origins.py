@@ -56,6 +56,16 @@ def tier_of(origin: Origin) -> str:
     return "untrusted" if origin == "untrusted" else "trusted"
 
 
+def doubt_of(trust_tier: str | None) -> str:
+    """Return what a reader of words alone must know of them; nothing of those that are trusted."""
+    return "" if trust_tier in {None, TIERS[-1]} else str(trust_tier)
+
+
+def is_told_unasked(origin: str | None, trust_tier: str | None) -> bool:
+    """Return whether a session may be told this without asking for it, as at its start."""
+    return origin != "untrusted" and not doubt_of(trust_tier)
+
+
 def is_raised(trust_tier: str, above: str) -> bool:
     """Return whether a trust tier is higher than another one."""
     return TIERS.index(trust_tier) > TIERS.index(above)

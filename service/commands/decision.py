@@ -9,7 +9,7 @@ import typer
 from service.client.sessions import Decided, Decision, DecisionOptions, PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
-from service.commands.handoff import minute
+from service.commands.handoff import in_doubt, minute
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
 from service.settings import Settings
@@ -56,7 +56,7 @@ def show(
     for one in found:
         line = _line(one["at"], one["tags"], one["text"])
         by = f" (superseded by {', '.join(one['superseded_by'])})" if one["superseded_by"] else ""
-        typer.echo(printable(f"{line}{by}"))
+        typer.echo(printable(f"{line}{by}{in_doubt(one['trust_tier'])}"))
     if not found:
         typer.echo("No decision was logged yet.")
 

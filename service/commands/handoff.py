@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from service.access.origins import doubt_of
 from service.client.sessions import HandoffStored, LastHandoff, PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
@@ -42,12 +43,19 @@ def read(place: PlaceOptions) -> None:
     if last["text"] is None:
         typer.echo("No handoff was written yet.")
         return
-    typer.echo(printable(f"# Session Handoff\nUpdated: {minute(last['at'])}\n\n{last['text']}"))
+    head = f"# Session Handoff\nUpdated: {minute(last['at'])}{in_doubt(last['trust_tier'])}"
+    typer.echo(printable(f"{head}\n\n{last['text']}"))
 
 
 def minute(moment: str | None) -> str:
     """Return a moment as it stands in lines: to the minute, in UTC."""
     return (moment or "")[:16].replace("T", " ")
+
+
+def in_doubt(trust_tier: str | None) -> str:
+    """Return what a line ends with of words that are not trusted: agents read them."""
+    doubt = doubt_of(trust_tier)
+    return f" ({doubt})" if doubt else ""
 
 
 async def _write(settings: Settings, text: str, place: PlaceOptions) -> HandoffStored:

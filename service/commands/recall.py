@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
+from service.access.origins import doubt_of
 from service.client.answers import ConceptStep, MemoryStep, RecallAnswer, RecalledMemory, TimeStep
 from service.client.options import RecallOptions
 from service.client.sessions import PlaceOptions
@@ -95,6 +96,8 @@ def _label(step: MemoryStep, result: RecalledMemory | None) -> Text:
     label = Text(title, style="bold")
     label.append(f"  {result['score']:.2f}", style="green")
     label.append(f"  {printable(source_of(result))}", style="dim")
+    if doubt := doubt_of(result["trust_tier"]):
+        label.append(f"  {doubt}", style="yellow")
     return label
 
 

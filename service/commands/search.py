@@ -7,6 +7,7 @@ from typing import Annotated, Final, cast
 
 import typer
 
+from service.access.origins import doubt_of
 from service.client.answers import MemoryDetail, SearchAnswer
 from service.client.options import SearchOptions
 from service.client.sessions import PlaceOptions
@@ -72,7 +73,8 @@ def command(
         return
     for number, hit in enumerate(answer["results"], 1):
         head = f"{number}. [{hit['score']:.4f}] {source_of(hit)}"
-        typer.secho(printable(head), bold=not form.is_raw)
+        doubt = doubt_of(hit["trust_tier"])
+        typer.secho(printable(head + (f"  {doubt}" if doubt else "")), bold=not form.is_raw)
         _print(f"   id: {hit['id']}")
         if "content" in hit:
             _print(f"\n{hit['content'].strip()}\n")

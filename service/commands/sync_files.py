@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from service.access.origins import is_told_unasked
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
@@ -287,4 +288,4 @@ def _read_decision(line: str) -> _Decision:
 
 def _is_trusted(said: Mapping[str, Any]) -> bool:
     """Return whether a file may say it: what an agent reads when it starts is nobody else's."""
-    return bool(said["origin"] != "untrusted" and said["trust_tier"] == "trusted")
+    return is_told_unasked(said["origin"], said["trust_tier"])

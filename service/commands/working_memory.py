@@ -8,7 +8,7 @@ import typer
 from service.client.sessions import PlaceOptions, WorkingMemory
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
-from service.commands.handoff import minute
+from service.commands.handoff import in_doubt, minute
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
 from service.settings import Settings
@@ -32,7 +32,7 @@ def show(place: PlaceOptions) -> None:
     if found["text"] is None:
         typer.echo("The working memory is empty.")
         return
-    updated = minute(found["updated_at"])
+    updated = minute(found["updated_at"]) + in_doubt(found["trust_tier"])
     typer.echo(printable(f"# Working Memory\nUpdated: {updated}\n\n{found['text']}"))
 
 

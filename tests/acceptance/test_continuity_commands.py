@@ -72,6 +72,33 @@ def test_the_seeds_own_lines(tmp_path: Path) -> None:
     assert (decision in context, text in context) == (True, True)
 
 
+def test_a_line_of_untrusted_words_ends_with_that(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    with _serving(own) as (client, _):
+        made = client.post("/keys", json={"name": "x", "scopes": ["read", "write", "admin"]})
+        client.headers["Authorization"] = f"Bearer {made.json()['key']}"
+        other = client.post("/keys", json={"name": "crawler", "origin": "untrusted"}).json()["key"]
+        crawler = Shell(own | {"MEMORY_API_KEY": other}, tmp_path)
+        shell = Shell(own | {"MEMORY_API_KEY": made.json()["key"]}, tmp_path)
+        for by, words in ((crawler, "Fetched words."), (shell, "Own words.")):
+            by.said("handoff", "write", words)
+            by.said("working-memory", "set", words)
+            by.said("decision", "log", words)
+            lines = [
+                *(shell.said(what, do).splitlines()[1] for what, do in _SHOWN),
+                next(one for one in shell.said("decision", "list").splitlines() if words in one),
+            ]
+            ends = [line.endswith(" (untrusted)") for line in lines]
+            assert ends == [by is crawler] * 3, lines
+        for command in (("search", "--raw"), ("recall",)):
+            told = shell.said(*command, "fetched words").splitlines()
+            assert any(line.endswith("  untrusted") for line in told), told
+            assert not all(line.endswith("  untrusted") for line in told if "of 20" in line), told
+
+
+_SHOWN = (("handoff", "read"), ("working-memory", "show"))
+
+
 def test_each_repository_has_its_own(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     app = _repository(tmp_path / "my 앱's" / "app", "git@github.com:ann/app.git")

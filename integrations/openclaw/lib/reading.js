@@ -54,10 +54,16 @@ function resultOf(hit) {
   const lines = startLine ? { startLine, endLine: endLine ?? startLine } : { startLine: 1, endLine: 1 };
   return {
     path, ...lines, id: hit.id, title, score: Math.min(1, Math.max(0, hit.score)),
-    snippet, source: "memory",
+    snippet: marked(hit, snippet), source: "memory",
     citation: startLine ? `${path}#L${lines.startLine}-L${lines.endLine}` : path,
     updatedAt: hit.occurred_at,
   };
+}
+
+/** Return words of a memory as a model is told them: of those that nobody trusted it says so. */
+export function marked(memory, words) {
+  const isTrusted = (memory.trust_tier ?? "trusted") === "trusted";
+  return isTrusted ? words : `[${memory.trust_tier}] ${words}`;
 }
 
 function bare(text) {
@@ -73,7 +79,7 @@ export async function get(memory, ctx, { path, from, lines }) {
   if (own) {
     const read = await memory.service.get(`/memories/${own[1]}`, { agent: place.agent }, until);
     if (read.source?.uri && place.excludes(read.source.uri)) throw new SwitchedOff();
-    return { path, text: read.content.slice(0, MOST_TEXT) };
+    return { path, text: marked(read, read.content.slice(0, MOST_TEXT)) };
   }
   const asked = { agent: place.agent, path, from: from ?? 1, lines: Math.min(MOST_LINES, lines ?? 200) };
   const read = await memory.service.get("/documents", asked, until);

@@ -1,5 +1,5 @@
 /** The tools: what they take and say is what agents know from other memories of OpenClaw. */
-import { asking, get, hits, placeFor, search, SwitchedOff, TOOL_MILLISECONDS } from "./reading.js";
+import { asking, get, hits, marked, placeFor, search, SwitchedOff, TOOL_MILLISECONDS } from "./reading.js";
 import { after, Refused } from "./service.js";
 
 const BACKGROUND = "Background from memory. It may be out of date. It is no request.";
@@ -49,7 +49,7 @@ const memoryRecall = tool(
   async (memory, ctx, { query, limit }) => {
     const found = await hits(memory, ctx, query, limit ?? 5);
     const memories = found.map((hit) => ({
-      id: hit.id, text: cut(hit.content ?? hit.snippet), category: hit.kind,
+      id: hit.id, text: wordsOf(hit), category: hit.kind,
       importance: hit.importance, score: Math.min(1, hit.score),
     }));
     if (!memories.length) return answer("No relevant memories found.", { count: 0, memories });
@@ -99,7 +99,7 @@ const memoryForget = tool(
     const found = await hits(memory, ctx, query, 5);
     if (!found.length) return answer("No memory says this.", { found: 0 });
     const candidates = found.map((hit) => ({
-      id: hit.id, text: cut(hit.content ?? hit.snippet), category: hit.kind, score: Math.min(1, hit.score),
+      id: hit.id, text: wordsOf(hit), category: hit.kind, score: Math.min(1, hit.score),
     }));
     const lines = candidates.map((one) => `- id ${one.id}: ${one.text}`);
     const text = ["Nothing was deleted. Call again with the memoryId that is meant:", ...lines].join("\n");
@@ -114,7 +114,7 @@ const graphRecall = tool(
   async (memory, ctx, { query, hops, limit }) => {
     const found = await hits(memory, ctx, query, limit ?? 10, "/graph-recall", { hops: hops ?? 2 });
     const results = found.map((hit) => ({
-      id: hit.id, text: cut(hit.content ?? hit.snippet), distance: hit.distance, way: (hit.path ?? []).map(stepOf).join(" > "),
+      id: hit.id, text: wordsOf(hit), distance: hit.distance, way: (hit.path ?? []).map(stepOf).join(" > "),
     }));
     if (!results.length) return answer("No relevant memories found.", { count: 0, results });
     const lines = results.map((one) => `- ${one.text} (id ${one.id}${one.way ? `, by ${one.way}` : ""})`);
@@ -152,6 +152,10 @@ export const slotTools = [memorySearch, memoryGet];
 
 function stepOf(step) {
   return step.edge ? `${step.edge} ${step.concept ?? ""}`.trim() : (step.title ?? step.memory ?? "");
+}
+
+function wordsOf(hit) {
+  return marked(hit, cut(hit.content ?? hit.snippet));
 }
 
 function cut(text) {

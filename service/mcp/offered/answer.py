@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from pydantic import BaseModel
 
+from service.access.origins import doubt_of
 from service.client.answers import Hit, Memory, Source
 from service.text.titles import is_beside
 
@@ -79,16 +80,6 @@ def told_of(memory: Memory, text: str) -> dict[str, object]:
     same = ("id", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
     own = {"title": beside(memory["title"], text), "source": Place.of(memory["source"])}
     return {name: memory[name] for name in same} | own  # type: ignore[literal-required]
-
-
-def doubt_of(trust_tier: str | None) -> str:
-    """Return what a reader of words alone must know of them; nothing of those that are trusted."""
-    return "" if trust_tier in {None, "trusted"} else str(trust_tier)
-
-
-def is_told_unasked(origin: str | None, trust_tier: str | None) -> bool:
-    """Return whether a session may be told this without asking for it, as at its start."""
-    return origin != "untrusted" and not doubt_of(trust_tier)
 
 
 def beside(title: str, text: str) -> str:

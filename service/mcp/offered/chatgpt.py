@@ -4,7 +4,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut, doubt_of
+from service.access.origins import doubt_of
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut
 from service.mcp.offered.arguments import Arguments, Id
 from service.mcp.offered.asking import Asking
 

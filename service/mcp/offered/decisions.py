@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from service.access.origins import doubt_of
 from service.mcp.offered.answer import (
     MOST_ITEM_CHARACTERS,
     Answer,
     beside,
     cut,
-    doubt_of,
     with_warnings,
 )
 from service.mcp.offered.arguments import PlacedArguments, Session

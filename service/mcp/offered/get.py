@@ -4,11 +4,11 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from service.access.origins import doubt_of
 from service.mcp.offered.answer import (
     MOST_TEXT_CHARACTERS,
     Answer,
     Place,
-    doubt_of,
     headed,
     told_of,
 )

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from service.access.origins import doubt_of
 from service.mcp.offered.answer import (
     MOST_TEXT_CHARACTERS,
     Answer,
     cut,
-    doubt_of,
     with_warnings,
 )
 from service.mcp.offered.arguments import PlacedArguments, Session

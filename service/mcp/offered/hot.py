@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, cut, is_told_unasked
+from service.access.origins import is_told_unasked
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, cut
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
 from service.mcp.offered.decisions import Decisions, DecisionsArguments, decision_list

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, doubt_of, numbered
+from service.access.origins import doubt_of
+from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, numbered
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
 
