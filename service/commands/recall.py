@@ -96,7 +96,7 @@ def _label(step: MemoryStep, result: RecalledMemory | None) -> Text:
     label = Text(title, style="bold")
     label.append(f"  {result['score']:.2f}", style="green")
     label.append(f"  {printable(source_of(result))}", style="dim")
-    if doubt := doubt_of(result["trust_tier"]):
+    if doubt := doubt_of(result.get("trust_tier")):
         label.append(f"  {doubt}", style="yellow")
     return label
 
