@@ -115,6 +115,7 @@ async def post_session_start(scans: Annotated[Scans, part(Scans)], request: Requ
     and Codex (`hook_event_name`); the latter two get `{}` and the job in the header `X-Job`.
     """
     body = _read(await request.body())
+    request.state.agents_named = [scans.settings.agent]
     try:
         # The folders belong to one agent: whoever woke us, its notes are scanned for itself.
         job = await scans.submit(None)

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
+from fastapi import Request
 from pydantic import AfterValidator, Field
 
 from service.access.caller import caller
@@ -177,10 +178,13 @@ async def post_ingest(
 )  # fmt: skip
 async def post_scan(
     scans: TheScans,
+    asked: Request,
     request: ScanBody = ScanBody(),  # noqa: B008 - a frozen default
 ) -> Any:
     """Bring the store in line with the configured folders."""
     paths = tuple(request.paths)
+    # Where none is named it is not the caller's: the audit learns here whose memories are meant.
+    asked.state.agents_named = [request.agent or scans.settings.agent]
     if request.wait:
         return _scanned(await scans.run_and_wait(request.agent, paths))
     return accepted(await scans.submit(request.agent, paths))

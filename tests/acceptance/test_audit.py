@@ -235,6 +235,23 @@ def test_reads_are_told_where_they_are_wanted_and_deletions_always(
         assert mode == "all" or len(entries) == 1
 
 
+def test_a_scan_is_a_line_of_the_agent_whose_notes_those_are(
+    tmp_path: Path, embedding_url: str
+) -> None:
+    (tmp_path / "notes").mkdir()
+    settings: dict[str, Any] = {"data_dir": tmp_path / "data", "embedding_url": embedding_url}
+    with running_service(agent="work", sources=str(tmp_path / "notes"), **settings) as service:
+        for path in ("/ingest/scan", "/hooks/session-start"):
+            assert service.client.post(path, json={}).is_success
+
+        def lines() -> list[Entry]:
+            found: list[Entry] = service.client.get("/audit").json()["entries"]
+            return found
+
+        told = {(one["operation"], one["agent"]) for one in _until(lines, 2)}
+    assert told == {("scan", "work"), ("session_start", "work")}
+
+
 def test_lines_survive_a_restart(tmp_path: Path, embedding_url: str) -> None:
     settings: dict[str, Any] = {"data_dir": tmp_path, "embedding_url": embedding_url}
     with running_service(**settings) as service:

@@ -167,8 +167,9 @@ class Hooks:
         (own / "client.json").write_text(json.dumps({"url": url}))
         (own / "python").write_text(sys.executable + "\n")
 
-    def send(self, event: str, *, program: str = "claude-code", **more: Any) -> Json:
-        """Run a hook as the program does; it ends well and answers JSON, whatever happens."""
+    def send(self, event: str, **more: Any) -> Json:
+        """Run a hook as the `program` does; it ends well and answers JSON, whatever happens."""
+        program = more.pop("program", "claude-code")
         body = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project)} | more
         return self.send_raw(json.dumps(body).encode(), program)
 

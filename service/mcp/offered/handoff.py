@@ -63,5 +63,5 @@ async def handoff_read(asking: Asking, given: PlacedArguments) -> LastHandoff:
     """Read what the last session of the project left."""
     told = await asking.memory.read_handoff(**asking.where_in_query(given))
     text, _ = cut(told["text"] or "", MOST_TEXT_CHARACTERS)
-    facts = {name: told[name] for name in ("id", "at", "session", "origin", "trust_tier")}  # type: ignore[literal-required]
+    facts = {name: told[name] for name in ("id", "at", "session", "origin", "trust_tier")}
     return LastHandoff(text=text or None, **facts)
