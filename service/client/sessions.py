@@ -191,6 +191,14 @@ class SessionContext(TypedDict):
     receipt: ContextReceipt
 
 
+def why_empty(told: SessionContext) -> str:
+    """Return in words why a session's context says nothing."""
+    if any(one["left_out"] for one in told["sections"]):
+        return "Nothing of what is known fits."
+    is_known = told["receipt"]["known"] > 0
+    return "Nothing is new to this session." if is_known else "Nothing is known yet."
+
+
 class GivenMemory(TypedDict):
     """A memory that a session was given; `title` is None of what is gone or another agent's."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from service.client.sessions import ContextOptions, PlaceOptions, SessionContext
+from service.client.sessions import ContextOptions, PlaceOptions, SessionContext, why_empty
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.here import at_place
@@ -31,7 +31,7 @@ def command(
     told = asyncio.run(_ask(begin(), choices))
     if told_as_json(told):
         return
-    typer.echo(printable(told["text"] or "Nothing is known yet."))
+    typer.echo(printable(told["text"] or why_empty(told)))
 
 
 async def _ask(settings: Settings, choices: ContextOptions) -> SessionContext:

@@ -68,6 +68,7 @@ def test_the_seeds_own_lines(tmp_path: Path) -> None:
     logged = shell.said("decision", "log", decision, "--tag", "architecture")
     assert re.fullmatch(f"Logged: {line}", logged)
     assert re.fullmatch(line, shell.said("decision", "list", "--last", "5"))
+    assert shell.said("session-context", "--max-chars", "9") == "Nothing of what is known fits.\n"
     context = shell.said("session-context")
     assert (decision in context, text in context) == (True, True)
 

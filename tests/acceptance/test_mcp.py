@@ -76,6 +76,22 @@ async def test_what_is_told_in_one_session_is_known_in_another(
         assert "blue bunny" in begun["text"]
 
 
+async def test_a_context_that_says_nothing_says_why(
+    connect: Connect, request: pytest.FixtureRequest
+) -> None:
+    own = {"agent": own_agent(request), "session": "s1"}
+    async with connect() as client:
+        await told(client, "memory_store", text=BUNNY, agent=own["agent"])
+        asked: dict[str, Any]
+        for asked, why in (
+            ({"max_chars": 20}, "Nothing of what is known fits."), ({}, None),
+            ({"source": "resume"}, "Nothing is new to this session."),
+        ):  # fmt: skip
+            assert (await told(client, "session_context", **own, **asked))["why_empty"] == why
+        said = await client.call_tool("session_context", {**own, "source": "resume"})
+        assert text_of(said) == "Nothing is new to this session."
+
+
 async def test_what_is_remembered_for_a_project_is_found_in_that_one(
     connect: Connect, request: pytest.FixtureRequest
 ) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from service.client.sessions import why_empty
 from service.mcp.offered.answer import Answer
 from service.mcp.offered.arguments import PlacedArguments, Session
 from service.mcp.offered.asking import Asking
@@ -21,16 +22,17 @@ class SessionArguments(PlacedArguments):
 
 
 class Context(Answer):
-    """What the session should know, as markdown; empty where there is nothing to say."""
+    """What the session should know, as markdown; where that is empty `why_empty` says why."""
 
     text: str
     sections: list[str]
     tokens: int
     scope: str | None
+    why_empty: str | None
 
     def as_text(self) -> str:
         """Return the text."""
-        return self.text or "Nothing is known yet."
+        return self.text or self.why_empty or ""
 
 
 async def session_context(asking: Asking, given: SessionArguments) -> Context:
@@ -45,4 +47,5 @@ async def session_context(asking: Asking, given: SessionArguments) -> Context:
         sections=[one["name"] for one in told["sections"]],
         tokens=told["tokens"],
         scope=told["receipt"]["scope"],
+        why_empty=None if told["text"] else why_empty(told),
     )
