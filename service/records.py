@@ -1,10 +1,10 @@
 """The nouns of the service: what a row becomes at the border, and what a request asks for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from datetime import datetime
 from itertools import repeat
-from typing import Any, Final, NamedTuple, Self, TypeVar, get_type_hints
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +74,24 @@ class Memory(Metadata):
         return cls(**values)
 
 
+class Voted(Protocol):
+    """A memory as far as votes on it go: one that is stored, or left its place."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of what the votes are on."""
+
+    @property
+    def votes(self) -> Sequence[list[Any]]:
+        """Who says whether it helped, each [key, whether]."""
+
+
 _SOURCE: Final = tuple(Source.__dataclass_fields__)
-_LISTS: Final = ("heading_path", "tags", "concepts", "screened")
+_LISTS: Final = ("heading_path", "tags", "concepts", "screened", "votes")
 
 
 def label_filters(filters: type[Shape]) -> type[Shape]:

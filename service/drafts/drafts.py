@@ -21,7 +21,7 @@ from service.metadata import Metadata
 from service.moments import micros_of
 from service.names.names import Name, declared_name, file_name, heading_name
 from service.names.subjects import concept_of_summary, subject_of
-from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source
+from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source, Voted
 from service.text.markdown import Document, Section
 from service.text.titles import text_of
 
@@ -38,7 +38,8 @@ class Draft(Metadata):
 
     `said` names the kept fields (KEPT) that its writer has said: the others stay as they were set.
     With `scope` in it that is its writer's own word, not what a project's name came to.
-    One that `is_by_words` has no name but what it says: its id is made of that.
+    One that `is_by_words` has no name but what it says: its id is made of that. `votes_of` said
+    the same in another place: the votes on that come along.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Draft(Metadata):
     position: int = 0
     said: frozenset[str] = frozenset()
     is_by_words: bool = False
+    votes_of: Voted | None = None
 
     @property
     def text(self) -> str:
@@ -106,7 +108,7 @@ class Draft(Metadata):
 
 _MOMENTS: Final = ("occurred_at", "valid_from", "valid_until")
 _SOURCE: Final = tuple(f.name for f in fields(Source))
-_APART: Final = frozenset({"id", "is_by_words", "is_dated", "source", "said"})
+_APART: Final = frozenset({"id", "is_by_words", "is_dated", "source", "said", "votes_of"})
 _COLUMNS: Final = tuple(f.name for f in fields(Draft) if f.name not in _APART)
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import Any
 
 from service.access.origins import lower_tier
 from service.drafts.chains import Link
@@ -23,6 +24,8 @@ class StoredMemory(Memory):
     position: int
     concepts: tuple[str, ...] = ()
     teaches: bool = True
+    # Who says whether it helped, each [key, whether].
+    votes: Sequence[list[Any]] = ()
 
     @property
     def uri(self) -> str:

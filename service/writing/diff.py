@@ -109,7 +109,7 @@ async def _carry_over(db: Database, diff: DocumentDiff, leaving: Leaving) -> Non
     def carried(draft: Draft) -> Draft:
         before = below.get((draft.heading_path[-1:], draft.content)) or anywhere.get(draft.content)
         if before is not None and draft.id not in diff.old:
-            return kept(draft, before, diff.document.sender)
+            return kept(replace(draft, votes_of=before), before, diff.document.sender)
         is_new = comes(draft, diff.old.get(draft.id))
         return leaving.onto(draft) if is_new else draft
 

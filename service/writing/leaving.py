@@ -36,11 +36,12 @@ class Left(Metadata):
     below: str
     content_hash: str
     occurred_at: datetime
+    votes: Sequence[list[Any]] = ()
 
     @classmethod
     def of(cls, one: StoredMemory) -> Self:
         """Return what is to be known of a memory that was read with its content."""
-        values = {name: getattr(one, name) for name in (*_SAME, *KEPT)}
+        values = {name: getattr(one, name) for name in (*_SAME, *_SET)}
         return cls(said=said_by(one), below=below_heading(one), **values)
 
     @classmethod
@@ -55,11 +56,12 @@ class Left(Metadata):
         return {
             "id": record("leaving", [agent, self.id, self.said]), "below": self.below,
             **{name: getattr(self, name) for name in _SAME if name != "id"},
-            "kept": {name: getattr(self, name) for name in KEPT},
+            "kept": {name: getattr(self, name) for name in _SET},
         }  # fmt: skip
 
 
 _SAME: Final = ("id", "content_hash", "occurred_at", "origin")
+_SET: Final = (*KEPT, "votes")
 
 
 @dataclass(slots=True)
@@ -90,14 +92,14 @@ class Leaving:
         if self.sections:
             before = self.sections.get(said_by(draft))
             if before is not None:
-                return _as_set(draft, before)
+                return _as_set(replace(draft, votes_of=before), before)
         is_moved = bool(self.quarantined) and below_heading(draft) in self.quarantined
         is_copied = (draft.heading_path, draft.content) in self.copied
         return replace(draft, trust_tier=QUARANTINED) if is_moved or is_copied else draft
 
 
 async def set_sections(db: Database, agent: str, uris: Sequence[str]) -> Leaving:
-    """Return those of documents' sections that have a kept field which somebody set.
+    """Return those of documents' sections on which somebody set a kept field, or voted.
 
     With those that left their place in a scan of this agent that did not come to its end.
     """
@@ -126,7 +128,7 @@ async def complete(db: Database, agent: str, leaving: Leaving) -> None:
 
 
 async def set_words(db: Database, change: Change) -> list[Left]:
-    """Return the sections whose words leave their place by a change, if somebody set a field."""
+    """Return the sections whose words leave their place by a change, if anything was set."""
     left = await asyncio.to_thread(_left, change)
     return await _read(db, [one.id for one in left if is_set(one)])
 
@@ -214,12 +216,14 @@ async def _handed_on(db: Database, change: Change, lost: Sequence[StoredMemory])
 def _with(one: StoredMemory, before: Left, *, is_gone: bool) -> Draft:
     """Return a stored section with what was set on another one.
 
-    What was set on it itself stays, but no trust that the other one had not.
+    What was set on it itself stays, its votes too, but no trust that the other one had not.
     """
-    names = KEPT if is_gone and not is_set(one) else ()
-    fields = {name: getattr(before, name) for name in names}
+    names = KEPT if is_gone and not _has_set_fields(one) else ()
+    fields: dict[str, Any] = {name: getattr(before, name) for name in names}
     if before.trust_tier == QUARANTINED:
         fields["trust_tier"] = QUARANTINED
+    if is_gone and not {voter for voter, _ in before.votes} <= {voter for voter, _ in one.votes}:
+        fields["votes_of"] = before
     return replace(draft_of_stored(one), **fields)
 
 
@@ -249,15 +253,19 @@ def below_heading(one: Draft | StoredMemory) -> str:
     return digest(*one.heading_path[-1:], one.content)
 
 
-def is_set(memory: Metadata) -> bool:
-    """Say whether a memory has a kept field that does not follow from what it was read from."""
+def is_set(memory: Left | StoredMemory) -> bool:
+    """Say whether a memory has votes, or a kept field other than what it was read from gives."""
+    return bool(memory.votes) or _has_set_fields(memory)
+
+
+def _has_set_fields(memory: Metadata) -> bool:
     usual = {**DEFAULTS, "trust_tier": tier_of(memory.origin)}
     return any(getattr(memory, name) != usual[name] for name in KEPT)
 
 
-def weight(one: Left | StoredMemory) -> tuple[bool, bool, str]:
+def weight(one: Left | StoredMemory) -> tuple[bool, bool, int, str]:
     """Return which of several that say the same counts: the highest."""
-    return one.trust_tier == QUARANTINED, is_set(one), one.id
+    return one.trust_tier == QUARANTINED, _has_set_fields(one), len(one.votes), one.id
 
 
 def kept(draft: Draft, old: StoredMemory, sender: Provenance) -> Draft:

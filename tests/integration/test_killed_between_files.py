@@ -62,10 +62,14 @@ def texts(service: Killable) -> dict[str, tuple[bool, str, str]]:
     }
 
 
-def change(service: Killable, text: str, fields: dict[str, Any]) -> None:
-    found = httpx.get(f"{service.url}/memories").json()["memories"]
+def address(service: Killable, text: str) -> str:
+    found = httpx.get(f"{service.url}/memories", params={"limit": "1000"}).json()["memories"]
     [key] = [one["id"] for one in found if one["content"] == text]
-    assert httpx.patch(f"{service.url}/memories/{key}", json=fields).status_code == 200
+    return f"{service.url}/memories/{key}"
+
+
+def change(service: Killable, text: str, fields: dict[str, Any]) -> None:
+    assert httpx.patch(address(service, text), json=fields).status_code == 200
 
 
 @pytest.mark.slow
@@ -77,6 +81,8 @@ def test_what_was_set_outlives_a_process_that_is_killed_in_between(tmp_path: Pat
         with service_on(tmp_path, embeddings.url) as service:
             assert httpx.post(f"{service.url}/ingest/scan", json={}).json()["failed"] == []
             change(service, "A crane.", {"pinned": True})
+            vote = f"{address(service, 'A crane.')}/feedback"
+            assert httpx.post(vote, json={"helpful": False}).json()["unhelpful"] == 1
             change(service, SAID, {"trust_tier": "quarantined"})
             for name, text in (("a.md", LEFT), ("b.md", LONG), ("c.md", OURS)):
                 (folder / name).write_text(text)
@@ -96,6 +102,7 @@ def test_what_was_set_outlives_a_process_that_is_killed_in_between(tmp_path: Pat
             found = texts(service)
             assert found["A crane."] == (True, "trusted", "c.md")
             assert found[SAID] == (False, "quarantined", "c.md")
+            assert httpx.get(address(service, "A crane.")).json()["unhelpful"] == 1
     store = stored(tmp_path)
     assert store.rows["leaving"] == []
     assert check(store) == []

@@ -143,6 +143,7 @@ async def test_a_row_that_is_gone_is_not_changed_in_silence(tmp_path: Path) -> N
         gone = rows[0] | {"id": record("memory", "gone")}
         with pytest.raises(StaleRead):
             await opened.db.run(
-                QUERY, gone_memories=[], gone_waiting=[], memories=[], changed_memories=[gone]
-            )
+                QUERY, gone_memories=[], gone_waiting=[], memories=[], changed_memories=[gone],
+                moved_votes=[],
+            )  # fmt: skip
         assert await opened.ask("SELECT * FROM memory") == rows

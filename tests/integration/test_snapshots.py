@@ -214,6 +214,21 @@ async def test_a_snapshot_has_the_votes_and_those_behind_it_are_read(
             assert told(index)["votes"] == {keys[0]: (1, 0), keys[2]: (1, 1)}
 
 
+async def test_votes_that_moved_behind_a_snapshot_are_where_their_words_are(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    await opened.read("a.md", "# A\n\n## One\n\nA crane.\n")
+    [old] = await opened.ids()
+    await vote(opened.db, LOCAL, "main", old, helpful=True)
+    await take(opened.db, tmp_path / "index")
+    await opened.read("a.md", "# A\n\n## Two\n\nA crane.\n")
+    [new] = await opened.ids()
+    assert new != old
+    async with reopened(opened) as db:
+        for index in (await fresh(db, tmp_path / "index"), await fresh(db)):
+            assert told(index)["votes"] == {new: (1, 0)}
+
+
 async def test_a_store_that_began_empty_starts_from_its_first_snapshot(
     opened: OpenStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

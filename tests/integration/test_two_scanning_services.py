@@ -83,6 +83,19 @@ def _wanted(parts: dict[int, tuple[int, str]]) -> list[tuple[str, str, bool]]:
     )
 
 
+def _has_vote(number: int) -> bool:
+    return number < SECTIONS and number % 3 == 0
+
+
+async def _voted(opened: OpenStore) -> list[tuple[str, str]]:
+    """Return file and text of the sections that have the one vote that was given each."""
+    text = "SELECT source.uri AS uri, content, votes FROM memory WHERE votes IS NOT NONE"
+    rows = await opened.ask(text)
+    assert isinstance(rows, list)
+    assert [row["votes"] for row in rows] == [[["local", True]]] * len(rows)
+    return sorted((row["uri"], row["content"]) for row in rows)
+
+
 def _is_pinned(number: int) -> bool:
     return number < SECTIONS and number % 4 == 0
 
@@ -105,9 +118,12 @@ async def test_what_both_read_stands_once_and_as_the_files_have_it(
             _scan(first)
             for one in _stored(first):
                 number = int(one["title"].removeprefix("Part "))
+                path = f"/memories/{one['id']}"
                 if _is_pinned(number):
-                    path = f"/memories/{one['id']}"
                     assert first.client.patch(path, json={"pinned": True}).status_code == 200
+                if _has_vote(number):
+                    vote = second.client.post(f"{path}/feedback", json={"helpful": True})
+                    assert vote.json()["helpful"] == 1
             for turn in range(ROUNDS):
                 _change(chance, parts)
                 _write(notes, parts)
@@ -123,5 +139,10 @@ async def test_what_both_read_stands_once_and_as_the_files_have_it(
             opened = OpenStore(tmp_path, embeddings, StoreAddress(database.url, "root", PASSWORD))
             try:
                 assert await opened.complaints() == []
+                assert await _voted(opened) == [
+                    (place, words)
+                    for place, words, _ in _wanted(parts)
+                    if _has_vote(int(words.split()[4]))
+                ]
             finally:
                 await opened.close()

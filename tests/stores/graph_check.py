@@ -137,7 +137,7 @@ def check(store: Store) -> list[str]:
     for part in (
         _wrong_ends, _wrong_vectors, _wrong_documents, _wrong_candidates, _wrong_sizes,
         _wrong_concepts, _wrong_abbreviations, _wrong_weights, _wrong_chains, _wrong_references,
-        _wrong_summaries, _wrong_teachers,
+        _wrong_summaries, _wrong_teachers, _wrong_votes,
     ):  # fmt: skip
         found += part(store)
     return found
@@ -233,6 +233,16 @@ def _wrong_teachers(store: Store) -> Iterator[str]:
     for row in store.rows["memory"]:
         if row.get("teaches") != store.memories[row["id"]].teaches:
             yield f"memory {row['id']} of tier {row['trust_tier']} says teaches: {row['teaches']}"
+
+
+def _wrong_votes(store: Store) -> Iterator[str]:
+    """Memories of which a key says two things, or whose counts are not those of their votes."""
+    for row in store.rows["memory"]:
+        votes = row.get("votes") or []
+        said = Counter(helpful for _, helpful in votes)
+        counts = (row.get("helpful") or 0, row.get("unhelpful") or 0)
+        if counts != (said[True], said[False]) or len({key for key, _ in votes}) < len(votes):
+            yield f"memory {row['id']} counts {counts} and has votes {votes}"
 
 
 def _wrong_concepts(store: Store) -> Iterator[str]:

@@ -12,7 +12,7 @@ QUERY: Final = load_query(__package__, "memory")
 
 
 def memory(linked: LinkedChange) -> Fragment | None:
-    """Remove and write rows; what no writer sets, such as votes, stays as it is."""
+    """Remove and write rows; votes stay as they are, or come along with words that moved."""
     change = linked.change
     return fragment(
         QUERY,
@@ -20,7 +20,23 @@ def memory(linked: LinkedChange) -> Fragment | None:
         gone_waiting=[record("unembedded", [change.agent, memory.id]) for memory in change.gone],
         memories=[_row(linked, d) for d in change.drafts if d.id not in change.replaced],
         changed_memories=[_row(linked, d) for d in change.drafts if d.id in change.replaced],
+        moved_votes=[row for draft in change.drafts if (row := _moved_votes(linked, draft))],
     )
+
+
+def _moved_votes(linked: LinkedChange, draft: Draft) -> dict[str, Any] | None:
+    """Return what comes to a draft of votes on a memory that said the same; None for nothing.
+
+    What said something else until now has them in the place of its own: those went with its words.
+    """
+    before, old = draft.votes_of, linked.change.replaced.get(draft.id)
+    is_other = old is not None and old.content_hash != draft.content_hash
+    if before is None or not (before.votes or (is_other and old is not None and old.votes)):
+        return None
+    return {
+        "id": record("memory", draft.id), "was": record("memory", before.id),
+        "content_hash": before.content_hash, "votes": list(before.votes), "is_other": is_other,
+    }  # fmt: skip
 
 
 def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
