@@ -145,6 +145,22 @@ async def test_what_a_section_says_already_is_no_quarantined_ones(notes: Notes) 
     assert await told(notes) == {("a.md", SAID): "q", ("a.md", f"{words}\n\nA new pump."): ""}
 
 
+@pytest.mark.parametrize("also", ["", "\n\nA new line."])
+async def test_words_that_stay_quarantined_taint_no_section_that_repeats_them(
+    notes: Notes, also: str
+) -> None:
+    lay(notes, {"a.md": f"# A\n\n## One\n\nStatus: open\n\n{SAID}\n\n## Two\n\nA pump.\n"})
+    await notes.scan("notes")
+    await put(notes, f"Status: open\n\n{SAID}", trust_tier="quarantined")
+    own = f"Status: open\n\n{SAID}{also}"
+    repeated = ["A pump.\n\nStatus: open", f"A saw.\n\n{SAID}"]
+    text = f"# A\n\n## One\n\n{own}\n\n## Two\n\n{repeated[0]}\n\n## Three\n\n{repeated[1]}\n"
+    lay(notes, {"a.md": text})
+    await notes.scan("notes")
+    said = {own: "q", **dict.fromkeys(repeated, "")}
+    assert await told(notes) == {("a.md", words): one for words, one in said.items()}
+
+
 async def test_a_long_quarantined_paragraph_that_is_cut_elsewhere_stays_so(notes: Notes) -> None:
     words = " ".join(f"Sentence {n} tells of cranes and pumps and drills." for n in range(120))
     lay(notes, {"a.md": f"# A\n\n{words}\n"})
