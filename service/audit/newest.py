@@ -22,9 +22,8 @@ _Read = Callable[..., Awaitable[list[dict[str, Any]]]]
 # years without a line cost a few looks.
 _SHORTEST: Final = 60_000_000
 _GROWTH: Final = 4
-# A stretch with more than four times the lines that are wanted is read in a sixteenth of it.
+# A stretch with more than four times the lines that are wanted is too long.
 _MORE: Final = 4
-_SHARE: Final = 16
 # A limit that no table reaches.
 _EVERY: Final = 2**62
 _LATEST: Final = micros_of(datetime.max.replace(tzinfo=UTC))
@@ -52,18 +51,27 @@ async def newest(
 
 
 async def _back_to(earliest: int, last: list[Any], limit: int, read: _Read) -> list[dict[str, Any]]:
-    """Return lines from before `last`, at least `limit` if there are so many since `earliest`."""
+    """Return lines from before `last`, at least `limit` if there are so many since `earliest`.
+
+    Of a stretch that was too long the oldest lines are known: what lies behind them is halved until
+    it is short enough.
+    """
     found: list[dict[str, Any]] = []
     now = micros_of(datetime.now(UTC))
-    stretch = _SHORTEST
+    stretch, many = _SHORTEST, earliest
     while len(found) < limit and last > [earliest]:
-        first = [max(min(last[0], now) - stretch, earliest)]
+        end = min(last[0], now)
+        if many > earliest:
+            stretch = max(min(stretch, (end - many) // 2), 1)
+        first = [max(end - stretch, earliest)]
         # What one transaction deleted is of one microsecond.
         most = _MORE * limit if stretch > 1 else _EVERY
         lines = await read(first=first, last=last, limit=most)
         if len(lines) == most:
-            stretch = max(stretch // _SHARE, 1)
+            many = lines[-1]["id"][0]
             continue
         found += reversed(lines)
         last, stretch = first, stretch * _GROWTH
+        if lines or last[0] <= many:
+            many = earliest
     return found

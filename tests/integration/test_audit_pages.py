@@ -1,5 +1,6 @@
 """Pages of the audit in a real store: whatever the times of its lines, the newest that pass."""
 
+import math
 import random
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -168,6 +169,19 @@ async def test_a_page_that_is_far_back_costs_what_the_first_one_does(
     for cursor in (None, PLACE.encode(micros_of(moments[2500]), "")):
         looks = await _looks(db, monkeypatch, cursor=cursor)
         assert sum(len(lines) for _, lines in looks) < 1000
+
+
+@pytest.mark.parametrize("seconds", [1e-3, 1])
+async def test_the_newest_lines_of_months_ago_are_found_in_few_looks(
+    db: Database, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """A stretch that grew again after it was too long took twice as many."""
+    gap = timedelta(days=200)
+    moments = [datetime.now(UTC) - gap - timedelta(seconds=seconds * n) for n in range(500)]
+    await db.run(ADD, rows=[_line(random.Random(n), n, at) for n, at in enumerate(moments)])
+    looks = await _looks(db, monkeypatch)
+    assert len(looks) < math.log2(gap // timedelta(microseconds=1))
+    assert sum(len(lines) for _, lines in looks) < 1000
 
 
 async def test_nothing_is_looked_at_outside_of_the_time_that_is_asked_for(
