@@ -3,8 +3,9 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 import orjson
@@ -67,7 +68,7 @@ class PlannedGroup:
         return [*self.staying, *self.joining]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConsolidationPlan:
     """Groups in the order of their work, and how many old memories share nothing (`alone`).
 
@@ -82,9 +83,12 @@ class ConsolidationPlan:
     concepts: tuple[Variants, ...] = ()
     state: Mapping[str, Any] | None = None
 
-    @property
+    @cached_property
     def id(self) -> str | None:
-        """A hash of the plan: equal plans have equal ids; None when there is nothing to do."""
+        """A hash of the plan: equal plans have equal ids; None when there is nothing to do.
+
+        Of a large one it takes a tenth of a second, and each report of a job tells it.
+        """
         if not self.groups and not self.concepts:
             return None
         work = _json(self.groups) + _json(self.concepts)
@@ -120,8 +124,7 @@ async def _plan_groups(
     concepts = await _merged_concepts(db, candidates, variants)
     # A summary that takes more makes a group of a single memory, so capacities are read before the
     # grouping; those of near-duplicates after it, for only then is it known which groups there are.
-    shared = {concept_group(one, slug) for one in candidates for slug in concepts.get(one.id, ())}
-    shared |= {week_group(one) for one in candidates}
+    shared = await asyncio.to_thread(_shared_groups, candidates, concepts)
     capacities = await reading.capacities(db, agent, shared)
     takes_more = {
         group
@@ -130,9 +133,18 @@ async def _plan_groups(
     }
     members = await asyncio.to_thread(find_groups, candidates, leaders, concepts, takes_more)
     capacities |= await reading.capacities(db, agent, members.keys() - shared)
-    groups = await _with_staying(db, _split(agent, members, capacities, most_tokens))
+    parts = await asyncio.to_thread(_split, agent, members, capacities, most_tokens)
+    groups = await _with_staying(db, parts)
     # A near-duplicate that its cluster's full summaries do not take may be alone in a new part.
     return [group for group in groups if len(group.members) > 1]
+
+
+def _shared_groups(
+    candidates: Sequence[Candidate], concepts: Mapping[str, Iterable[str]]
+) -> set[GroupKey]:
+    """Return the groups of all concepts and weeks that these memories could be in."""
+    shared = {concept_group(one, slug) for one in candidates for slug in concepts.get(one.id, ())}
+    return shared | {week_group(one) for one in candidates}
 
 
 async def _merged_concepts(
@@ -281,4 +293,6 @@ def _fault(member: reading.Member | None, state: str, into: str | None = None) -
 
 
 def _json(groups: Iterable[PlannedGroup | Variants]) -> bytes:
-    return orjson.dumps([asdict(group) for group in groups], option=orjson.OPT_SORT_KEYS)
+    # As `asdict`, which copies all that they hold, for ten times as long.
+    rows = [{one.name: getattr(group, one.name) for one in fields(group)} for group in groups]
+    return orjson.dumps(rows, option=orjson.OPT_SORT_KEYS)

@@ -70,11 +70,11 @@ async def candidates(
     db: Database, agent: str, scope: str | None, before: datetime
 ) -> list[Candidate]:
     """Return the memories that may be consolidated, in the order in which they stand in one."""
-    rows: list[dict[str, Any]] = []
-    for kind in KINDS:
-        page = await db.run(CANDIDATES, agent=agent, scope=scope, before=before, kind=kind)
-        rows += orjson.loads(page)
-    return sorted(map(_candidate, rows), key=lambda candidate: candidate.order)
+    pages = [
+        await db.run(CANDIDATES, agent=agent, scope=scope, before=before, kind=kind)
+        for kind in KINDS
+    ]
+    return await asyncio.to_thread(_read_candidates, pages)
 
 
 async def members(db: Database, keys: Sequence[str]) -> dict[str, Member]:
@@ -104,10 +104,7 @@ async def capacities(
     capacities_of: dict[GroupKey, list[Capacity]] = {}
     left, first, count = list(groups), 0, _FIRST_PARTS
     while left:
-        parts = range(first, first + count)
-        places = {
-            summary_key(agent, group, part): (group, part) for group in left for part in parts
-        }
+        places = await asyncio.to_thread(_places, agent, left, range(first, first + count))
         found = await _capacities_at(db, places)
         for (group, part), capacity in sorted(found.items(), key=lambda one: one[0][1]):
             known = capacities_of.setdefault(group, [])
@@ -115,6 +112,13 @@ async def capacities(
         left = list({group for group, _ in found})
         first, count = first + count, 2 * count
     return capacities_of
+
+
+def _places(
+    agent: str, groups: Iterable[GroupKey], parts: Sequence[int]
+) -> dict[str, tuple[GroupKey, int]]:
+    """Return the ids that the summaries of groups have, each with its group and part."""
+    return {summary_key(agent, group, part): (group, part) for group in groups for part in parts}
 
 
 async def _capacities_at(
@@ -182,6 +186,11 @@ async def _vectors(
     async for page, rows in pages_of_vectors(db, keys, facts):
         vectors |= dict(zip(page, rows, strict=True))
     return {key: vectors[key] for key in keys if key in vectors}
+
+
+def _read_candidates(pages: Iterable[str]) -> list[Candidate]:
+    rows = [row for page in pages for row in orjson.loads(page)]
+    return sorted(map(_candidate, rows), key=lambda candidate: candidate.order)
 
 
 def _candidate(row: Mapping[str, Any]) -> Candidate:

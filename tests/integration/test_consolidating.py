@@ -9,8 +9,9 @@ import pytest
 
 from service.consolidate import executing, grouping, planning
 from service.consolidate.consolidating import Consolidation, consolidate
+from service.consolidate.grouping import GroupKey, Wall
 from service.consolidate.planning import Target
-from service.consolidate.reading import CAPACITIES
+from service.consolidate.reading import CAPACITIES, capacities
 from service.consolidate.revising import sources_of
 from service.consolidate.shapes import Consolidated
 from service.consolidate.summary.summaries import summarise
@@ -24,6 +25,7 @@ from service.store.queries import Query
 from service.store.vector_forms import VectorForm
 from service.trust.quarantine import set_tiers
 from service.writing.embed_later import embed_pending
+from tests.longest_turn import longest_turn
 from tests.stores.open_store import NO_DIGEST, START, OpenStore, open_store
 
 pytestmark = pytest.mark.anyio
@@ -436,3 +438,11 @@ async def test_what_is_kept_of_a_run_goes_with_its_plan_and_the_run_can_be_undon
         for one in runs:
             undone = await undo_run(world.pipeline, "main", one.run or "", pin=False)
             assert len(undone.restored) == 6
+
+
+async def test_the_places_of_many_groups_hold_up_nobody(tmp_path: Path) -> None:
+    walls = Wall(None, "trusted", "normal")
+    groups = [GroupKey(walls, f"concept:number_{n}") for n in range(100_000)]
+    async with open_store(tmp_path) as world, longest_turn() as longest:
+        assert await capacities(world.db, "main", groups) == {}
+    assert longest[0] < 0.1
