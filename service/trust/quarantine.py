@@ -1,11 +1,14 @@
 """Quarantine and release of all that came in one way, and where its words went meanwhile."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 from typing import Any, Final
+
+import orjson
 
 from service.access.origins import tier_of
 from service.drafts.stored_memory import StoredMemory
@@ -56,15 +59,28 @@ class Selection:
 Selected = Mapping[str, Sequence[str]]
 
 
-async def select(db: Database, selection: Selection, *, is_quarantined: bool) -> Selected:
-    """Return the ids of memories by agent that are quarantined, or that are not."""
+async def select(
+    db: Database, selection: Selection, *, is_quarantined: bool
+) -> tuple[Selected, list[str]]:
+    """Return the ids of memories by agent that are quarantined, or that are not.
+
+    And those of the summaries that they are part of, as each row says: to follow the edges of
+    each took twice the time of the rest.
+    """
     params = selection.parameters() | {
         "name": selection.name,
         "source_end": _end(selection.source), "name_end": _end(selection.name),
     }  # fmt: skip
-    rows = await db.run(SELECT, **params, is_quarantined=is_quarantined)
-    by_agent = groupby(rows, lambda row: str(row["agent"]))
-    return {agent: [row["id"] for row in some] for agent, some in by_agent}
+    found = await db.run(SELECT, **params, is_quarantined=is_quarantined)
+    return await asyncio.to_thread(_read, found)
+
+
+def _read(found: str) -> tuple[Selected, list[str]]:
+    rows = orjson.loads(found)
+    ids = sorted((agent, key) for agent, key, _ in rows)
+    by_agent = groupby(ids, lambda one: one[0])
+    selected = {agent: [key for _, key in some] for agent, some in by_agent}
+    return selected, sorted({summary for *_, summary in rows if summary})
 
 
 def _end(source: str | None) -> str | None:

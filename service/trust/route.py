@@ -9,12 +9,11 @@ from service.access.caller import Caller
 from service.access.errors import Forbidden, TooManyRequests, Unauthorized
 from service.errors import WriteConflict
 from service.field_types import Label, Moment, OwnAgent, Reference
-from service.memories.lineage import Noted, audit_trail, summaries_of
+from service.memories.lineage import Noted, audit_trail
 from service.records import QUARANTINED
 from service.sessions.given import GivenSession
-from service.store.database import Database
-from service.trust.quarantine import Selected, Selection, select, set_tiers
-from service.trust.standing import Standing, select_standing, set_standing
+from service.trust.quarantine import Selection, select, set_tiers
+from service.trust.standing import select_standing, set_standing
 from service.web.authentication import TheCaller
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, ruled
@@ -109,23 +108,16 @@ async def _change(
 ) -> TrustChanged:
     db, selection = pipeline.db, request.selection(caller)
     is_quarantined = tier != QUARANTINED
-    selected = await select(db, selection, is_quarantined=is_quarantined)
+    selected, summaries = await select(db, selection, is_quarantined=is_quarantined)
     standing = await select_standing(db, selection, is_quarantined=is_quarantined)
-    answer = await _answer(db, caller, selected, standing, dry_run=request.dry_run)
+    every = [key for keys in selected.values() for key in keys]
+    # Before anything is done: it tells who was given what by then.
+    trail = await audit_trail(db, every[:_MOST_IDS], caller)
     if not request.dry_run:
         await set_standing(db, standing, tier)
         await set_tiers(pipeline, selected, tier)
-    return answer
-
-
-async def _answer(
-    db: Database, caller: Caller, selected: Selected, standing: Standing, *, dry_run: bool
-) -> TrustChanged:
-    every = [key for keys in selected.values() for key in keys]
-    summaries = await summaries_of(db, every)
-    trail = await audit_trail(db, every[:_MOST_IDS], caller)
     return TrustChanged(
-        dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
-        every[:_MOST_IDS], [row["id"] for row in summaries], len(standing.working_memory),
-        len(standing.intents), trail.given, trail.sessions,
+        request.dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
+        every[:_MOST_IDS], summaries, len(standing.working_memory), len(standing.intents),
+        trail.given, trail.sessions,
     )  # fmt: skip

@@ -274,12 +274,14 @@ async def _undo(opened: OpenStore, other: Pushed, number: int) -> None:
 
 async def _distrust(opened: OpenStore, other: Pushed, _number: int) -> None:
     selection = Selection((other.agent,), session="s1")
-    selected = await select(opened.db, selection, is_quarantined=False)
+    selected, _ = await select(opened.db, selection, is_quarantined=False)
     await set_tiers(opened.pipeline, selected, "quarantined")
 
 
 async def _release(opened: OpenStore, other: Pushed, _number: int) -> None:
-    selected = await select(opened.db, Selection((other.agent,), session="s1"), is_quarantined=True)
+    selected, _ = await select(
+        opened.db, Selection((other.agent,), session="s1"), is_quarantined=True
+    )
     await set_tiers(opened.pipeline, selected, None)
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from service.access.caller import Caller
+from service.access.caller import LOCAL, Caller
 from service.projects.identity import Identity
 from service.projects.moving import move
 from service.projects.registry import register
 from service.store.database import record
 from service.store.queries import Query
 from service.trust.quarantine import SELECT, Selection, select
+from service.trust.route import TrustRequest, post_quarantine
 from service.trust.standing import select_standing, set_standing
 from service.working_memory.texts import Place, append, put
 from tests.stores.open_store import START, OpenStore, open_store
@@ -80,7 +81,8 @@ async def test_each_selection_is_what_reading_each_row_gives(store: OpenStore) -
             who: [row["id"] for row in some]
             for who, some in groupby(rows, lambda row: row["agent"])
         }
-        assert await select(store.db, asked, is_quarantined=is_quarantined) == expected, asked
+        selected, _ = await select(store.db, asked, is_quarantined=is_quarantined)
+        assert selected == expected, asked
         found += bool(expected)
     assert found > 50
 
@@ -96,6 +98,25 @@ async def test_no_row_is_decoded_that_is_not_selected_by_one_of_its_fields(
         plan = str(await store.ask(f"EXPLAIN SELECT {branch}", **params))
         assert "TableScan" in plan
         assert "pre_decode_filter: yes" in plan, branch
+
+
+async def test_a_dry_run_asks_nothing_of_each_memory(
+    store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The edges to summaries were followed for each of them: most of the time of a large one."""
+    await store.push(*(f"Crane {n}." for n in range(1100)))
+    run, asked = store.db.run, list[int]()
+
+    async def noting(query: Query, **params: Any) -> Any:
+        asked.append(max((len(one) for one in params.values() if isinstance(one, list)), default=0))
+        return await run(query, **params)
+
+    monkeypatch.setattr(store.db, "run", noting)
+    told = await post_quarantine(store.pipeline, LOCAL, TrustRequest(since=START, dry_run=True))
+    assert told.memories == 1100
+    # Of those that are shown the audit tells who was given them, and the ledger of which session.
+    assert len(asked) == 4
+    assert sum(asked) == 2 * len(told.ids) == 2000
 
 
 Row = dict[str, Any]
