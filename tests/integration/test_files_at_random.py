@@ -19,11 +19,13 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from service.access.caller import LOCAL
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
 from service.ingest.scan import Scanner, scan_request
 from service.memories.changing import change_memory
 from service.memories.storing import find, remove
+from service.memories.voting import vote
 from service.records import CONSOLIDATION, Memory
 from service.settings import Settings
 from tests.effort import amount
@@ -39,12 +41,16 @@ headings, titles = st.sampled_from(("Log", "Log", "Fix")), st.sampled_from(("Not
 
 @dataclass(frozen=True)
 class Set:
-    """What somebody set on a section; `archived` goes with its id, and is not of a summary."""
+    """What somebody set on a section; `archived` goes with its id, and is not of a summary.
+
+    `vote` is whether the one key says that it helped.
+    """
 
     trust_tier: str = "trusted"
     pinned: bool = False
     importance: float = 0.5
     archived: bool = False
+    vote: bool | None = None
 
 
 UNSET = Set()
@@ -68,6 +74,16 @@ class File:
         told = (f"## {heading}\n\n{text}\n\n" for heading, text in self.sections)
         return f"# {self.title}\n\n{''.join(told)}"
 
+    @property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """Its sections as they are read: a title with nothing below it is one."""
+        return self.sections or ((self.title, ""),)
+
+    @property
+    def places(self) -> set[tuple[str, tuple[str, str]]]:
+        """Its sections with the title above them."""
+        return {(self.title, said) for said in self.told}
+
 
 @dataclass
 class Model:
@@ -80,7 +96,7 @@ class Model:
 
     def delete(self, name: str, text: str) -> None:
         file = self.read[name]
-        [heading] = [one for one, said in file.sections if said == text]
+        [heading] = [one for one, said in file.told if said == text]
         del self.stored[name, text]
         self.by_name.add((name, heading, text))
         self.by_text.add((file.text, heading, text))
@@ -90,13 +106,22 @@ class Model:
         seen = {name: file for name, file in disk.items() if name.startswith(below)}
         known = {name: file for name, file in self.read.items() if name.startswith(below)}
         vanished = {name: known[name] for name in known.keys() - seen.keys()}
-        may: dict[tuple[str, str], list[Set]] = {
-            key: [one] for key, one in self.stored.items() if key[0] not in known
+        gone = {
+            (name, said[1])
+            for name, old in known.items()
+            for said in old.told
+            if name not in seen or (old.title, said) not in seen[name].places
         }
+        may: dict[tuple[str, str], list[Set]] = {}
+        for (name, text), one in self.stored.items():
+            if name not in known:
+                [said] = [told for told in self.read[name].told if told[1] == text]
+                may[name, text] = [one, *self._of_copies(name, self.read[name], said, gone)]
         for name, file in seen.items():
-            for heading, text in file.sections:
+            for heading, text in file.told:
                 if (name, text) in self.stored or not self._is_deleted(name, file, heading, text):
                     may[name, text] = self._may(name, file, (heading, text), vanished)
+                    may[name, text] += self._of_copies(name, file, (heading, text), gone)
         self.read = {**{n: f for n, f in self.read.items() if n not in known}, **seen}
         return may
 
@@ -108,16 +133,41 @@ class Model:
         self.by_text.add(hashes[1])
         return True
 
+    def _of_copies(
+        self, name: str, file: File, said: tuple[str, str], gone: set[tuple[str, str]]
+    ) -> list[Set]:
+        """Return what others that say the same may make of a section.
+
+        Quarantined, where it is new or their words go; what was set on one that goes, under the
+        same headings, where nothing is set on it, and a vote on that, where none is on it.
+        """
+        own, may = self.stored.get((name, said[1])) or UNSET, list[Set]()
+        is_new = (name, said[1]) not in self.stored
+        is_set = replace(own, archived=False, vote=None) != UNSET
+        for other, old in self.read.items():
+            before = self.stored.get((other, said[1]))
+            if other == name or before is None:
+                continue
+            goes = (other, said[1]) in gone
+            takes = goes and (file.title, said) in old.places
+            voted = replace(own, vote=before.vote if own.vote is None and takes else own.vote)
+            if before.trust_tier == "quarantined" and (is_new or goes):
+                may.append(replace(voted, trust_tier="quarantined"))
+            if takes:
+                whole = replace(before, archived=own.archived, vote=voted.vote)
+                may.append(voted if is_set else whole)
+        return may
+
     def _may(
         self, name: str, file: File, said: tuple[str, str], vanished: dict[str, File]
     ) -> list[Set]:
         old, own = self.read.get(name), self.stored.get((name, said[1]))
-        if old and own and said in old.sections:
+        if old and own and said in old.told:
             return [own if old.title == file.title else replace(own, archived=False)]
         before = [
             replace(self.stored[other, said[1]], archived=False)
             for other, gone in vanished.items()
-            if gone.title == file.title and said in gone.sections
+            if gone.title == file.title and said in gone.told
             if (other, said[1]) in self.stored
         ]
         if old is None and before:
@@ -126,9 +176,9 @@ class Model:
         # A section that was edited keeps its id, or takes one that is left below its heading.
         left = [
             self.stored[name, text]
-            for heading, text in (old.sections if old else ())
+            for heading, text in (old.told if old else ())
             if heading == said[0] and (name, text) in self.stored
-            if (heading, text) not in file.sections
+            if (heading, text) not in file.told
         ]
         return [UNSET, *left, *before]
 
@@ -246,6 +296,14 @@ class Files(RuleBasedStateMachine):
         self.model.stored[key] = now
 
     @precondition(lambda self: self.model.stored)
+    @rule(place=places, helpful=st.sampled_from((True, True, False, None)))
+    def vote(self, place: int, helpful: bool | None) -> None:
+        key = sorted(self.model.stored)[place % len(self.model.stored)]
+        memory = self.memories()[key]
+        self.do(vote(self.world.db, LOCAL, "main", memory.id, helpful=helpful))
+        self.model.stored[key] = replace(self.model.stored[key], vote=helpful)
+
+    @precondition(lambda self: self.model.stored)
     @rule(place=places)
     def delete(self, place: int) -> None:
         key = sorted(self.model.stored)[place % len(self.model.stored)]
@@ -287,7 +345,8 @@ class Files(RuleBasedStateMachine):
 
 def _set(memory: Memory) -> Set:
     is_archived = memory.archived_at is not None and memory.consolidated_into is None
-    return Set(memory.trust_tier, memory.pinned, memory.importance, is_archived)
+    said = bool(memory.helpful) if memory.helpful or memory.unhelpful else None
+    return Set(memory.trust_tier, memory.pinned, memory.importance, is_archived, said)
 
 
 TestFiles = Files.TestCase
