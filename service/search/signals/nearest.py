@@ -6,21 +6,16 @@ from service.index.evidence import Floats
 from service.search.signals.features import Features
 from service.search.signals.signal import Signal
 
-# Where even the nearest has a cosine below this, being the nearest is little evidence.
+# Sets the nearest apart: nine tenths of its cosine count two thirds of it.
+_POWER: Final = 4
+# Where even the nearest has a cosine below this, to be the nearest is little evidence.
 _NEAR: Final = 0.5
 
 
-def _sharpened(cosine: Floats | float) -> Floats | float:
-    """Return what sets the nearest apart: nine tenths of its cosine count two thirds of it."""
-    return (cosine * cosine) ** 2
-
-
 def _value(features: Features) -> Floats:
-    value: Floats = _sharpened(features.cosines)
+    value: Floats = features.cosines**_POWER
     return value
 
 
-# What says it in other words shares few words with a question, and is nearest by far.
-NEAREST: Final = Signal(
-    "nearest", 0.3, _value, factor="vector", floor=lambda _: float(_sharpened(_NEAR))
-)
+# What answers in other words shares few with the question, and is nearest by far.
+NEAREST: Final = Signal("nearest", 0.3, _value, factor="vector", floor=lambda _: _NEAR**_POWER)

@@ -120,6 +120,19 @@ def test_no_vector_is_no_meaning_and_against_is_none_either() -> None:
     assert values.by_signal["vector_context"].tolist() == [0, 0]
 
 
+def test_the_nearest_counts_in_full_and_what_is_less_near_much_less() -> None:
+    values = SignalValues.of(chain([[0]] * 4, [1] * 4, [0.8, 0.6, 0.4, -0.8], is_chain=False))
+    shares = Scale.of(values).shares(values, only("nearest"))["nearest"].tolist()
+    full = 1.8
+    assert shares == pytest.approx([full, full * 0.75**4, full * 0.5**4, 0], rel=_TOLERANCE)
+
+
+def test_where_even_the_nearest_is_far_it_counts_little() -> None:
+    values = SignalValues.of(chain([[0]] * 2, [1] * 2, [0.3, math.nan], is_chain=False))
+    shares = Scale.of(values).shares(values, only("nearest"))["nearest"].tolist()
+    assert shares == pytest.approx([1.8 * (0.3 / 0.5) ** 4, 0], rel=_TOLERANCE)
+
+
 def test_words_count_in_shares_of_the_greatest_or_of_enough() -> None:
     weights = only("text")
     many = SignalValues.of(chain([[1, 1], [1, 0]], [5, 5], [0, 0], is_chain=False))
@@ -170,7 +183,7 @@ def test_the_best_come_first_of_equal_ones_the_newest_then_by_id() -> None:
 def test_a_requests_weights_are_factors() -> None:
     weights = weights_of({"vector": 0.5, "text": 2, "graph": 9}, Question.read("memory", None))
     factors = {name: weight / WEIGHTS[name] for name, weight in weights.items()}
-    assert (factors["vector"], factors["vector_context"]) == (0.5, 0.5)
+    assert {factors[name] for name in ("vector", "vector_context", "nearest")} == {0.5}
     assert {factors[name] for name in ("text", "text_context", "text_far_context")} == {2}
     assert factors["coverage"] == 2
     assert {factors[name] for name in ("named", "speaker")} == {1}
