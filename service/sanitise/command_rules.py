@@ -33,9 +33,17 @@ def _quoted(before: str) -> str:
     )
 
 
+# What joins a command to the next ends it; in quotes, behind a backslash or in an address it does not.
+_JOINED: Final = "|;&"
+_IN_QUOTES: Final = r"""(?:'[^'\n]{0,400}'|"[^"\n]{0,400}")"""
+_OF_COMMAND: Final = (
+    rf"""(?:[^\n{_JOINED}"'\\]|{_IN_QUOTES}|\\(?:\r?\n|.)|&(?![&\s])|["'\\])"""
+)  # fmt: skip
+
+
 def _line_of(command: str) -> str:
     """Return a pattern for a command with its words, on one line or on continued ones."""
-    return rf"""\b(?:{command})(?:\.exe)?(?=[ \t"'])(?:(?!\b(?:{command})[ \t"']|&&)(?:\\\r?\n|[^\n|])){{0,400}}"""
+    return rf"""\b(?:{command})(?:\.exe)?(?=[ \t"'])(?:(?!\b(?:{command})[ \t"']){_OF_COMMAND}){{0,400}}"""
 
 
 _SECRET: Final = _quoted("")
@@ -52,6 +60,12 @@ _LOGINS: Final = (
 _MONGO: Final = r"mongo(?:sh|dump|restore|export|import|stat|top|files)?"
 _BLANKS: Final = r"[ \t]{1,4}"
 _NETRC_GAP: Final = r"[ \t\r\n]{1,16}"
+_ECHO: Final = rf"""\b(?:echo|printf){_BLANKS}(?:-[a-z]{{1,3}}{_BLANKS})?["']?"""
+_USER_OF_CHPASSWD: Final = r"[\w.-]{1,32}:(?=[^\n|]{6,200}\|[ \t]{0,4}(?:sudo[ \t])?chpasswd)"
+_ASKING: Final = (
+    r"(?:sudo -S|(?:sudo[ \t])?(?:chpasswd|passwd|smbpasswd|cryptsetup|kinit)\b|[^\n|]{0,200}?--(?:password-stdin|passphrase-fd))"
+)  # fmt: skip
+_NET_USE: Final = r"(?i:\bnet[ \t]use)[ \t][^\n|&]{0,200}?"
 _COOKIES: Final = (
     r"(?:[\w.-]{0,40}(?:sess(?:ion)?(?:[_-]?id)?|sid|token|auth|jwt|csrf|xsrf|remember[\w-]{0,12}))"
 )
@@ -86,6 +100,7 @@ _OPTIONS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     (("sshpass",), "sshpass", rf"-p(?:{_GAP})?{_SECRET}"),
     (("login",), _LOGINS, rf"-p(?:{_GAP}|=)?{_SECRET}"),
     (("mongo",), _MONGO, rf"-p(?:{_GAP})?{_SECRET}"),
+    (("useradd", "usermod"), "user(?:add|mod)", rf"-p{_GAP}{_SECRET}"),
     (("redis-cli",), "redis-cli", rf"(?:-a|(?i:auth)){_GAP}{_SECRET}"),
     (("ldap",), "ldap(?:search|modify|add|delete|compare|modrdn|passwd|whoami|exop)", rf"-[xZvnLcCMAtu]{{0,6}}w(?:{_GAP})?{_SECRET}"),
     (("ldap",), "ldappasswd", rf"-[as](?:{_GAP})?{_SECRET}"),
@@ -150,9 +165,13 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     # What is told to a command that asks for a password.
     (
         (*PASSWORDS, "sudo -s", "cryptsetup", "kinit"), "placed",
-        (rf"""\b(?:echo|printf){_BLANKS}(?:-[a-z]{{1,3}}{_BLANKS})?["']?(?:[\w.-]{{1,32}}:(?=[^\n|]{{6,200}}\|[ \t]{{0,4}}(?:sudo[ \t])?chpasswd))?(?:{_TWICE}|{_SECRET})"""
-        r"""["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo -S|(?:sudo[ \t])?(?:chpasswd|passwd|smbpasswd|cryptsetup|kinit)\b|[^\n|]{0,200}?--(?:password-stdin|passphrase-fd))"""),
+        rf"{_ECHO}(?:{_USER_OF_CHPASSWD})?(?:{_TWICE}|{_SECRET})[\"']?[ \t]{{0,4}}\|[ \t]{{0,4}}{_ASKING}",
     ),
+    (
+        ("<<<",), "placed",
+        rf"(?:-stdin|\bsudo -S|\bchpasswd|\bcryptsetup)\b[^\n<]{{0,200}}<<<[ \t]{{0,4}}{_SECRET}",
+    ),
+    (("mc alias set",), "chosen", rf"\bmc alias set(?:{_BLANKS}[^\s\"']{{1,200}}){{3}}{_BLANKS}{_SECRET}"),
     (
         ("openssl",), "chosen",
         rf"\bopenssl passwd(?:[ \t](?:-salt[ \t]\S{{1,40}}|-\w{{1,10}})){{0,4}}{_BLANKS}{_SECRET}",
@@ -160,12 +179,16 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     (("wpa_passphrase",), "chosen", rf"""\bwpa_passphrase{_BLANKS}(?:"[^"\n]{{1,40}}"|[^\s"]{{1,40}}){_BLANKS}{_SECRET}"""),
     (("nmcli",), "chosen", rf"\bnmcli[ \t][^\n|]{{0,200}}?{_STARTS}(?:password|[\w.-]{{0,30}}psk){_GAP}{_SECRET}"),
     (("rclone obscure",), "chosen", rf"\brclone obscure{_BLANKS}{_SECRET}"),
-    # Words of Windows: `net use X: \\pump\x ... /user:anna`, in both orders, `net user anna ... /add`.
+    # Windows: `net user anna ... /add`, `net use X: \\pump\x ... /user:anna`, and in the other order.
     (
         ("net use",), "chosen",
-        (rf"""(?i:\bnet[ \t]user[ \t]{{1,4}}[^\s/]{{1,60}}[ \t]{{1,4}}(?=\S{{6,200}}[ \t]{{1,4}}/(?:add|domain)\b)"""
-        rf"""|\bnet[ \t]use[ \t][^\n|&]{{0,200}}?(?:\\\\\S{{1,200}}[ \t]{{1,4}}(?=[^\s/]\S{{5,199}}[ \t]{{1,4}}/u(?:ser)?:)|/u(?:ser)?:[^\s/]{{1,100}}[ \t]{{1,4}}(?!/))){_SECRET}"""),
+        rf"(?i:\bnet[ \t]user)(?:{_BLANKS}[^\s/]{{1,60}}){_BLANKS}(?=\S{{6,200}}{_BLANKS}(?i:/(?:add|domain))\b){_SECRET}",
     ),
+    (
+        ("net use",), "chosen",
+        rf"{_NET_USE}\\\\\S{{1,200}}{_BLANKS}(?=[^\s/]\S{{5,199}}{_BLANKS}(?i:/u(?:ser)?:)){_SECRET}",
+    ),
+    (("net use",), "chosen", rf"{_NET_USE}(?i:/u(?:ser)?:)[^\s/]{{1,100}}{_BLANKS}(?!/){_SECRET}"),
     (
         ("sqlplus", "sqlldr", "pdp"), "chosen",
         rf"""\b(?:sqlplus|sqlldr|expdp|impdp)(?:[ \t]-\w{{1,9}}){{0,4}}{_BLANKS}["']?[\w$#]{{1,60}}/(?P<secret>[^\s"'@/]{{6,100}})(?![^\s"'`])""",
@@ -178,6 +201,10 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     # A network of a QR code, and of wpa_supplicant.
     (("wifi:",), "placed", r"\bWIFI:(?:[STHR]:[^;\n]{0,60};){0,4}P:(?P<secret>[^;\s]{6,100});"),
     (("psk",), "placed", r"""(?<![\w-])(?:wpa[_-])?psk=(?:"(?!\$)(?P<secret>[^"\n]{8,63})"|(?!\$)(?P<secret2>[^\s"'`;,]{8,64}))"""),
+    (
+        ("psk",), "chosen",
+        rf"""(?<![A-Za-z0-9-])(?i:psk)\\{{0,7}}["']?[ \t]{{0,4}}[=:][ \t]{{0,4}}{_SECRET}""",
+    ),
     # Lines of .pgpass: host, port of PostgreSQL or of a pool before it, database, user, password.
     (
         (":54", ":6432:", ":6543:", ":*:"), "chosen",
@@ -199,6 +226,19 @@ COMMANDS: Final[tuple[Rule, ...]] = (
     Rule(
         "secret", ("token", "secret", "apikey"),
         re.compile(rf"{_DASH}-{_OF_WHAT}(?:token|secret|apikey){_GAP}{_SECRET}"),
+        "random",
+    ),
+    # A token in a user's place, and no password: `-u sk_live_...:`.
+    Rule(
+        "secret", ("curl",),
+        re.compile(rf"""(?:-[a-zA-Z]{{0,6}}u|--user)(?:{_GAP}|=)?["']?(?P<secret>[A-Za-z0-9._-]{{16,200}}):(?=[\s"'])"""),
+        "random", re.compile(_line_of("curl")),
+    ),
+    # Who logs in with a token alone.
+    Rule(
+        "secret", ("vault login", "wandb login", "authtoken", "codecov"), re.compile(
+            rf"\b(?:(?:vault|wandb) login|ngrok (?:config add-)?authtoken|codecov -t){_BLANKS}(?:-\S{{1,40}}{_BLANKS}){{0,3}}{_SECRET}"
+        ),
         "random",
     ),
     # Lines of .netrc; a host has a dot or a number, else it is prose about a machine's login.

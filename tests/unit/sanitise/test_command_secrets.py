@@ -21,7 +21,8 @@ COMMANDS = [
     "redis-server --requirepass \"{}\"", "wget --http-password {} https://pump", "ansible --become-password {}",
     "openssl rsa -passin pass:{} -in pump.pem", "gpg --passphrase {} -d pump", "htpasswd -b .users anna {}", "htpasswd -nbB anna {} > a",
     "htpasswd -cbBC 10 .users anna {}", "echo {} | docker login -u anna --password-stdin", "echo '{}' | sudo -S ls",
-    "echo 'anna:{}' | sudo chpasswd",
+    "echo 'anna:{}' | sudo chpasswd", "curl -H 'Accept: a; b' -u anna:{} h", "curl 'https://pump/a|b' -u anna:{}", "curl https://pump/?a=1&b=2 -u anna:{}",
+    "mc alias set pump https://s3 anna {}", "WIFI_PSK={}", '"psk": "{}"',
 ]  # fmt: skip
 # Of these the option is nothing else than a password: letters alone are one, too.
 OPTIONS = [
@@ -38,6 +39,7 @@ OPTIONS = [
     '["pump", "--password", "{}"]', "sqlplus -s anna/{}@pump", "sqlldr userid=anna/{}@//pump:1521/a", "jdbc:oracle:thin:anna/{}@pump",
     "kubectl create secret generic pump --from-literal=user=gardener1 --from-literal=a={} --from-literal=b={}",
     "gh secret set PUMP --body {}", "echo {} | cryptsetup luksFormat a -", "echo '{}' | gpg --passphrase-fd 0 -d a",
+    "useradd -m -p {} anna", "passwd --stdin anna <<< '{}'", "sudo -S ls <<< {}",
     "ConvertTo-SecureString -String '{}' -AsPlainText", "WIFI:S:pump;T:WPA;P:{};;",
 ]  # fmt: skip
 # Of these not: letters and digits make a password.
@@ -129,6 +131,8 @@ def test_the_secret_half_of_an_aws_key_is_masked_behind_its_name_alone() -> None
     [
         "curl -u user:password h", "curl -u $USER1:$PASSWORD1 h", 'curl -u "$USER:$PW_OF_PUMP2" h', "curl -u anna h -H x:y1234567",
         "curl --user-agent pump:v1.2.3-beta h", "curl h | docker run -u pump:group2024 x", "curl h && run -u pump:group2024 x",
+        "curl h; docker run -u pump:group2024 x", "curl 'h;a'; run -u pump:group2024 x", "curl h & run -u pump:group2024 x", "curl h || run -u pump:group2024 x",
+        "curl -u gardeners-of-pumps: h", "cat <<< pump2024", "psk: WPA2-PSK",
         "docker run -u 1000:1000 -p 8080:80/tcp x", "docker run -u root -p localhost:8080:80 x", "docker run --name mongo -p 27017:27017 x",
         "mysql --host=h --port=3306 db", "mysql --protocol=tcp4 x", "The mysql server of the garden-pump2024 is down.",
         "docker login -p $DOCKER_PW2 x", "echo $PUMP_PW1 | docker login --password-stdin", "docker login --password-stdin < pump2024.txt",
