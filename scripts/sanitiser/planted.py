@@ -7,8 +7,11 @@ import base64
 import json
 import random
 import string
+import uuid
 from dataclasses import dataclass
 from typing import Final
+
+from scripts.sanitiser.service_shapes import SHAPES_OF_SERVICES
 
 _ALNUM: Final = string.ascii_letters + string.digits
 _UPPER: Final = string.ascii_uppercase + "234567"
@@ -25,7 +28,8 @@ class Planted:
     text: str
 
 
-# The kind, how a line looks, and the parts of the secret: letters, or an alphabet and a length.
+# The kind, how a line looks, and the parts of the secret: letters, an alphabet and a length, or a
+# UUID (G).
 _SHAPES: Final = """
 aws-key|aws_access_key_id = {}|AKIA U16
 aws-temporary-key|Found {} in the old script.|ASIA U16
@@ -119,9 +123,25 @@ cookie|Set-Cookie: session={}; Path=/; HttpOnly|H32
 netrc|machine files.example.org login app password {}|A16
 wireguard-key|PrivateKey = {}|A43 =
 signature|https://pump.blob.core.windows.net/a?se=2030&sig={}|A43 %3D
+url-token|git clone https://{}:x-oauth-basic@github.com/pump/pump|H40
+url-token-alone|git clone https://{}@git.example.org/pump/pump|H40
+proxy-link|trojan://{}@home.example.org:443|A14
+capital-key|TMDB_KEY={}|H32
+purpose-key|Unseal Key 1: {}|A43 =
+header-key|curl -H 'Fastly-Key: {}' https://pump.example.org|A32
+personal-token|GITHUB_PAT={}|H40
+listed-password|"password": ["{}"]|A14
+psk|WIFI_PSK={}|A14
+bind-password|bindpw: {}|A14
+user-password|useradd -m -p {} anna|A14
+told-password|sudo -S ls <<< '{}'|A14
+curl-token|curl -u {}: https://pump.example.org|A32
+login-token|wandb login {}|H40
+alias-secret|mc alias set pump https://s3.example.org app {}|A40
 """
 _ALPHABETS: Final = {
     "A": _ALNUM, "U": _UPPER, "H": _HEX, "L": _URL, "D": string.digits,
+    "S": string.ascii_lowercase + string.digits,
 }  # fmt: skip
 
 
@@ -129,7 +149,7 @@ def planted(seed: int = 0) -> list[Planted]:
     """Return secrets of all kinds; other seeds give others."""
     chance = random.Random(seed)
     made = []
-    for line in _SHAPES.strip().splitlines():
+    for line in filter(None, (_SHAPES + SHAPES_OF_SERVICES).splitlines()):
         kind, text, parts = line.split("|")
         secret = "".join(_part(chance, part) for part in parts.split())
         made.append(Planted(kind, secret, text.replace("{}", secret)))
@@ -142,7 +162,11 @@ _KEY_NAMES: Final = ("RSA PRIVATE", "EC PRIVATE", "OPENSSH PRIVATE", "PRIVATE", 
 def _part(chance: random.Random, part: str) -> str:
     if part[:1] in _ALPHABETS and part[1:].isdigit():
         return _mixed(chance, _ALPHABETS[part[0]], int(part[1:]))
-    return part
+    return _uuid(chance) if part == "G" else part
+
+
+def _uuid(chance: random.Random) -> str:
+    return str(uuid.UUID(int=chance.getrandbits(128), version=4))
 
 
 def _mixed(chance: random.Random, alphabet: str, length: int) -> str:

@@ -11,10 +11,12 @@ from math import log2
 from typing import Final
 
 _PLACEHOLDERS: Final = (
-    "example", "placeholder", "changeme", "changeit", "change-me", "change_me", "your", "xxxx", "****", "redacted",
+    "example", "placeholder", "changeme", "changeit", "change-me", "change_me", "****", "redacted",
     "dummy", "sample", "insert", "replace", "${", "{{", "$(", "...", "\u2026", "[secret:", "abcdef",
     "123456789", "<", "\u2022\u2022",
 )  # fmt: skip
+# As long tokens have these by chance, they must be written as words are.
+_SHORT_PLACEHOLDERS: Final = ("your", "Your", "YOUR", "xxxx", "XXXX")
 # Names of what passwords are made with, and passwords that say that they are one.
 _NO_PASSWORDS: Final = frozenset(
     [
@@ -87,6 +89,8 @@ _URL_WORDS: Final = frozenset(
         "username",
     ]
 )
+# A run of letters with digits in it: words with numbers at their ends are names of things.
+_RUN: Final = re.compile(r"(?=[A-Za-z]{0,40}[0-9])(?=[0-9]{0,40}[A-Za-z])[A-Za-z0-9]{12,}")
 # `settings.token2`, `os.environ[...]`, `get_token(`, a path, an address: no value but its name.
 _CODE: Final = re.compile(
     r"[A-Za-z_$]+(?:\.|->|::|\?\.)[A-Za-z_]+(?![A-Za-z0-9_]).*|[$%@/~.*&].*|https?:.*|[a-z_]+[0-9]?"
@@ -122,7 +126,9 @@ def is_proved(value: str, proof: str, user: str | None = None) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     lowered = value.lower()
-    return any(word in lowered for word in _PLACEHOLDERS)
+    return any(word in lowered for word in _PLACEHOLDERS) or any(
+        word in value for word in _SHORT_PLACEHOLDERS
+    )
 
 
 def _is_random(value: str) -> bool:
@@ -136,6 +142,11 @@ def _is_random(value: str) -> bool:
         and _MODEL.fullmatch(value) is None
         and entropy(value) >= 3.0
     )
+
+
+def _is_key(value: str) -> bool:
+    """Say whether a value is random, and no words that are joined by dashes or dots."""
+    return _is_random(value) and _RUN.search(value) is not None
 
 
 def _is_chosen(value: str) -> bool:
@@ -200,7 +211,14 @@ def _is_varied(value: str) -> bool:
     return len(set(value)) >= 8
 
 
+def _is_mixed(value: str) -> bool:
+    """Say whether capitals, small letters and digits are mixed in a value: in few words they are."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    return _is_varied(value) and all(any(map(kind, value)) for kind in kinds)
+
+
 _PROOFS: Final[Mapping[str, Callable[[str], bool]]] = {
     "prefix": _is_varied, "salt": _is_varied, "random": _is_random, "chosen": _is_chosen,
-    "placed": _is_placed, "basic": _is_basic,
+    "placed": _is_placed, "basic": _is_basic, "mixed": _is_mixed,
+    "key": _is_key,
 }  # fmt: skip

@@ -28,89 +28,6 @@ class Rule(NamedTuple):
 # Where an option may begin, also in a list of JSON.
 WORD: Final = re.compile(r"""(?<![^\s"'`])[^\s"'`]""")
 
-# Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter, and
-# markdown's _emphasis_ in an underscore.
-_EMPHASIS: Final = r"(?<=(?<![A-Za-z0-9_])_)|(?<=(?<![A-Za-z0-9_])__)"
-_BEGINS: Final = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=\\u00[0-9A-Fa-f]{{2}})|(?<=%[0-9A-Fa-f]{{2}})|{_EMPHASIS})"
-_ENDS: Final = r"(?![A-Za-z0-9])"
-
-
-# Tokens that tell by themselves whose they are, from the services' own descriptions.
-# Lines of `kind words pattern`; words are separated by bars.
-_TABLE: Final = r"""
-    graph-memory-key gm_ gm_[A-Za-z0-9]{4,40}_[A-Za-z0-9_-]{40,60}
-    aws-key AKIA|ASIA|ABIA|ACCA (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}
-    gcp-key AIza AIza[A-Za-z0-9_-]{35}
-    google-oauth-secret GOCSPX- GOCSPX-[A-Za-z0-9_-]{28}
-    google-oauth-token ya29. ya29\.[A-Za-z0-9_-]{20,}
-    azure-storage-key AccountKey= (?<=AccountKey=)[A-Za-z0-9+/]{86}==
-    azure-client-secret 8Q~ [A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{34}
-    github-token ghp_|gho_|ghu_|ghs_|ghr_ gh[pousr]_[A-Za-z0-9]{36,255}
-    github-token github_pat_ github_pat_[A-Za-z0-9_]{60,255}
-    gitlab-token glpat-|gldt-|glrt-|glptt-|glcbt- gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}
-    slack-token xox|xapp- xox[abeprs]-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{20,}
-    slack-webhook hooks.slack.com hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{20,}
-    discord-webhook api/webhooks/ discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}
-    discord-token discord [MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}
-    telegram-token :AA (?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}
-    stripe-key k_live_|k_test_ [sr]k_(?:live|test)_[A-Za-z0-9]{16,255}
-    webhook-secret whsec_ whsec_[A-Za-z0-9+/=]{24,}
-    anthropic-key sk-ant- sk-ant-[A-Za-z0-9_-]{32,}
-    openrouter-key sk-or- sk-or-(?:v1-)?[A-Za-z0-9]{32,}
-    openai-key sk- sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{32,}|[A-Za-z0-9]{32,})
-    huggingface-token hf_ hf_[A-Za-z0-9]{30,}
-    replicate-token r8_ r8_[A-Za-z0-9]{36,}
-    groq-key gsk_ gsk_[A-Za-z0-9]{40,}
-    perplexity-key pplx- pplx-[A-Za-z0-9]{40,}
-    xai-key xai- xai-[A-Za-z0-9]{60,}
-    nvidia-key nvapi- nvapi-[A-Za-z0-9_-]{60,}
-    langsmith-key lsv2_ lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}
-    pinecone-key pcsk_ pcsk_[A-Za-z0-9]{5,8}_[A-Za-z0-9]{50,}
-    npm-token npm_ npm_[A-Za-z0-9]{36}
-    pypi-token pypi-AgE pypi-AgE[A-Za-z0-9_-]{50,}
-    rubygems-key rubygems_ rubygems_[a-f0-9]{48}
-    crates-token crates|cargo cio[A-Za-z0-9]{32}
-    docker-token dckr_ dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,}
-    sendgrid-key SG. SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}
-    mailgun-key key- key-[a-f0-9]{32}
-    mailchimp-key -us [a-f0-9]{32}-us[0-9]{1,2}
-    twilio-key SK SK[a-f0-9]{32}
-    brevo-key xkeysib- xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}
-    resend-key re_ re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}
-    digitalocean-token _v1_ do[opr]_v1_[a-f0-9]{64}
-    heroku-key HRKU- HRKU-[A-Za-z0-9_-]{36,}
-    fly-token fo1_|FlyV1 fo1_[A-Za-z0-9_-]{40,}|FlyV1[ ][A-Za-z0-9+/=_,]{60,}
-    netlify-token nfp_ nfp_[A-Za-z0-9]{36,}
-    terraform-token .atlasv1. [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}
-    vault-token hvs.|hvb.|hvr. hv[sbr]\.[A-Za-z0-9_-]{24,}
-    databricks-token dapi dapi[a-f0-9]{32}(?:-[0-9])?
-    planetscale-token pscale_ pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,}
-    supabase-key sbp_|sb_secret_ sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{22,}
-    grafana-token glc_|glsa_ glc_[A-Za-z0-9+/=]{32,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}
-    newrelic-key NRAK- NRAK-[A-Z0-9]{27}
-    sentry-token sntry sntry[su]_[A-Za-z0-9+/=_-]{40,}
-    linear-key lin_ lin_(?:api|oauth)_[A-Za-z0-9]{32,}
-    notion-token ntn_|secret_ ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}
-    airtable-token airtable|Airtable pat[A-Za-z0-9]{14}\.[a-f0-9]{64}
-    figma-token figd_ figd_[A-Za-z0-9_-]{36,}
-    atlassian-token ATATT3|ATBB ATATT3[A-Za-z0-9_=-]{60,}|ATBB[A-Za-z0-9]{24,}
-    dropbox-token sl. sl\.(?:u\.)?[A-Za-z0-9_-]{100,}
-    doppler-token dp. dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,}
-    shopify-token shp shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}
-    square-token sq0 sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}
-    facebook-token EAA EAA[A-Za-z0-9]{80,}
-    twitter-token AAAAAAAAAAAAAAAA A{16,24}[A-Za-z0-9%]{60,}
-    age-key AGE-SECRET-KEY- AGE-SECRET-KEY-1[A-Z0-9]{58}
-    postman-key PMAK- PMAK-[a-f0-9]{24}-[a-f0-9]{34}
-    tailscale-key tskey- tskey-[a-z]+-[A-Za-z0-9]{8,}-[A-Za-z0-9]{16,}
-    sourcegraph-token sgp_ sgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}
-    onepassword-token ops_ey ops_eyJ[A-Za-z0-9_-]{100,}
-    cloudflare-key v1.0- v1\.0-[a-f0-9]{24}-[a-f0-9]{146}
-"""
-_SERVICES: Final = tuple(
-    Rule(kind, tuple(words.split("|")), re.compile(f"{_BEGINS}(?:{pattern}){_ENDS}"))
-    for kind, words, pattern in (line.split(maxsplit=2) for line in _TABLE.strip().splitlines())
-)
 
 # Hidden words behind a name that says what they are. A value in quotes may hold blanks. Names stand in
 # marks of markdown, in JSON that is itself in a string or in an address, and as the name of a `value`.
@@ -125,8 +42,10 @@ _VALUE: Final = (
     r"""(?:\\{1,7}"(?P<secret0>[^"\\\n]{6,500})\\{1,7}\""""
     r"""|"(?P<secret>[^"\n]{6,500})"|'(?P<secret2>[^'\n]{6,500})'|`(?P<secret3>[^`\n]{6,500})`"""
     rf"|(?P<mark>\*{{1,3}}|~~|__){_QUOTE}?(?P<secret5>{_BARE}{{6,500}}?){_QUOTE}?(?P=mark)(?!{_BARE})"
-    rf"|{_QUOTE}{{0,3}}(?!(?:[A-Za-z_]\w{{0,60}}\.){{1,6}}[A-Za-z_]\w{{0,60}}\()(?P<secret4>{_BARE}{{6,500}}))"
+    rf"|{_QUOTE}{{0,3}}(?!(?:[A-Za-z_#]\w{{0,60}}\.){{1,6}}[A-Za-z_#]\w{{0,60}}\()(?P<secret4>{_BARE}{{6,500}}))"
 )
+# As the first of a list in JSON, YAML or a program.
+_IN_LIST: Final = r"""(?:\[\s{0,40}(?=["']))?"""
 # Alone on the line below its name, or the first one of a fence or of a block of YAML there.
 _BELOW: Final = (
     rf"(?:{_QUOTE}|[*_]){{0,3}}[ \t]{{0,4}}[:\uff1a][*_]{{0,3}}[ \t]{{0,4}}(?:[|>][+-]?[ \t]{{0,4}})?\r?\n(?:[ \t]{{0,12}}\r?\n)?"
@@ -134,8 +53,21 @@ _BELOW: Final = (
 )
 KEY_NAMES: Final = (
     r"(?:api|app|access|private|auth|encryption|signing|account|master|shared|subscription)[ _-]?key"
-    r"|secret|token|credentials?"
+    r"|secret|token|credentials?|creds"
 )
+# Keys with a purpose or of a service: what they look like must tell that they open something.
+_PURPOSES: Final = (
+    r"admin|application|consumer|cookie|decryption|fernet|functions?|hmac|ingest(?:ion)?|insert|integration|jwt"
+    r"|licen[cs]e|network|recovery|root|routing|server|service(?:[ _-]?role)?|smtp|speech|unseal|webhook"
+)
+# In capitals, or as the name of a header, every one but these, which are public or name things.
+_NO_OPENER: Final = "".join(
+    rf"(?<!(?i:{one}[_-]key))" for one in (
+        "anon", "cache", "client", "content", "foreign", "gpg", "group", "hash", "host", "idempotency", "index", "object", "page",
+        "partition", "pgp", "primary", "pub", "public", "publishable", "registry", "row", "shard", "site", "sort", "ssh", "state",
+        "storage", "surrogate", "unique", "websocket",
+    )
+)  # fmt: skip
 KEY_WORDS_ABROAD: Final = ("schlüssel", "clé ", "jeton", "キー", "키", "トークン", "토큰")
 # Rules of their own, so that a text without such words is not looked through for them.
 KEY_NAMES_ABROAD: Final = (
@@ -161,8 +93,10 @@ _NO_PASSAGE: Final = "".join(
         "test", "tests", "forward", "backward", "by", "per", "to", "must", "should", "will", "not",
     )
 )  # fmt: skip
-# `SMTP_PASS` in a file of variables; in small letters it stands for it where a value follows.
-_PASSWORD_NAMES: Final = "|".join((*PASSWORDS, "(?-i:(?<=_)P(?:ASS|W))"))
+# `SMTP_PASS` in a file of variables, `bindpw` of LDAP; in small letters `pass` needs a value behind it.
+_PASSWORD_NAMES: Final = "|".join(
+    (*PASSWORDS, "(?-i:(?<=_)PASS)", "(?:(?<=_)|(?<=bind)|(?<=root)|(?<=admin)|(?<=user))pw")
+)
 # Behind a name that ends in `id` a UUID is an id; but Vault calls a secret `secret_id`.
 _ID: Final = (
     rf"(?!(?<=id)(?<!secretid)(?<!secret[_-]id){_SEPARATED}{_QUOTE}?"
@@ -200,6 +134,17 @@ _NAMED: Final = (
         "private-key", ("<rsakeyvalue",),
         re.compile(r"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,4}(?P<secret>[A-Za-z0-9+/]{40,2000}={0,2})\s{0,4}</"),
     ),
+    # A token in the user's place; a DSN of Sentry is shorter, and public.
+    Rule(
+        "url-password", ("://",),
+        re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,200}(?=:x-oauth-basic@)|[A-Za-z0-9_-]{36,200}(?=@[A-Za-z0-9\[]))"),
+        "key",
+    ),
+    # Links of proxies have no user but a password.
+    Rule(
+        "url-password", ("trojan://", "hysteria", "ss://"),
+        re.compile(r"""(?i:\b(?:trojan|hysteria2?|ss)://)(?P<secret>[^\s:/@"'<>]{6,200})@(?=[A-Za-z0-9\[])"""), "placed",
+    ),
     Rule(
         "url-password", ("://",), re.compile(
             r"""://(?P<user>[^\s:/@"'<>\[\]]{0,100}):(?P<secret>[^\s/"'<>]{3,200})@(?=[A-Za-z0-9\[.-])"""
@@ -216,9 +161,9 @@ _NAMED: Final = (
         re.compile(r"(?:PrivateKey|PresharedKey)[ \t]{0,8}=[ \t]{0,8}(?P<secret>[A-Za-z0-9+/]{43}=)"),
     ),
     Rule(
-        "password", (*PASSWORDS, "_pass", "_pw", "identified by"), re.compile(
+        "password", (*PASSWORDS, "_pass", "_pw", "bindpw", "rootpw", "adminpw", "userpw", "identified by"), re.compile(
             rf"(?i:(?:(?:{_PASSWORD_NAMES}){_FOLDER}(?:_?(?:hash|value|string))?|identified by)"
-            rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?:(?<=--password)|(?<=identified by))[ \t]{{1,4}}){_VALUE}"
+            rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?:(?<=--password)|(?<=identified by))[ \t]{{1,4}}){_IN_LIST}{_VALUE}"
             rf"|{_BELOW}))"
         ),
         "chosen",
@@ -270,13 +215,25 @@ _NAMED: Final = (
         "chosen",
     ),
     Rule(
-        "secret", ("key", "secret", "token", "credential"), re.compile(
+        "secret", ("key", "secret", "token", "credential", "creds"), re.compile(
             # Behind an account's twelve digits it is a name: `arn:aws:secretsmanager:…:secret:db-9Fx2Kq`.
             rf"(?i:(?<![0-9]{{12}}:)(?:{KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
             rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
             rf"|(?<=--token)[ \t]{{1,4}}|(?<=--secret)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
         ),
         "random",
+    ),
+    Rule(
+        "secret", ("key",), re.compile(
+            rf"(?:(?i:(?<![a-z])(?:{_PURPOSES})[ _-]?key)|(?<=[A-Z0-9])_KEY{_NO_OPENER}|(?<=[A-Za-z])-(?i:key)(?=\\{{0,7}}[\"']?:){_NO_OPENER})"
+            rf"(?:[ _-]?[0-9]{{1,2}})?(?:{_SEPARATED}|[ \t]{{1,4}}(?i:is|was)[ \t]{{1,4}}){_VALUE}"
+        ),
+        "key",
+    ),
+    # A personal access token of any service.
+    Rule(
+        "secret", ("_pat",),
+        re.compile(rf"(?<=[A-Z0-9])_PAT(?:{_SEPARATED}){_QUOTE}?(?P<secret>[A-Za-z0-9._-]{{20,200}})(?![\w.-])"), "random",
     ),
     Rule(
         "secret", KEY_WORDS_ABROAD, re.compile(
@@ -286,5 +243,4 @@ _NAMED: Final = (
     ),
 )  # fmt: skip
 
-SERVICES: Final[tuple[Rule, ...]] = _SERVICES
 NAMED: Final[tuple[Rule, ...]] = _NAMED

@@ -28,8 +28,6 @@ _BORDER: Final = re.compile(r"(?<!\\)\|")
 # A value with the marks of markdown around it; blanks in it make it prose.
 _VALUE: Final = re.compile(r"[ \t]{0,200}[*_`~\"']{0,4}([^\s`]{8,500}?)[*_`~\"']{0,4}[ \t]{0,200}")
 _VERSION: Final = re.compile(r"[^\d\s]{0,8}\d{1,6}(?:[.:,]\d{1,6}){1,6}\S{0,20}")
-# A run of letters with digits in it: words with numbers at their ends are names of things.
-_MIXED: Final = re.compile(r"(?=[A-Za-z]{0,40}[0-9])(?=[0-9]{0,40}[A-Za-z])[A-Za-z0-9]{12,}")
 
 
 class Cell(NamedTuple):
@@ -85,13 +83,7 @@ def _found_in(text: str, cells: list[tuple[int, int]], columns: dict[int, str]) 
     for number, (start, end) in enumerate(cells):
         kind = columns.get(number) or beside.get(number)
         value = _VALUE.fullmatch(text[start:end].rstrip("\r")) if kind else None
-        if kind and value and _may_be(kind, value[1]):
-            proof = "chosen" if kind == "password" else "random"
+        if kind and value and not (kind == "password" and _VERSION.fullmatch(value[1])):
+            proof = "chosen" if kind == "password" else "key"
             found.append(Cell(kind, proof, start + value.start(1), start + value.end(1)))
     return found
-
-
-def _may_be(kind: str, value: str) -> bool:
-    if kind == "password":
-        return _VERSION.fullmatch(value) is None
-    return _MIXED.search(value) is not None

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from service.sanitise.command_rules import COMMANDS
 from service.sanitise.proofs import entropy, is_proved
-from service.sanitise.secret_rules import NAMED, SERVICES, WORD, Rule
+from service.sanitise.secret_rules import NAMED, WORD, Rule
 from service.sanitise.secret_tables import COLUMN_WORDS, cells_of_secrets
+from service.sanitise.service_rules import LEAST_TOKEN, TOKENS, TOKENS_BESIDE_NAMES
 
 PRIVATE_KEY: Final = "private-key"
 _MASK: Final = "[SECRET:{}]"
@@ -50,8 +51,10 @@ _LEAST_KEY_CHARACTERS: Final = 48
 _NO_LINE_END: Final = re.compile(r"[^\r\n]+")
 
 _NAMED: Final = (*NAMED, *COMMANDS)
-_SERVICE_WORDS: Final = tuple(dict.fromkeys(word for rule in SERVICES for word in rule.words))
-_NAMED_WORDS: Final = tuple(dict.fromkeys(word for rule in _NAMED for word in rule.words))
+_RULES: Final = (TOKENS, TOKENS_BESIDE_NAMES, _NAMED)
+_BEGINNINGS, _SERVICE_NAMES, _NAMED_WORDS = (
+    tuple(dict.fromkeys(word for rule in rules for word in rule.words)) for rules in _RULES
+)
 _FORTY: Final = re.compile(r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
 
 
@@ -90,9 +93,14 @@ def _mask(text: str) -> Masked:
     kinds: list[str] = []
     if "private" in lowered:
         text = _without_keys(text, kinds)
-    named = {word for word in _NAMED_WORDS if word in lowered}
-    own = {word for word in _SERVICE_WORDS if word in text}
-    for rules, present in ((SERVICES, own), (_NAMED, named)):
+    # A token has no blanks: its beginning is looked for in long words alone: few words are.
+    tokens = " ".join(word for word in text.split() if len(word) >= LEAST_TOKEN)
+    words = (
+        {word for word in _BEGINNINGS if word in tokens},
+        {word for word in _SERVICE_NAMES if word in text},
+        {word for word in _NAMED_WORDS if word in lowered},
+    )
+    for rules, present in zip(_RULES, words, strict=True):
         for rule in rules if present else ():
             if not present.isdisjoint(rule.words):
                 text = _masked_by(rule, text, kinds)

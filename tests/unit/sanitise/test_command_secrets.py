@@ -22,7 +22,7 @@ COMMANDS = [
     "openssl rsa -passin pass:{} -in pump.pem", "gpg --passphrase {} -d pump", "htpasswd -b .users anna {}", "htpasswd -nbB anna {} > a",
     "htpasswd -cbBC 10 .users anna {}", "echo {} | docker login -u anna --password-stdin", "echo '{}' | sudo -S ls",
     "echo 'anna:{}' | sudo chpasswd", "curl -H 'Accept: a; b' -u anna:{} h", "curl 'https://pump/a|b' -u anna:{}", "curl https://pump/?a=1&b=2 -u anna:{}",
-    "mc alias set pump https://s3 anna {}", "WIFI_PSK={}", '"psk": "{}"',
+    "mc alias set pump https://s3 anna {}", "WIFI_PSK={}", '"psk": "{}"', "LDAP_BIND_PW='{}'", '"bindpw": "{}"', '"password": ["{}"]', "passwords:\n  password: [ '{}' ]",
 ]  # fmt: skip
 # Of these the option is nothing else than a password: letters alone are one, too.
 OPTIONS = [

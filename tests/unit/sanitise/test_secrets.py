@@ -44,6 +44,12 @@ def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
         "token = base64.b64encode(pump)", "password = hashlib.sha256(pump)", "암호는 AES-256 방식", "token: |\n  max_tokens_2024",
         "arn:aws:secretsmanager:eu-west-1:123456789012:secret:pump-apikey-f3gDy9", "echo $PASSWORD | sha256sum", "secret:\n  name: pump-2024-secret-name", "API key: see docs/adr/0042-keys-of-pumps.md",
         '{\\"token_id\\": \\"3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b\\"}',
+        "https://3f2b8c1e9d4a4b7e8f1a2c3d4e5f6a7b@o1.ingest.sentry.io/2", "ssh://gardeners-of-the-pump-of-the-garden-2024@pump",
+        "CACHE_KEY=3f2a9c1b7d8e4f5a6b7c8d9e0f1a2b3c4d5e6f70", "GPG_KEY=E3FF2839C048B25C084DEBE9B26995E310250568",
+        "Idempotency-Key: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "public-key: w4Jr9XUtnF3MI7K8bPxRfiCY",
+        "routing key: orders-of-pumps-v2-2024", "QUERY_KEY = 'list-of-pumps-2024-v2'", "the keynote admin key is docs/adr/0042-keys-of-pumps.md",
+        "The vault: s.translatesTheGardenPumps(a)", "sk-toggle-pump-of-garden2", "live_view_component_of_the_garden_pump_no_202", "ak_pump_of_the_garden22", "pa-rows-of-the-garden-pump-in-2024-and-2025-xy",
+        "base64EncodedCreds = this.#crypto.encodeBase64(pump)", "FILE_PAT = '[0-9]{4}-[a-z]{2,20}'",
         "token_id: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "credentialsId: '3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b'",
     ],
 )  # fmt: skip
@@ -73,6 +79,14 @@ def test_a_secret_in_the_marks_of_markdown_is_masked(written: str) -> None:
     for token in (OF_GITHUB, OF_GITHUB.replace("_", "\\_")):
         masked = mask_secrets(f"a\\_b\n{written.format(token)}\nc")
         assert masked == (f"a\\_b\n{written.format('[SECRET:github-token]')}\nc", ("github-token",))
+
+
+@pytest.mark.parametrize("by_chance", ["yOur", "YouR", "xXxX"])
+def test_a_token_that_has_a_placeholder_in_it_by_chance_is_masked(by_chance: str) -> None:
+    masked = mask_secrets(f"Since Monday {OF_GITHUB[:-4]}{by_chance} pulls.")
+    assert masked.text == "Since Monday [SECRET:github-token] pulls."
+    for word in ("your", "Your", "YOUR", "xxxx", "XXXX"):
+        assert mask_secrets(OF_GITHUB[:-4] + word).kinds == ()
 
 
 # In JSON that is itself a string, percent-encoded, in marks of markdown, below its name.
