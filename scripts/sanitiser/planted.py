@@ -126,6 +126,7 @@ signature|https://pump.blob.core.windows.net/a?se=2030&sig={}|A43 %3D
 url-token|git clone https://{}:x-oauth-basic@github.com/pump/pump|H40
 url-token-alone|git clone https://{}@git.example.org/pump/pump|H40
 proxy-link|trojan://{}@home.example.org:443|A14
+unlocked-vault|BW_SESSION={}|A86 ==
 capital-key|TMDB_KEY={}|H32
 purpose-key|Unseal Key 1: {}|A43 =
 header-key|curl -H 'Fastly-Key: {}' https://pump.example.org|A32
@@ -183,11 +184,13 @@ def _others(chance: random.Random) -> list[Planted]:
     login = base64.b64encode(f"app:{_mixed(chance, _ALNUM, 14)}".encode()).decode()
     rows = "| What | Password |\n|---|---|\n|"
     password, token = _mixed(chance, _ALNUM, 12), _mixed(chance, _ALNUM, 32)
+    of_app = " ".join(_mixed(chance, string.ascii_lowercase, 4) for _ in range(4))
     return [
         _jwt(chance),
         _putty_key(chance),
         _json_web_key(chance),
         Planted("basic", login, f"proxy: Basic {login}"),
+        Planted("app-password", of_app, f"Google app password: {of_app}"),
         Planted("password-in-table", password, f"{rows} app | {password} |"),
         Planted("token-in-table", token, f"{rows} API token | `{token}` |"),
     ]  # fmt: skip

@@ -146,8 +146,23 @@ xata-key|Stored by {}|xau_ A36
 yandex-key|Spoken by {}|AQVN L36
 yandex-token|Let in by {}|t1. L40 . L86
 zep-key|Remembered by {}|z_1dWlk A74 . L43
+aiven-password|Opened by {}|AVNS_ A19
+axiom-token|Logged by {}|xaat- G
+context7-key|Read by {}|ctx7sk- G
+depot-token|Built by {}|depot_org_ H64
+discord-second-token|Let in by {}|mfa. L84
+headscale-key|Joined by {}|hskey-auth- A12 - L64
+healthchecks-key|Watched by {}|hcw_ A28
+lark-webhook|It posts to https://open.feishu.cn/open-apis/bot/v2/hook/{}|G
+logfire-token|Traced by {}|pylf_v1_us_ A43
+mattermost-webhook|It posts to https://chat.example.org/hooks/{}|S26
+netbird-token|Joined by {}|nbp_ A36
+ntfy-token|Told by {}|tk_ S29
+proxmox-token|It backs up as root@pam!pump={}|G
+wecom-webhook|It posts to https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={}|G
 jwt-in-base64|  token.txt: {}|ZXlKaGJHY2lPaUpJVXpJMU5p A120
 private-key-in-base64|    client-key-data: {}|LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ A400
+kimi-key|Answered by {}|sk-kimi- A48
 alibaba-key|Served by {}|LTAI A20
 backblaze-key|Backed up by {}|K001 A27
 brave-key|Searched by {}|BSA A27
@@ -161,6 +176,7 @@ modal-secret|Computed by {}|as- A22
 nightfall-key|Scanned by {}|NF- A32
 pagerduty-token|Woken by {}|u+ L18
 pushbullet-token|Pushed by {}|o. A32
+uptime-kuma-key|Watched by {}|uk1_ L40
 vercel-token|Served by {}|vcp_ A56
 voyage-key|Embedded by {}|pa- L43
 airtable-base-token|Rows by {}|pat A14 . H64
@@ -170,8 +186,10 @@ facebook-token|facebook {}|D15 %7C A27
 fal-key|On fal.ai {}|G : H32
 launchdarkly-key|LaunchDarkly {}|sdk- G
 mailgun-new-key|mailgun {}|H32 - H8 - H8
+nextcloud-password|Nextcloud {}|A5 - A5 - A5 - A5 - A5
 okta-token|Okta: {}|00 A40
 square-token|Square {}|EAAA A60
+truenas-key|TrueNAS {}|1- A64
 twitter-token|twitter {}|D19 - A40
 old-vault-token|vault {}|s. A24
 webex-token|Webex {}|A64 _ A4 _ G

@@ -168,6 +168,13 @@ _NAMED: Final = (
         ),
         "chosen",
     ),
+    # As Google and Apple give them out: four times four letters.
+    Rule(
+        "password", ("app password", "app-password", "app_password", "app-specific"), re.compile(
+            rf"(?i:\bapp[ _-](?:specific[ _-])?passw\w{{2,3}}){_SEPARATED}{_QUOTE}?"
+            r"(?P<secret>[a-z]{4}(?P<gap>[ -]?)[a-z]{4}(?P=gap)[a-z]{4}(?P=gap)[a-z]{4})(?![a-z])"
+        ),
+    ),
     Rule(
         "password", ("pass:", "pass=", "pass =", "pass\"", "pass'", "pass`", "pass*"), re.compile(
             rf"(?:{_NO_PASSAGE}(?<![A-Za-z0-9])[Pp]ass|(?<=[a-z0-9])Pass|(?<=DB)PASS|(?<=db)pass){_SEPARATED}{_VALUE}"
@@ -230,10 +237,10 @@ _NAMED: Final = (
         ),
         "key",
     ),
-    # A personal access token of any service.
+    # A personal access token, or what unlocks a vault of passwords.
     Rule(
-        "secret", ("_pat",),
-        re.compile(rf"(?<=[A-Z0-9])_PAT(?:{_SEPARATED}){_QUOTE}?(?P<secret>[A-Za-z0-9._-]{{20,200}})(?![\w.-])"), "random",
+        "secret", ("_pat", "_session"),
+        re.compile(rf"(?<=[A-Z0-9])_(?:PAT|SESSION){_SEPARATED}{_QUOTE}?(?P<secret>[A-Za-z0-9._+/=-]{{20,200}})(?![\w.+/=-])"), "random",
     ),
     Rule(
         "secret", KEY_WORDS_ABROAD, re.compile(

@@ -208,11 +208,26 @@ _TABLE: Final = r"""
     yandex-key AQVN AQVN[A-Za-z0-9_-]{35,38}
     yandex-token t1. t1\.[A-Za-z0-9_-]{20,}={0,2}\.[A-Za-z0-9_-]{86}={0,2}
     zep-key z_1dWlk z_1dWlk[A-Za-z0-9]{30,}\.[A-Za-z0-9_-]{40,}
+    aiven-password AVNS_ AVNS_[A-Za-z0-9_-]{15,}
+    axiom-token xaat-|xapt- xa[ap]t-{UUID}
+    context7-key ctx7sk- ctx7sk-{UUID}
+    depot-token depot_ depot_[a-z]{3,10}_[a-f0-9]{40,}
+    discord-token mfa. mfa\.[A-Za-z0-9_-]{80,}
+    headscale-key hskey- hskey-[a-z]{3,6}-[A-Za-z0-9_-]{12}-[A-Za-z0-9_-]{64}
+    healthchecks-key hcw_|hcr_ hc[wr]_[A-Za-z0-9]{28}
+    lark-webhook /bot/v2/hook/ (?<=/bot/v2/hook/){UUID}
+    logfire-token pylf_v pylf_v[0-9]_[a-z]{2,8}_[A-Za-z0-9]{40,}
+    mattermost-webhook /hooks/ (?<=/hooks/)(?=[a-z]{0,25}[0-9])[a-z0-9]{26}
+    netbird-token nbp_ nbp_[A-Za-z0-9]{36}
+    ntfy-token tk_ tk_[a-z0-9]{29}
+    proxmox-token @pam!|@pve! [A-Za-z0-9_.-]{1,40}@(?:pam|pve)![A-Za-z0-9_.-]{1,60}=(?P<secret>{UUID})
+    wecom-webhook /webhook/send (?<=/webhook/send\?key=){UUID}
     jwt ZXlK ZXlK[A-Za-z0-9+/]{60,}={0,2}
     private-key LS0tLS1CRUdJTiB LS0tLS1CRUdJTiB(?:QUklW|SU0EgUFJJ|FQyBQUklW|EU0EgUFJJ|PUEVOU1NIIFBSSV|FTkNSWVBURUQgUFJJ)[A-Za-z0-9+/]{60,}={0,2}
 """
 # Beginnings so short that other words have them too: what stands behind them must be mixed.
 _SHORT: Final = r"""
+    api-key sk- sk-(?:[a-z0-9]{2,12}-){1,2}[A-Za-z0-9_-]{30,}
     alibaba-key LTAI LTAI[A-Za-z0-9]{12,24}
     backblaze-key K00 K00[0-9][A-Za-z0-9+/]{27}
     brave-key BSA BSA[A-Za-z0-9_-]{27,28}
@@ -226,6 +241,7 @@ _SHORT: Final = r"""
     nightfall-key NF- NF-[A-Za-z0-9]{32}
     pagerduty-token u+ u\+[A-Za-z0-9_+-]{18}
     pushbullet-token o. o\.[A-Za-z0-9]{32}
+    uptime-kuma-key uk uk[0-9]{1,4}_[A-Za-z0-9_-]{40}
     vercel-token vcp_|vci_|vca_|vcr_|vck_ vc[piark]_[A-Za-z0-9_-]{50,}
     voyage-key pa- pa-[A-Za-z0-9_-]{43}
 """
@@ -239,8 +255,10 @@ _BESIDE: Final = r"""
     fly-token FlyV1 FlyV1[ ][A-Za-z0-9+/=_,]{60,}
     launchdarkly-key launchdarkly|LaunchDarkly|LAUNCHDARKLY|LD_ (?:sdk|api|rel)-{UUID}
     mailgun-key mailgun|Mailgun|MAILGUN [a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}
+    nextcloud-password nextcloud|Nextcloud|NEXTCLOUD (?=[a-z0-9-]{0,28}[A-Z])[A-Za-z0-9]{5}(?:-[A-Za-z0-9]{5}){4}
     okta-token okta|Okta|OKTA|SSWS 00[A-Za-z0-9_-]{40}
     square-token square|Square|SQUARE EAAA[A-Za-z0-9_-]{60}
+    truenas-key truenas|TrueNAS|TRUENAS [0-9]{1,4}-[A-Za-z0-9]{64}
     twitter-token twitter|Twitter|TWITTER|oauth_token [0-9]{15,20}-[A-Za-z0-9]{40}
     vault-token vault|Vault|VAULT s\.(?=[A-Za-z]{0,23}[0-9])[A-Za-z0-9]{24}
     webex-token webex|Webex|WEBEX [A-Za-z0-9_-]{64}_[A-Za-z0-9_-]{4}_{UUID}
