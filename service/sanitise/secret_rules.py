@@ -65,7 +65,7 @@ _NO_OPENER: Final = "".join(
     rf"(?<!(?i:{one}[_-]key))" for one in (
         "anon", "cache", "client", "content", "foreign", "gpg", "group", "hash", "host", "idempotency", "index", "object", "page",
         "partition", "pgp", "primary", "pub", "public", "publishable", "registry", "row", "shard", "site", "sort", "ssh", "state",
-        "storage", "surrogate", "unique", "websocket",
+        "storage", "surrogate", "unique", "verification", "verify", "websocket",
     )
 )  # fmt: skip
 KEY_WORDS_ABROAD: Final = ("schlüssel", "clé ", "jeton", "キー", "키", "トークン", "토큰")

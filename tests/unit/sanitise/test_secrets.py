@@ -46,7 +46,7 @@ def test_a_secret_of_each_kind_is_masked(one: Planted) -> None:
         '{\\"token_id\\": \\"3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b\\"}',
         "https://3f2b8c1e9d4a4b7e8f1a2c3d4e5f6a7b@o1.ingest.sentry.io/2", "ssh://gardeners-of-the-pump-of-the-garden-2024@pump",
         "CACHE_KEY=3f2a9c1b7d8e4f5a6b7c8d9e0f1a2b3c4d5e6f70", "GPG_KEY=E3FF2839C048B25C084DEBE9B26995E310250568",
-        "Idempotency-Key: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "public-key: w4Jr9XUtnF3MI7K8bPxRfiCY",
+        "Idempotency-Key: 3f2b8c1e-9d4a-4b7e-8f1a-2c3d4e5f6a7b", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "public-key: w4Jr9XUtnF3MI7K8bPxRfiCY", "JWT_VERIFY_KEY=w4Jr9XUtnF3MI7K8bPxRfiCY",
         "routing key: orders-of-pumps-v2-2024", "QUERY_KEY = 'list-of-pumps-2024-v2'", "the keynote admin key is docs/adr/0042-keys-of-pumps.md",
         "import a from './hooks/keepstateofthegardenpumpsx'", "The app password is sent over mail once", "Nextcloud: pumps-lamps-hoses-roses-seed2",
         "The vault: s.translatesTheGardenPumps(a)", "sk-toggle-pump-of-garden2", "live_view_component_of_the_garden_pump_no_202", "ak_pump_of_the_garden22", "pa-rows-of-the-garden-pump-in-2024-and-2025-xy",
