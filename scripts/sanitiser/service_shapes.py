@@ -1,6 +1,6 @@
 """How tokens of services look that tell by themselves whose they are, each in a line.
 
-From the services' own descriptions. Rows of a kind, a line, and the parts of the token: letters, or
+As public lists of them say. Rows of a kind, a line, and the parts of the token: letters, or
 an alphabet and a length (scripts/sanitiser/planted.py).
 """
 

@@ -14,7 +14,7 @@ _BEGINS: Final = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=\\u00[0-9A-Fa-f]{{2}})
 _ENDS: Final = r"(?![A-Za-z0-9])"
 
 
-# From the services' own descriptions. Lines of `kind words pattern`; words are separated by bars.
+# As public lists of such tokens describe them. Lines of `kind words pattern`; words are separated by bars.
 _TABLE: Final = r"""
     graph-memory-key gm_ gm_[A-Za-z0-9]{4,40}_[A-Za-z0-9_-]{40,60}
     aws-key AKIA|ASIA|ABIA|ACCA (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}

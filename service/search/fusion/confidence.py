@@ -18,6 +18,7 @@ from service.search.fusion.rrf import Fused
 from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import Features
 from service.search.signals.registry import WEIGHTS
+from service.search.signals.telling import idf_of
 
 # For cosine, coverage, margin, speaker and one: with a vector, for words alone, and where the
 # question names who speaks. Then only whose turn holds the words tells: "What did Ann paint?" is as
@@ -27,6 +28,11 @@ _BY_WORDS: Final = (0.0, 8.11, 2.51, 0.0, -3.87)
 _OF_SPEAKER: Final = (0.0, 1.51, 0.0, 1.63, -0.68)
 # The confidence is about so many results.
 _FIRST: Final = 5
+# "Fix this" and "is it there" tell less than so many words of one memory each, and a note that
+# holds them is no answer for that alone: only as far as something is near in meaning too, as it is
+# to "gpu" (docs/decisions/0064).
+_LEAST_WORDS: Final = 1.75
+_NEAR: Final = 0.37
 # Fewer candidates than these have no margin: it is about that of wrong answers then (their median
 # is .26), so that a small store is no surer for being small.
 _USUAL_MARGIN: Final = 0.2
@@ -38,10 +44,12 @@ class Certainty:
 
     `cosine` is the greatest of all candidates, None without a vector. `coverage` is the greatest
     share of what the question tells that one of the first five holds; a word that no memory holds
-    is told as well. `margin` is by how much the fifth hit's score falls behind the first's, in
-    shares of it. Where the question names who speaks, `coverage` is of what it tells beside the
-    name, and of the speaker's own turns among the five; `speaker` is by how much it exceeds that of
-    all others' turns, below 0 where it is less. It is None where no speaker is named.
+    is told as well. Of a question that tells little it is small, unless it names what a memory is
+    about, or something is near to it in meaning.
+    `margin` is by how much the fifth hit's score falls behind the first's, in shares of it. Where
+    the question names who speaks, `coverage` is of what it tells beside the name, and of the
+    speaker's own turns among the five; `speaker` is by how much it exceeds that of all others'
+    turns, below 0 where it is less. It is None where no speaker is named.
     """
 
     cosine: float | None
@@ -77,13 +85,9 @@ def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
     known = cosines[~np.isnan(cosines)]
     places = dict(zip(values.keys, count(), strict=False))
     first = [places[hit.id] for hit in fused[:_FIRST] if hit.id in places]
-    coverage, speaker = _coverage_of(values.features, first)
-    return Certainty(
-        float(known.max()) if len(known) else None,
-        coverage,
-        margin_of([hit.score for hit in fused]),
-        speaker,
-    )
+    cosine = float(known.max()) if len(known) else None
+    coverage, speaker = _coverage_of(values.features, first, cosine)
+    return Certainty(cosine, coverage, margin_of([hit.score for hit in fused]), speaker)
 
 
 def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty | None:
@@ -96,18 +100,28 @@ def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty |
     return replace(certainty_of(values, hits), margin=margin_of(best))
 
 
-def _coverage_of(features: Features, first: Sequence[int]) -> tuple[float, float | None]:
+def _coverage_of(
+    features: Features, first: Sequence[int], cosine: float | None
+) -> tuple[float, float | None]:
     """Return coverage and speaker of a certainty; `first` are the rows of the first hits."""
     turns, speaks = features.is_turn, features.is_turn & features.is_named
     names = features.evidence.values["named_words"][speaks].any(axis=0)
     beside = np.where(names, np.float32(0), features.idf)
     if not speaks.any() or not beside.any():
-        return _greatest(_shares(features.held[first], features.idf)), None
+        shares = _shares(features.held[first], features.idf)
+        enough = 1.0 if cosine is None else _enough(features, cosine)
+        return _greatest(np.where(features.is_named[first], shares, shares * enough)), None
     shares = _shares(features.held, beside)
     is_first = np.zeros(len(shares), np.bool_)
     is_first[list(first)] = True
     coverage = _greatest(shares[is_first & speaks])
     return coverage, coverage - _greatest(shares[turns & ~speaks])
+
+
+def _enough(features: Features, cosine: float) -> float:
+    """Return how much it says that the question's words stand somewhere, 0 to 1."""
+    least = _LEAST_WORDS * float(idf_of(1, features.evidence.corpus.documents))
+    return min(1.0, max(features.whole / least, (max(cosine, 0.0) / _NEAR) ** 2))
 
 
 def _shares(held: np.ndarray, telling: np.ndarray) -> np.ndarray:

@@ -23,8 +23,14 @@ class Telling(NamedTuple):
 def telling_of(corpus: Corpus) -> Telling:
     """Return what the words of one question tell, worked out once for all its evidence."""
     frequencies = corpus.frequencies
-    # Counted one after the other in a store that is written to, one may exceed the other.
-    without = np.maximum(corpus.documents - frequencies, 0)
-    idf: Floats = np.log1p((without + 0.5) / (frequencies + 0.5)).astype(np.float32)
+    idf = idf_of(frequencies, corpus.documents)
     held = np.where(frequencies > 0, idf, np.float32(0))
     return Telling(idf, held, float(idf.sum()))
+
+
+def idf_of(holders: Floats | int, documents: int) -> Floats:
+    """Return what words tell that so many of the documents hold."""
+    # Counted one after the other in a store that is written to, one may exceed the other.
+    without = np.maximum(documents - holders, 0)
+    idf: Floats = np.log1p((without + 0.5) / (holders + 0.5)).astype(np.float32)
+    return idf

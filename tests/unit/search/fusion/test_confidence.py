@@ -134,6 +134,24 @@ def test_a_word_that_tells_hardly_anything_is_covered_all_the_same() -> None:
     assert told(replace(found, corpus=everywhere)).coverage == 1
 
 
+def test_a_question_that_tells_little_is_covered_as_far_as_something_is_near() -> None:
+    """What holds "fix this" need not answer it; what is told of "gpu" is near to it as well."""
+    idf = [math.log(1 + (10 - holders + 0.5) / (holders + 0.5)) for holders in (1, 2)]
+    by_words = idf[1] / (1.75 * idf[0])
+    for cosine, enough in ((0.1, by_words), (-0.9, by_words), (0.33, (0.33 / 0.37) ** 2), (0.5, 1)):
+        found = evidence([[1], [0]], [cosine, -1.0])
+        assert told(found).coverage == pytest.approx(enough, rel=1e-5), cosine
+    assert told(evidence([[1] * 3], [0.1])).coverage == 1, "three words tell enough"
+    assert told(evidence([[1]])).coverage == 1, "without a vector words are all there is"
+
+
+def test_what_the_question_names_is_covered_however_little_it_tells() -> None:
+    found = evidence([[1], [1]], [0.1, 0.1])
+    named = replace(found, values={**found.values, "is_named": np.array([0, 1], np.float32)})
+    assert told(named).coverage == 1
+    assert told(named, [0]).coverage < 1, "the one that is named is not among the first"
+
+
 def test_a_question_without_words_covers_nothing() -> None:
     assert told(evidence([[], []])).coverage == 0
 
@@ -144,11 +162,11 @@ def test_cosine_is_the_greatest_of_all_candidates_or_none() -> None:
 
 
 def test_neighbours_and_what_the_graph_led_to_are_no_candidates() -> None:
-    found = evidence([[1, 0], [1, 0], [1, 1]], [0.1, 0.2, 0.9])
+    found = evidence([[1, 0], [1, 0], [1, 1]], [0.1, 0.4, 0.9])
     alone = ("counts", "lengths", "cosines")
     values = {name: rows if name in alone else rows[:2] for name, rows in found.values.items()}
     said = told(replace(found, within=(2, 3, 3), values=values))
-    assert said.cosine == pytest.approx(0.2)
+    assert said.cosine == pytest.approx(0.4)
     assert said.coverage == 0.5
     by_graph = [Fused("elsewhere", 1.0, {}), Fused("m0", 0.5, {})]
     assert certainty_of(SignalValues.of(found), by_graph).coverage == 0.5
