@@ -132,7 +132,7 @@ class _Choices(BaseSettings):
     )
     rerank_api_key: SentKey | None = Field(None, description="Bearer key of that server.")
     rerank_timeout_seconds: float = Field(
-        5.0, gt=0, description="Longest wait for reranking, in seconds; past it: the fused order."
+        3.0, gt=0, description="Longest wait for reranking, in seconds; past it: the fused order."
     )
     hook_confidence: float = Field(
         0.6, ge=0, le=1, description="Least confidence for memories to be told at a prompt unasked."
