@@ -137,7 +137,7 @@ def test_a_word_that_tells_hardly_anything_is_covered_all_the_same() -> None:
 def test_a_question_that_tells_little_is_covered_as_far_as_something_is_near() -> None:
     """What holds "fix this" need not answer it; what is told of "gpu" is near to it as well."""
     idf = [math.log(1 + (10 - holders + 0.5) / (holders + 0.5)) for holders in (1, 2)]
-    by_words = idf[1] / (1.75 * idf[0])
+    by_words = idf[1] / (1.8 * idf[0])
     for cosine, enough in ((0.1, by_words), (-0.9, by_words), (0.33, (0.33 / 0.37) ** 2), (0.5, 1)):
         found = evidence([[1], [0]], [cosine, -1.0])
         assert told(found).coverage == pytest.approx(enough, rel=1e-5), cosine
