@@ -104,7 +104,9 @@ async def bury(db: Database, change: Change) -> Change:
 
 async def _without_deleted(db: Database, change: Change, key: bytes) -> Change:
     sections = {draft.id: draft for row in change.documents for draft in row.drafts}
-    others = sections.keys() - change.replaced.keys()
+    # An id of what goes is no section's that stays: another one, a deleted one, may have it next.
+    going = {memory.id for memory in change.gone}
+    others = sections.keys() - change.replaced.keys() - going
     unchanged = set(await db.run(EXISTING, ids=_records(others)))
     absent = [
         draft

@@ -84,6 +84,26 @@ def test_a_deleted_section_is_served_no_more(client: httpx.Client) -> None:
     assert "second" not in " ".join(hit["content"] for hit in found)
 
 
+def test_a_deleted_section_that_gets_the_id_of_one_that_goes_is_served_no_more(
+    client: httpx.Client,
+) -> None:
+    """Of sections with one heading those that are stored have ids; what was deleted has none."""
+    words = ["the buoy", "the ferry", "the crane", "the winch"]
+    sections = [f"## Log\n\n{one}\n\n" for one in words]
+    _ingest(client, "".join(["# Notes\n\n", *sections]), "reuses")
+    page = client.get("/memories", params={"agent": "reuses"}).json()["memories"]
+    for gone in ("the winch", "the crane"):
+        [key] = [memory["id"] for memory in page if memory["content"] == gone]
+        client.delete(f"/memories/{key}", params={"agent": "reuses"}).raise_for_status()
+    # The buoy goes, and its id is the next to be had.
+    _ingest(client, "".join(["# Notes\n\n", *sections[1:]]), "reuses")
+    whole = _get(client, "reuses").json()
+    assert whole["text"].rstrip() == "# Notes\n\n## Log\n\nthe ferry"
+    assert whole["withheld"] == [
+        {"from_line": first, "to_line": first + 2, "reason": "deleted"} for first in (7, 11)
+    ]
+
+
 def test_what_is_quarantined_is_served_to_those_who_ask_for_it(client: httpx.Client) -> None:
     _ingest(client, TEXT, "walls")
     page = client.get("/memories", params={"agent": "walls"}).json()["memories"]

@@ -34,6 +34,7 @@ MADE_AT_RUN_TIME: Final = {
     "service.drafts.kinds": "the user's own settings: places",
     "service.store.queries": "our own query files",
     "service.search.times.periods": "a table of patterns, which the law finds",
+    "service.sanitise.service_rules": "tables of patterns, which the law finds",
     "service.redaction": "a short secret of the settings, escaped",
     "service.consolidate.summary.summaries": "one concept's name, escaped",
 }
