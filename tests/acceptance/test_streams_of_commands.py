@@ -64,8 +64,8 @@ def test_a_stream_that_is_closed_is_as_one_that_leads_nowhere(environment: dict[
 
 def test_ctrl_c_ends_without_a_traceback_while_a_room_is_loaded(tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys; from service.commands import main;"
-        "main.app_of = lambda names: os.kill(os.getpid(), signal.SIGINT); sys.argv[1:] = ['ask'];"
+        "import signal, sys; from service.commands import main;"
+        "main.app_of = lambda names: signal.raise_signal(signal.SIGINT); sys.argv[1:] = ['ask'];"
         "main.main()"
     )
     done = subprocess.run(
