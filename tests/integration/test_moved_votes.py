@@ -213,12 +213,17 @@ async def test_sections_go_from_one_group_of_files_to_the_next(
     assert await counted(notes) == {("b.md", "A crane."): CRANE, ("a.md", "A pump."): PUMP}
 
 
-async def test_votes_are_kept_until_a_scan_comes_to_its_end(
-    notes: Notes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def move_and_break_off(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vote on a section, move it to another file, and scan as far as its old one."""
     await begin(notes, {"a.md": OURS})
     lay(notes, {"a.md": LEFT, "c.md": OURS})
     await break_off(notes, monkeypatch)
+
+
+async def test_votes_are_kept_until_a_scan_comes_to_its_end(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await move_and_break_off(notes, monkeypatch)
     assert await counted(notes) == {}
     [row] = await rows(notes)
     assert row["kept"]["votes"] == [["one", True], ["two", True]]
@@ -230,9 +235,7 @@ async def test_votes_are_kept_until_a_scan_comes_to_its_end(
 async def test_words_that_come_back_have_their_votes(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await begin(notes, {"a.md": OURS})
-    lay(notes, {"a.md": LEFT, "c.md": OURS})
-    await break_off(notes, monkeypatch)
+    await move_and_break_off(notes, monkeypatch)
     lay(notes, {"a.md": OURS})
     await notes.scan("notes")
     assert await counted(notes) == {("a.md", "A crane."): CRANE}
