@@ -11,7 +11,7 @@ from service.names.slugs import key_of, tokens_of
 from service.records import Concept
 from service.text.cjk import count_cjk, has_cjk, is_hangul, is_name_border, stems
 from service.text.terms import TERMS
-from service.text.words import index_words, query_words
+from service.text.words import index_words, plain_words, query_words
 
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int32]
@@ -35,11 +35,13 @@ _TOLD_WITHIN: Final[Mapping[str, int]] = {"counts": 2, "lengths": 2, "cosines": 
 class Question:
     """A question as engines read it.
 
-    No two of its `words` have one stem; `vector` is None where there is none to be had; `names`
-    are the slugs of all its runs of tokens, with the words that each run holds.
+    No two of its `words` have one stem; `plain` says which of them stand for nothing but
+    themselves, see plain_words; `vector` is None where there is none to be had; `names` are the
+    slugs of all its runs of tokens, with the words that each run holds.
     """
 
     words: tuple[str, ...]
+    plain: NDArray[np.bool_]
     vector: Floats | None
     names: Names
 
@@ -54,7 +56,9 @@ class Question:
         """Take a text apart."""
         words = {TERMS[word]: word for word in reversed(query_words(text).split())}
         places = {term: place for place, term in enumerate(reversed(words))}
-        return cls(tuple(reversed(words.values())), vector, _names_in(text, places))
+        ordered, plain = tuple(reversed(words.values())), plain_words(text)
+        is_plain = np.array([word in plain for word in ordered], np.bool_)
+        return cls(ordered, is_plain, vector, _names_in(text, places))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +67,12 @@ class Corpus:
 
     `document_frequencies` counts the memories that hold each word, of `documents` with `words`
     words in all; `mentions` those that mention a concept of several names which it names.
+    `plain` is as in Question.
     """
 
     document_frequencies: Floats
     mentions: Floats
+    plain: NDArray[np.bool_]
     documents: int
     words: float
 
@@ -178,6 +184,7 @@ def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
     return Corpus(
         document_frequencies=np.sum([part.document_frequencies for part in parts], axis=0),
         mentions=np.sum([part.mentions for part in parts], axis=0),
+        plain=parts[0].plain,
         documents=sum(part.documents for part in parts),
         words=sum(part.words for part in parts),
     )

@@ -134,7 +134,7 @@ async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) ->
             named = await by_names(engine, question, agents, _CANDIDATES, caps)
         vector, missing = await embedded
     near = await _by_vector(searcher, query, vector, direct, stages)
-    question = Question(question.words, vector, question.names)
+    question = replace(question, vector=vector)
     return Looks(by_words, near, question, missing, moments, named, caps)
 
 

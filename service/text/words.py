@@ -103,19 +103,31 @@ def quoted_phrases(text: str) -> list[str]:
     return [phrase for phrase in dict.fromkeys(phrases) if phrase][:_MOST_PHRASES]
 
 
+def plain_words(text: str) -> frozenset[str]:
+    """Return those of its words that are the whole of their token, letters as a person writes them.
+
+    Of a token of code several words say the same: where one stands, the others need not. Nor need
+    the bigrams of a run of Han, Kana or Hangul, of which inflection changes some.
+    """
+    return frozenset(token.lower() for token in _tokens(text) if _is_plain(token))
+
+
 def _words(text: str) -> str:
+    return " ".join(filter(None, map(_WORDS_OF.__getitem__, _tokens(text))))
+
+
+def _tokens(text: str) -> list[str]:
     folded = fold(text)
     if "'" in folded or "\u2019" in folded:
         folded = _POSSESSIVE.sub("", folded)
-    tokens = (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
-    return " ".join(filter(None, map(_WORDS_OF.__getitem__, tokens)))
+    return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
 
 
 def _words_of(token: str) -> str:
     """Return the words of one token, separated by blanks."""
     if not token.isascii() and _CJK_LETTER.match(token):
         return " ".join(_bigrams(token))
-    if token.isalpha() and len(token) <= _LONGEST_CHARACTERS and _is_plain(token):
+    if len(token) <= _LONGEST_CHARACTERS and _is_plain(token):
         return token.lower()
     if _PLURAL.fullmatch(token):
         return token[:-1].lower()
@@ -127,7 +139,7 @@ _WORDS_OF: Final = WordTable(_words_of, 32_768)
 
 
 def _is_plain(token: str) -> bool:
-    return token.islower() or token.istitle() or token.isupper()
+    return token.isalpha() and (token.islower() or token.istitle() or token.isupper())
 
 
 def _bigrams(run: str) -> Iterator[str]:

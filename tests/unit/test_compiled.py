@@ -68,7 +68,11 @@ def evidence(chance: Chance) -> Evidence:
             "mentioned_words": chance.random((candidates, words)) < 0.2,
         },
         corpus=Corpus(
-            chance.integers(0, 30, words).astype(np.float32), np.zeros(words, np.float32), 30, 900.0
+            chance.integers(0, 30, words).astype(np.float32),
+            np.zeros(words, np.float32),
+            chance.random(words) < 0.5,
+            30,
+            900.0,
         ),
     )
 
@@ -86,7 +90,7 @@ def of_score_texts(chance: Chance) -> Sequence[Any]:
 
 def of_read_words(chance: Chance) -> Sequence[Any]:
     told = evidence(chance)
-    return told, floats(chance, told.values["counts"].shape[1])
+    return told, floats(chance, told.values["counts"].shape[1]), float(chance.integers(0, 3))
 
 
 def of_weigh(chance: Chance) -> Sequence[Any]:

@@ -69,6 +69,7 @@ async def collect_evidence(
         corpus=Corpus(
             np.array(frequencies, np.float32),
             mentions_of(question, named.concepts),
+            question.plain,
             documents,
             words,
         ),

@@ -57,7 +57,9 @@ class Told:
         known = self._corpus
         if known is None or known.document_frequencies is not frequencies:
             mentions = mentions_of(self.question, self.concepts)
-            known = self._corpus = Corpus(frequencies, mentions, text.documents, text.words)
+            known = self._corpus = Corpus(
+                frequencies, mentions, self.question.plain, text.documents, text.words
+            )
         return known
 
 

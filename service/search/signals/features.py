@@ -65,8 +65,9 @@ class Features:
     def coverage(self) -> Floats:
         """The share of what the question tells that stands in each memory, 0 to 1, once or often.
 
-        A word tells its idf; one that no memory holds tells nothing of any. What mentions a concept
-        by another name holds the words of its name.
+        A word tells its idf, one that no memory holds too: of "cells of my spreadsheet" a note that
+        holds "cells" alone says little, though none holds the others. Not so the words of a token
+        of code, which say one thing. What mentions a concept by another name holds its name.
         """
         return self._words[1]
 
@@ -136,4 +137,4 @@ class Features:
 
     @cached_property
     def _words(self) -> tuple[Floats, ...]:
-        return tuple(read_words(self.evidence, self._telling.held))
+        return tuple(read_words(self.evidence, self._telling.held, self._telling.lacking))

@@ -16,4 +16,4 @@ cpdef read_meaning(object evidence)
     words=Py_ssize_t, word=Py_ssize_t, row=Py_ssize_t, length=Py_ssize_t, lacks="bint",
     whole=double, scale=double, told=double, name=double, said=double, full=double,
 )
-cpdef read_words(object evidence, const float[::1] telling)
+cpdef read_words(object evidence, const float[::1] telling, double lacking)

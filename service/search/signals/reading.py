@@ -41,10 +41,11 @@ def read_meaning(evidence: Evidence) -> Floats:
     return found
 
 
-def read_words(evidence: Evidence, telling: Floats) -> Floats:
+def read_words(evidence: Evidence, telling: Floats, lacking: float) -> Floats:
     """Return brevity, coverage, fullness, telling name and whether all is held [5, row].
 
-    See Features; `telling` is what each word of the question tells, 0 where no memory holds it.
+    See Features; `telling` is what each word of the question tells, 0 where no memory holds it,
+    `lacking` what those tell in all that none holds.
     """
     values = evidence.values
     found = np.empty((5, evidence.candidates), np.float32)
@@ -56,7 +57,7 @@ def read_words(evidence: Evidence, telling: Floats) -> Floats:
     )
     mentioned = values["mentioned_words"].view(np.uint8)
     named = values["named_words"].view(np.uint8)
-    damped, words, whole = DAMPED, len(telling), 0.0
+    damped, words, whole = DAMPED, len(telling), lacking
     for word in range(words):
         whole += float(telling[word])
     scale = 1 / whole if whole > 0 else 0.0

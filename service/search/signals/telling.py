@@ -11,21 +11,23 @@ from service.index.evidence import Corpus, Floats
 class Telling(NamedTuple):
     """How telling each word of a question is (its idf, never negative), and the sum of all.
 
-    `held` is 0 for a word that no memory holds.
+    `held` is 0 for a word that no memory holds; `lacking` is what the plain ones of these tell.
     """
 
     idf: Floats
     held: Floats
+    lacking: float
     whole: float
 
 
 @lru_cache(maxsize=8)
 def telling_of(corpus: Corpus) -> Telling:
     """Return what the words of one question tell, worked out once for all its evidence."""
-    frequencies = corpus.frequencies
-    idf = idf_of(frequencies, corpus.documents)
-    held = np.where(frequencies > 0, idf, np.float32(0))
-    return Telling(idf, held, float(idf.sum()))
+    is_held = corpus.frequencies > 0
+    idf = idf_of(corpus.frequencies, corpus.documents)
+    held = np.where(is_held, idf, np.float32(0))
+    lacking = idf[corpus.plain & ~is_held].sum()
+    return Telling(idf, held, float(lacking), float(idf.sum()))
 
 
 def idf_of(holders: Floats | int, documents: int) -> Floats:

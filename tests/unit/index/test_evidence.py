@@ -33,7 +33,13 @@ def evidence(
             "cosines": numbers[:near] / 200,
             "of any name": numbers[:candidates] % 2 == 0,
         },
-        corpus=Corpus(np.array([1, 2], np.float32), np.array([0, 5], np.float32), documents, 100.0),
+        corpus=Corpus(
+            np.array([1, 2], np.float32),
+            np.array([0, 5], np.float32),
+            np.array([True, False]),
+            documents,
+            100.0,
+        ),
     )
 
 

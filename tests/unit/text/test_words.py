@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.words import STOP_WORDS, fold, index_words, query_words
+from service.text.words import STOP_WORDS, fold, index_words, plain_words, query_words
 
 _PIECE = st.text("abcxyzABCXYZ0123456789v", min_size=2, max_size=8)
 _JOINT = st.sampled_from("./:@#+-_")
@@ -175,3 +175,23 @@ def test_any_text_gives_clean_words(text: str) -> None:
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("cells of my spreadsheet", "cells of my spreadsheet"),
+        ("Does Ann's GPU überhaupt run?", "does ann gpu uberhaupt run"),
+        ("HTTPServer next_ src/app.py a0e75 2023 GPUs", ""),
+        ("app in src/app.py", "app in"),
+        ("vim 창 나누기 ウィンドウ 窗口", "vim"),
+        ("Где файл", "где фаил"),
+    ],
+)
+def test_plain_words_are_whole_tokens_of_letters(text: str, plain: str) -> None:
+    assert plain_words(text) == set(plain.split())
+
+
+@given(st.text())
+def test_plain_words_are_words_to_index(text: str) -> None:
+    assert {word for word in plain_words(text) if len(word) <= 100} <= _indexed(text)

@@ -44,7 +44,13 @@ def evidence(counts: list[list[int]], cosines: list[float] | None = None) -> Evi
             "lengths": np.full(size, 10, np.float32),
             "cosines": np.array(cosines or [np.nan] * size, np.float32),
         },
-        corpus=Corpus(np.full(words, 2, np.float32), np.zeros(words, np.float32), 10, 100.0),
+        corpus=Corpus(
+            np.full(words, 2, np.float32),
+            np.zeros(words, np.float32),
+            np.ones(words, np.bool_),
+            10,
+            100.0,
+        ),
     )
 
 

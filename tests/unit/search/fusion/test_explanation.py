@@ -29,7 +29,7 @@ def explained() -> Explanation:
     scores.add(values, Scale.of(values).shares(values, WEIGHTS))
     scores.add_share("m1", "phrase", 2.0)
     scores.add_share("m2", "phrase", 2.0)
-    question = Question(("crane",), np.ones(2, np.float32), {})
+    question = Question(("crane",), np.array([True]), np.ones(2, np.float32), {})
     candidates = Candidates(question, [Scored("m0", 107.3)], [Scored("m1", 0.9)], {}, {}, None, [])
     trail = Trail.begin("m1", 3.0).to("m2", Concept(("main", "gpu"), "GPU", 2), 5.0)
     return Explanation(scores, _HITS, {"m2": trail}, {"m2": 0.25}, candidates)

@@ -21,7 +21,8 @@ _TOLERANCE = 1e-5
 def corpus_of(holders: list[int], documents: int = 10, words: float = 100.0) -> Corpus:
     """Return what is known of words that so many memories hold."""
     frequencies = np.array(holders, np.float32)
-    return Corpus(frequencies, np.zeros_like(frequencies), documents, words)
+    is_word = np.ones(len(holders), np.bool_)
+    return Corpus(frequencies, np.zeros_like(frequencies), is_word, documents, words)
 
 
 def chain(
@@ -202,26 +203,40 @@ def alone(counts: list[list[int]], named: list[list[int]], holders: list[int]) -
     return SignalValues.of(replace(evidence, values=values, corpus=corpus))
 
 
+def with_plain(values: SignalValues, plain: list[bool]) -> SignalValues:
+    """Return the same of a question of which these words are plain."""
+    evidence = values.features.evidence
+    corpus = replace(evidence.corpus, plain=np.array(plain))
+    return SignalValues.of(replace(evidence, corpus=corpus))
+
+
 def idf(holders: int, size: int = 10) -> float:
     """Return what a word tells, as the formula is written."""
     return math.log(1 + (size - holders + 0.5) / (holders + 0.5))
 
 
-def test_coverage_is_what_is_held_of_all_that_the_words_of_the_store_tell() -> None:
-    # The third word stands nowhere: it tells nothing of any of them.
-    values = alone([[1, 2, 0], [0, 4, 0], [7, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 4, [8, 1, 0])
+def test_coverage_is_what_is_held_of_all_that_the_words_tell() -> None:
+    # The third word stands nowhere. As a part of a token of code it tells nothing of any of them.
+    every = alone([[1, 2, 0], [0, 4, 0], [7, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 4, [8, 1, 0])
+    values = with_plain(every, [True, True, False])
     rare, common = (idf(n) / (idf(8) + idf(1)) for n in (1, 8))
     assert values.features.coverage.tolist() == pytest.approx([1, rare, common, 0], rel=_TOLERANCE)
     assert rare**8 > 0.001 > common**8
     expected = pytest.approx([1, rare**8, 0, 0], rel=_TOLERANCE)
     assert values.by_signal["coverage"].tolist() == expected
-    assert values.features.holds_all.tolist() == [True, False, False, False]
+    # As a word it tells as much as one that a memory alone could hold, and each lacks it.
+    both, rare, common = (idf(8) + idf(1), idf(1), idf(8))
+    by_hand = [told / (both + idf(0)) for told in (both, rare, common, 0)]
+    assert every.features.coverage.tolist() == pytest.approx(by_hand, rel=_TOLERANCE)
+    for one in (values, every):
+        assert one.features.holds_all.tolist() == [True, False, False, False]
 
 
 def test_who_mentions_a_concept_by_another_name_holds_the_words_of_its_name() -> None:
     # Of "minsu database migration" the last two name a concept that three memories mention.
     values = alone([[1, 0, 0], [1, 0, 0], [0, 0, 0]], [[0, 0, 0]] * 3, [4, 0, 0])
-    assert values.features.coverage.tolist() == [1, 1, 0]
+    third = pytest.approx(idf(4) / (idf(4) + 2 * idf(0)), rel=_TOLERANCE)
+    assert values.features.coverage.tolist() == [third, third, 0]
     evidence = values.features.evidence
     mentioned = np.array([[0, 0, 0], [0, 1, 1], [0, 1, 1]], np.bool_)
     values = SignalValues.of(
