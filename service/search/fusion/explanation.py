@@ -1,7 +1,7 @@
 """Why memories have their scores: what each signal says of them, its rank among all, its share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -54,22 +54,28 @@ class Explanation:
 
     `vector` and `text` tell the rank and the score that the index gave; the others are ranked by
     their shares. `trails` are those that give a memory a better score than its own, by `gained`.
-    All is worked out when the first hit is asked about, or when this is pickled: as its table.
+    What is said of the first `shown` is worked out when one of them is asked about; of all, when
+    another is, or when this is pickled: as its table.
     """
 
     scores: Scores
     hits: Sequence[str]
+    shown: int
     trails: Mapping[str, Trail]
     gained: Mapping[str, float]
     candidates: Candidates
 
     def signals(self, hit: int) -> dict[str, SignalHit]:
         """Return what each signal says of the hit at a place; a silent one is absent."""
-        return self._table.signals(hit)
+        return (self._of_shown if hit < self.shown else self)._table.signals(hit)
 
     def __reduce__(self) -> tuple[Any, ...]:
         table = self._table
         return SignalTable, (table.names, table.ranks, table.scores, table.shares, table.paths)
+
+    @cached_property
+    def _of_shown(self) -> "Explanation":
+        return replace(self, hits=self.hits[: self.shown])
 
     @cached_property
     def _table(self) -> SignalTable:

@@ -1,7 +1,6 @@
 """The graph's path to a hit: from the seed's id, which is ranked, to its title, which is read."""
 
 from collections.abc import Mapping
-from functools import partial
 
 from service.records import Memory
 from service.search.fusion.rrf import Fused, LateSignals, SignalHit
@@ -26,7 +25,7 @@ def of_summary(hit: Fused, key: str, summaries: Mapping[str, str]) -> Fused:
     return Fused(
         key,
         hit.score,
-        LateSignals(partial(_of_summary, hit, key, summaries)),
+        LateSignals(_of_summary, hit, key, summaries),
         None if seed == key else seed,
     )
 

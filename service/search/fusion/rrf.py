@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from service.records import Scored
 
@@ -23,14 +23,22 @@ class SignalHit(NamedTuple):
 
 
 class LateSignals(Mapping[str, SignalHit]):
-    """What each signal said of a memory, worked out when somebody looks: of most nobody does."""
+    """What each signal said of a memory, worked out when somebody looks: of most nobody does.
 
-    def __init__(self, tell: Callable[[], Mapping[str, SignalHit]]) -> None:
+    It is what `tell` returns when it is called with `about`, and pickled as these: a reader's
+    answer holds dozens that share one `tell`.
+    """
+
+    def __init__(self, tell: Callable[..., Mapping[str, SignalHit]], *about: Any) -> None:
         self._tell = tell
+        self._about = about
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LateSignals, (self._tell, *self._about)
 
     @cached_property
     def _told(self) -> Mapping[str, SignalHit]:
-        return self._tell()
+        return self._tell(*self._about)
 
     def __getitem__(self, name: str) -> SignalHit:
         return self._told[name]

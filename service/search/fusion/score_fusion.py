@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final, Protocol
 
 from service.index.engine import Engine
@@ -171,13 +170,14 @@ class _Fusion:
             for name, share in shares.items():
                 self.scores.add_share(key, name, share * greatest)
                 final[key] += share * greatest
-        ordered = self.scores.best(final, self.query.limit + SPARE, self.candidates.summaries)
-        why = Explanation(self.scores, ordered, better, gained, self.candidates)
+        limit = self.query.limit
+        ordered = self.scores.best(final, limit + SPARE, self.candidates.summaries)
+        tell = Explanation(self.scores, ordered, limit, better, gained, self.candidates).signals
         return [
             Fused(
                 key,
                 final[key],
-                LateSignals(partial(why.signals, hit)),
+                LateSignals(tell, hit),
                 better[key].memories[0] if key in better else None,
             )
             for hit, key in enumerate(ordered)

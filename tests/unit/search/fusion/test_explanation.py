@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from tests.unit.search.fusion.test_scoring import chain
 _HITS = ("m2", "m0", "m1")
 
 
-def explained() -> Explanation:
+def explained(shown: int = 3) -> Explanation:
     """Return what is said of three memories: words found m0, meaning m1, neither m2."""
     values = SignalValues.of(chain([[3], [1], [2]], [3, 3, 3], [0.2, 0.9, 0.5], is_chain=False))
     scores = Scores()
@@ -32,7 +31,7 @@ def explained() -> Explanation:
     question = Question(("crane",), np.array([True]), np.ones(2, np.float32), {})
     candidates = Candidates(question, [Scored("m0", 107.3)], [Scored("m1", 0.9)], {}, {}, None, [])
     trail = Trail.begin("m1", 3.0).to("m2", Concept(("main", "gpu"), "GPU", 2), 5.0)
-    return Explanation(scores, _HITS, {"m2": trail}, {"m2": 0.25}, candidates)
+    return Explanation(scores, _HITS, shown, {"m2": trail}, {"m2": 0.25}, candidates)
 
 
 def test_an_index_tells_its_own_rank_and_what_it_did_not_find_comes_behind() -> None:
@@ -53,9 +52,9 @@ def test_an_index_tells_its_own_rank_and_what_it_did_not_find_comes_behind() -> 
     assert all(said.path is None for name, said in alone.items() if name != "graph")
 
 
-def test_nothing_is_worked_out_until_somebody_looks_and_then_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the numbers of hits of which it was worked out what is said, as they come."""
     asked = list[int]()
 
     def counted(values: Floats, columns: Rows, keys: Sequence[str]) -> Rows:
@@ -63,16 +62,32 @@ def test_nothing_is_worked_out_until_somebody_looks_and_then_once(
         return places_of(values, columns, keys)
 
     monkeypatch.setattr(explanation, "places_of", counted)
+    return asked
+
+
+def test_nothing_is_worked_out_until_somebody_looks_and_then_once(worked_out: list[int]) -> None:
     why = explained()
-    hits = [Fused(key, 1.0, LateSignals(partial(why.signals, n))) for n, key in enumerate(_HITS)]
-    assert asked == []
+    hits = [Fused(key, 1.0, LateSignals(why.signals, n)) for n, key in enumerate(_HITS)]
+    assert worked_out == []
     assert all(dict(hit.signals) for hit in hits)
-    assert asked == [3]
+    assert worked_out == [3]
+
+
+def test_of_those_that_are_not_shown_nothing_is_worked_out_until_one_is(
+    worked_out: list[int],
+) -> None:
+    whole = [explained().signals(hit) for hit in range(3)]
+    why = explained(shown=2)
+    worked_out.clear()
+    assert [why.signals(hit) for hit in (1, 0)] == [whole[1], whole[0]]
+    assert worked_out == [2]
+    assert [why.signals(hit) for hit in (2, 0)] == [whole[2], whole[0]]
+    assert worked_out == [2, 3]
 
 
 def test_hits_that_were_sent_say_the_same_and_share_one_table() -> None:
     why = explained()
-    hits = [Fused(key, 1.0, LateSignals(partial(why.signals, n))) for n, key in enumerate(_HITS)]
+    hits = [Fused(key, 1.0, LateSignals(why.signals, n)) for n, key in enumerate(_HITS)]
     body = pickle.dumps(hits)
     assert body.count(b"SignalTable") == 1
     sent = pickle.loads(body)  # noqa: S301 - its own
