@@ -53,7 +53,7 @@ from service.web.bounds import Bounds
 from service.web.description import DescribedApp
 from service.web.pages import add_pages
 from service.web.problems import install_problems
-from service.web.room import mount
+from service.web.room import answer_heads, mount
 from service.working_memory import route as working_memory
 from service.writing.concepts_file import declare_concepts
 from service.writing.embed_later import keep_embedding, keep_looking
@@ -135,6 +135,7 @@ def create_app(settings: Settings, beside: Background | None = None) -> FastAPI:
     check_operations(app.state.operations)
     app.include_router(mcp.router)
     add_pages(app)
+    answer_heads(app)
     return app
 
 

@@ -85,7 +85,9 @@ def _outcome(scope: Scope, status: int) -> Outcome:
 def _is_recorded(scope: Scope, status: int, *, reads: bool) -> bool:
     if _outcome(scope, status) == "denied" or _changes(scope):
         return True
-    return reads and _operation(scope) not in {None, *OPEN}
+    # A HEAD is answered without what it would have told.
+    is_told = reads and scope["method"] != "HEAD"
+    return is_told and _operation(scope) not in {None, *OPEN}
 
 
 def _entries(scope: Scope, status: int, answer: bytes, keyring: Keyring) -> Iterable[Entry]:
@@ -120,7 +122,7 @@ def _caller(scope: Scope, outcome: Outcome, keyring: Keyring) -> Caller:
 def _operation_meant(scope: Scope) -> str | None:
     """Return what would have been done: whoever is not let in has no route yet."""
     operations: Operations = scope["app"].state.operations
-    method, path = scope["method"].lower(), scope["path"]
+    method, path = scope["method"].lower().replace("head", "get"), scope["path"]
     # A path that is described is no id of another.
     for template in (path, *operations):
         operation = operations.get(template, {}).get(method)

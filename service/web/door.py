@@ -40,7 +40,7 @@ class Door:
         if origins:
             self.app = CORSMiddleware(
                 app, allow_origins=sorted(self.named.origins), expose_headers=_EXPOSED,
-                allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
+                allow_methods=("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
                 allow_headers=("Authorization", "Content-Type", "X-Request-ID", *_OF_MCP),
             )  # fmt: skip
 

@@ -151,13 +151,16 @@ def _taken(request: Request) -> list[str]:
 
     A path that is described is no id of another: nothing is read at /memories/batch.
     """
-    if told := request.app.state.operations.get(request.scope["path"]):
-        return [method.upper() for method in told]
+    told = request.app.state.operations.get(request.scope["path"])
+    # Where there is a GET its HEAD is not described beside it.
+    described = {method.upper() for method in told} if told else set(_METHODS)
+    described |= {"HEAD"} if "GET" in described else set()
     routes = request.app.router.routes
     return [
         method
         for method in _METHODS
-        if any(
+        if method in described
+        and any(
             route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes
         )
     ]
