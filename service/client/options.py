@@ -95,7 +95,6 @@ class Metadata(TypedDict, total=False):
 
     scope: str | None
     importance: float
-    trust_tier: str | None
     sensitivity: str
     pinned: bool
     valid_from: Moment | None
@@ -110,6 +109,7 @@ class MemoryOptions(Metadata, total=False):
     title: str | None
     kind: str
     type: str | None
+    trust_tier: str | None
     agent: str
     tags: Sequence[str]
     concepts: Sequence[str]
@@ -132,6 +132,7 @@ class Changes(Metadata, total=False):
     title: str | None
     kind: str
     type: str
+    trust_tier: str
     tags: Sequence[str]
     concepts: Sequence[str]
     occurred_at: Moment

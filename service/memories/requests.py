@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from service.access.caller import caller
 from service.field_types import (
@@ -21,7 +21,7 @@ from service.field_types import (
 )
 from service.memories.screening import Pushed
 from service.memories.source_kinds import SourceKind
-from service.metadata import KEPT, NEVER_HOLDS, holds_never
+from service.metadata import CLEARABLE, FIELDS, KEPT, NEVER_HOLDS, holds_never
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import Registered
 from service.web.cursors import CursorForm
@@ -32,6 +32,7 @@ from service.web.fields import (
     body_example,
     own_agent,
     ruled,
+    unchanged,
     with_fields,
 )
 
@@ -101,6 +102,10 @@ class StoreRequest(Strict):
         return Pushed.by(caller(), **values, said=self.model_fields_set & _SAID)
 
 
+# By null in a change: without a title, it is told by how the text begins.
+_CLEARED: Final = ("title", *(n for n, row in FIELDS.items() if row.changes and n in CLEARABLE))
+
+
 class BatchRequest(Strict):
     """Up to 1,000 memories; each is checked by itself, and a wrong one keeps out no other."""
 
@@ -118,18 +123,26 @@ class BatchRequest(Strict):
 
 @with_fields(of_change=True)
 class ChangeRequest(Strict):
-    """The fields to change; those left out stay as they are."""
+    """The fields to change; those left out stay as they are, null clears those that take it."""
 
     model_config = body_example(importance=0.9, tags=["embedding", "settled"])
 
-    text: MemoryText | None = None
-    title: Title | None = None
-    kind: Kind | None = None
-    type: Type | None = None
-    tags: Tags | None = None
-    concepts: Tags | None = None
-    occurred_at: Moment | None = None
-    archived: bool | None = Field(None, description="true archives, false takes back out.")
+    text: MemoryText = unchanged()
+    title: Title | None = unchanged()
+    kind: Kind = unchanged()
+    type: Type = unchanged()
+    tags: Tags = unchanged()
+    concepts: Tags = unchanged()
+    occurred_at: Moment = unchanged()
+    archived: bool = unchanged("true archives, false takes back out.")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _may_be_null(cls, value: object, told: ValidationInfo) -> object:
+        if value is None and told.field_name not in _CLEARED:
+            msg = f"cannot be cleared: leave it out to keep it. null clears {', '.join(_CLEARED)}"
+            raise ValueError(msg)
+        return value
 
 
 class FeedbackRequest(Strict):

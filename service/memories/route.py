@@ -45,7 +45,6 @@ from service.memories.shapes import (
 )
 from service.memories.storing import REFUSED, find, remove, store, store_one
 from service.memories.voting import vote
-from service.metadata import CLEARABLE
 from service.moments import micros_of
 from service.projects.registry import Registered
 from service.projects.switched_off import SwitchedOff
@@ -237,12 +236,7 @@ async def patch_memory(
     memory that was read from a document it is refused.
     """
     memory = await find(db, [agent], id)
-    sent = {name: getattr(request, name) for name in request.model_fields_set}
-    changes = {
-        name: value
-        for name, value in sent.items()
-        if value is not None or name == "title" or name in CLEARABLE
-    }
+    changes = {name: getattr(request, name) for name in request.model_fields_set}
     told = await change_memory(pipeline, memory, changes, caller)
     detail = await get_memory(db, id, agent, _TRUST, read_from=_NOBODY_ELSE)
     return replace(detail, warnings=[*title_warnings(request.title), *told])

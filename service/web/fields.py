@@ -99,22 +99,28 @@ def ruled(config: ConfigDict, **rules: JsonValue) -> ConfigDict:
 
 def with_fields(*, of_change: bool = False) -> Callable[[type[Model]], type[Model]]:
     """Add the table of fields to a request; `of_change` those that change, each to be left out."""
+    added: dict[str, Any]
     if of_change:
-        chosen = {n: row.request | None for n, row in FIELDS.items() if row.changes}
+        added = {
+            name: (row.request, unchanged(row.description))
+            for name, row in FIELDS.items()
+            if row.changes
+        }
     else:
-        chosen = {
-            name: row.request | None if row.unset is None else row.request
+        added = {
+            name: (
+                row.request | None if row.unset is None else row.request,
+                Field(row.unset, description=row.description),
+            )
             for name, row in FIELDS.items()
             if not row.given
         }
-    added: dict[str, Any] = {
-        name: (
-            request,
-            Field(None if of_change else FIELDS[name].unset, description=FIELDS[name].description),
-        )
-        for name, request in chosen.items()
-    }
     return lambda model: _extended(model, added)
+
+
+def unchanged(description: str | None = None) -> Any:
+    """Return a field of a change that may be left out, and of which null is no value."""
+    return Field(default_factory=lambda: None, description=description)
 
 
 def with_label_filters(model: type[Model]) -> type[Model]:

@@ -352,6 +352,26 @@ def test_a_refused_change_changes_nothing(client: httpx.Client) -> None:
     assert client.get("/memories", params=who).json()["memories"] == [memory]
 
 
+def test_null_clears_what_can_be_cleared_and_is_else_refused(client: httpx.Client) -> None:
+    who = {"agent": "cleared"}
+    said = {"title": "T", "scope": "s", "valid_from": "2026-03-01", "valid_until": "2027-03-01"}
+    path = f"/memories/{_store(client, text='The harbour has three cranes.', **said, **who)['id']}"
+    before = client.get(path, params=who).json()
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["ChangeRequest"]
+    kept = sorted(schema["properties"].keys() - said.keys())
+    for name in kept:
+        refused = client.patch(path, params=who, json={name: None, "title": "Another"})
+        assert refused.status_code == 422
+        [fault] = refused.json()["errors"]
+        assert fault["pointer"] == f"/{name}"
+        assert fault["detail"].endswith("null clears title, scope, valid_from, valid_until.")
+    assert {"text", "tags", "importance", "pinned", "archived", "occurred_at"} < {*kept}
+    assert client.get(path, params=who).json() == before
+    cleared = client.patch(path, params=who, json=dict.fromkeys(said)).json()
+    assert [cleared[name] for name in said] == [before["content"], None, None, None]
+    assert client.get(path, params=who).json() == cleared
+
+
 def test_a_memory_that_ends_before_it_begins_is_refused(client: httpx.Client) -> None:
     who = {"agent": "never-holds"}
     begins, ends = {"valid_from": "2026-03-02"}, {"valid_until": "2026-03-01"}
