@@ -119,6 +119,14 @@ def _end_of_day(value: object) -> object:
     return value
 
 
+def _to_come(moment: datetime) -> datetime:
+    """Refuse an end that is over: what has it would be stored and count for nothing."""
+    if moment <= datetime.now(UTC):
+        msg = "lies in the past: it would have ended already; send a later end"
+        raise ValueError(msg)
+    return moment
+
+
 Flag = Annotated[bool, BeforeValidator(_flag)]
 # Beside the bounds of a number, and behind them.
 WHOLE: Final = BeforeValidator(_whole_number)
@@ -132,6 +140,8 @@ Moment = Annotated[_Dated, BeforeValidator(_written), AfterValidator(_in_utc)]
 EndMoment = Annotated[
     _Dated, BeforeValidator(_end_of_day), BeforeValidator(_written), AfterValidator(_in_utc)
 ]
+# When what is made ends.
+EndToCome = Annotated[EndMoment, AfterValidator(_to_come)]
 
 _STORABLE: Final = (AfterValidator(_encodable), pattern_of(r"^[^\x00]*$"))
 _TELLING: Final = (

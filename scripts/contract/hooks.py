@@ -1,12 +1,15 @@
 """What Schemathesis leaves out (SCHEMATHESIS_HOOKS): wrong values that are right on the wire."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import schemathesis
 
 _MOST_BYTES: Final = 60_000
+_TO_COME: Final = "2099-01-31T00:00:00Z"
 
 
 @schemathesis.hook
@@ -28,3 +31,18 @@ def filter_body(context: Any, body: Any) -> bool:
     """Send no `valid_from`: no description can say that it is not later than `valid_until`."""
     del context
     return not (isinstance(body, Mapping) and isinstance(body.get("valid_from"), str))
+
+
+@schemathesis.hook
+def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
+    """Let what ends end in a time to come: no description can say that it is later than now."""
+    del context, kwargs
+    if isinstance(case.body, dict) and _is_moment(case.body.get("expires_at")):
+        case.body["expires_at"] = _TO_COME
+
+
+def _is_moment(value: Any) -> bool:
+    with suppress(TypeError, ValueError):
+        datetime.fromisoformat(value)
+        return True
+    return False

@@ -15,9 +15,7 @@ _TOLD = ("content-type", "cache-control", "x-frame-options", "www-authenticate")
 
 
 @pytest.fixture(scope="module")
-def watched(
-    tmp_path_factory: pytest.TempPathFactory, embedding_url: str
-) -> Iterator[KeyedService]:
+def watched(tmp_path_factory: pytest.TempPathFactory, embedding_url: str) -> Iterator[KeyedService]:
     """Yield a service that notes reads in its audit, too."""
     folder: Path = tmp_path_factory.mktemp("watched")
     with keyed_service(data_dir=folder, embedding_url=embedding_url, audit="all") as running:
