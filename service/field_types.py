@@ -12,6 +12,7 @@ from pydantic import (
     SecretStr,
     Strict,
     StringConstraints,
+    ValidationInfo,
     WithJsonSchema,
 )
 from pydantic.fields import FieldInfo
@@ -127,6 +128,15 @@ def _to_come(moment: datetime) -> datetime:
     return moment
 
 
+def _not_before(until: datetime, told: ValidationInfo) -> datetime:
+    """Refuse a span that ends before it begins: whatever is asked for, nothing is found in it."""
+    since = told.data.get("since")
+    if since is not None and since > until:
+        msg = "lies before `since`, so that nothing is found; send a later end or an earlier since"
+        raise ValueError(msg)
+    return until
+
+
 Flag = Annotated[bool, BeforeValidator(_flag)]
 # Beside the bounds of a number, and behind them.
 WHOLE: Final = BeforeValidator(_whole_number)
@@ -140,6 +150,8 @@ Moment = Annotated[_Dated, BeforeValidator(_written), AfterValidator(_in_utc)]
 EndMoment = Annotated[
     _Dated, BeforeValidator(_end_of_day), BeforeValidator(_written), AfterValidator(_in_utc)
 ]
+# The end of what is asked for; its beginning is the field `since`, which stands before it.
+Until = Annotated[EndMoment, AfterValidator(_not_before)]
 # When what is made ends.
 EndToCome = Annotated[EndMoment, AfterValidator(_to_come)]
 

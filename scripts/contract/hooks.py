@@ -35,10 +35,15 @@ def filter_body(context: Any, body: Any) -> bool:
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Let what ends end in a time to come: no description can say that it is later than now."""
+    """Let what ends end in a time to come, no span before it begins: nothing can describe it."""
     del context, kwargs
-    if isinstance(case.body, dict) and _is_moment(case.body.get("expires_at")):
-        case.body["expires_at"] = _TO_COME
+    for told in (case.body, case.query):
+        if not isinstance(told, dict):
+            continue
+        if _is_moment(told.get("expires_at")):
+            told["expires_at"] = _TO_COME
+        if _is_moment(told.get("since")) and _is_moment(told.get("until")):
+            told["until"] = _TO_COME
 
 
 def _is_moment(value: Any) -> bool:

@@ -10,7 +10,7 @@ from pydantic import Field
 from service.access.audit import Outcome
 from service.access.errors import Forbidden, TooManyRequests, Unauthorized
 from service.audit.newest import Key, newest
-from service.field_types import WHOLE, EndMoment, Label, Moment, OwnAgent
+from service.field_types import WHOLE, Label, Moment, OwnAgent, Until
 from service.web.authentication import TheCaller
 from service.web.cursors import CursorForm
 from service.web.declared import links, problems
@@ -30,7 +30,7 @@ class AuditParameters(Strict):
     model_config = IN_A_QUERY
 
     since: Moment | None = Field(None, description="From this moment on.")
-    until: EndMoment | None = Field(None, description="Up to this moment; a bare day is included.")
+    until: Until | None = Field(None, description="Up to this moment; a bare day is included.")
     # Not `key`: the door refuses URLs that seem to hold one.
     key_id: Label | None = Field(None, description="Of this key.", examples=["0f3a9c21d7be"])
     agent: OwnAgent | None = Field(None, description="Whose memories.", examples=["main"])

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from service.access.caller import caller
-from service.field_types import WHOLE, AgentName, EndMoment, Flag, Moment, OwnAgent, Tags
+from service.field_types import WHOLE, AgentName, Flag, Moment, OwnAgent, Tags, Until
 from service.metadata import FIELDS, LABEL_FILTERS, SHOWN, LabelFilter, Metadata, filter_type
 from service.records import Filters, Memory
 from service.store.agents import readable_agents
@@ -166,7 +166,7 @@ class FilterFields(Strict):
     )
     tags: Tags | None = Field(None, description="Only memories that carry all of these tags.")
     since: Moment | None = Field(None, description="Not older than this (occurred_at, inclusive).")
-    until: EndMoment | None = Field(
+    until: Until | None = Field(
         None, description="Not newer than this (occurred_at, inclusive); a bare date means its end."
     )
     as_of: Moment | None = Field(

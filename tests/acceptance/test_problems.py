@@ -257,6 +257,33 @@ def test_what_is_not_there_is_told(
     _check(client.request(method, path), status)
 
 
+def _takes_until(operation: Json, schemas: Json) -> bool:
+    told = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    name = told.get("schema", {}).get("$ref", "").rpartition("/")[2]
+    fields = {one["name"] for one in operation.get("parameters", [])}
+    return "until" in {*fields, *schemas.get(name, {}).get("properties", {})}
+
+
+def test_a_span_that_ends_before_it_begins_is_refused(client: httpx.Client) -> None:
+    described = client.get("/openapi.json").json()
+    taking = [
+        (method, path)
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+        if _takes_until(operation, described["components"]["schemas"])
+    ]
+    assert len(taking) > 6
+    for method, path in taking:
+        for until, is_refused in (("2026-02-12T23:59:59.999999Z", True), ("2026-02-13", False)):
+            span = {"since": "2026-02-13", "until": until}
+            sent: Json = {"params": span} if method == "get" else {"json": span}
+            answer = client.request(method, path, **sent)
+            # Of what else it needs it may lack something.
+            faults = {one["pointer"]: one["detail"] for one in answer.json().get("errors", ())}
+            found = faults.get("?until" if method == "get" else "/until", "")
+            assert ("before `since`" in found) == is_refused, (path, faults)
+
+
 @pytest.mark.parametrize("given", ["mine-1", "a" * 101, "two words", ""])
 def test_a_request_keeps_its_own_id_if_it_is_one(client: httpx.Client, given: str) -> None:
     good = client.get("/health/live", headers={"X-Request-ID": given})
