@@ -35,8 +35,16 @@ def filter_body(context: Any, body: Any) -> bool:
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Let what ends end in a time to come, no span before it begins: nothing can describe it."""
+    """Send what no description can say is needed.
+
+    What ends does so in a time to come, no span ends before it begins, and something is named that
+    memory is switched on for.
+    """
     del context, kwargs
+    query = case.query or {}
+    is_named = not query.keys().isdisjoint({"project", "session"})
+    if (case.method, case.path) == ("DELETE", "/opt-outs") and not is_named:
+        case.query = query | {"session": "s"}
     for told in (case.body, case.query):
         if not isinstance(told, dict):
             continue

@@ -67,13 +67,20 @@ class OptOutRequest(Strict):
 
 
 class OptInParameters(Strict):
-    """What memory is switched on for again."""
+    """What memory is switched on for again: a project, a session, or both."""
 
     model_config = IN_A_QUERY
 
     agent: OwnAgent = own_agent()
     project: InQuery = None
     session: Label | None = None
+
+    @model_validator(mode="after")
+    def _says_which(self) -> Self:
+        if self.project is None and self.session is None:
+            msg = "says not which; send `project` or `session`, as GET /opt-outs lists them"
+            raise ValueError(msg)
+        return self
 
 
 @dataclass(frozen=True, slots=True)

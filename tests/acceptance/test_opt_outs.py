@@ -94,6 +94,14 @@ def test_what_is_switched_off_is_neither_kept_nor_told(
         assert answer.status_code in {200, 201}, (path, answer.text)
 
 
+def test_to_switch_on_says_what(client: httpx.Client) -> None:
+    own = {"agent": "says-what"}
+    client.post("/opt-outs", json={**own, "session": "s"}).raise_for_status()
+    refused = client.delete("/opt-outs", params=own)
+    assert (refused.status_code, "Says not which" in refused.json()["detail"]) == (422, True)
+    assert len(client.get("/opt-outs", params=own).json()["opt_outs"]) == 1
+
+
 def test_no_way_around_leads_into_what_is_switched_off(client: httpx.Client) -> None:
     own: Json = {"agent": "around"}
     keys = [
