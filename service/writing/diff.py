@@ -166,7 +166,7 @@ def _compare(
         kept(draft, old[draft.id], document.sender) if draft.id in old else draft
         for draft in keep_ids(document_drafts(document, parsed, places), old)
     ]
-    changed = {d.id for d in drafts if d.id not in old or differs(d, old[d.id])}
+    changed = {d.id for d in drafts if d.id not in old or _is_news(d, old[d.id])}
     writes = [
         d for d in drafts if d.id in changed or _moved(d, old[d.id]) or d.origin != old[d.id].origin
     ]
@@ -175,9 +175,12 @@ def _compare(
     return DocumentDiff(document, parsed, writes, changed, old, gone, drafts, text_hash)
 
 
+def _is_news(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether it counts as an update: another version, or the same of another time."""
+    return differs(draft, old) or draft.occurred_at != old.occurred_at
+
+
 def _moved(draft: Draft, old: StoredMemory) -> bool:
     """Say whether only its place changed: written again, but not a new version."""
     place = (draft.source.line_start, draft.source.line_end)
-    return (place, draft.position, draft.occurred_at, draft.chain) != (
-        old.lines, old.position, old.occurred_at, old.chain,
-    )  # fmt: skip
+    return (place, draft.position, draft.chain) != (old.lines, old.position, old.chain)

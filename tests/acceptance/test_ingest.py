@@ -230,6 +230,29 @@ def test_the_time_is_told_by_front_matter_or_name(
     assert memory["occurred_at"] == at
 
 
+def test_the_same_text_with_something_else_said_of_it_is_an_update(
+    client: httpx.Client, agent: str
+) -> None:
+    """What is left out goes back to what text and name say; a time that was told stays."""
+    text = "# Cranes\n\nThe harbour has three.\n\n## Quay\n\nThe quay is long.\n"
+
+    def pushed(**more: object) -> tuple[tuple[int, ...], set[tuple[str, ...]]]:
+        counts = _counts(_ingest(client, text, agent, source="cranes.md", **more))
+        names = ("occurred_at", "kind", "scope")
+        return counts, {tuple(one[name] for name in names) for one in _memories(client, agent)}
+
+    assert pushed()[0] == (2, 0, 0, 0, 2)
+    day, other = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+    for more, wanted in (
+        ({"occurred_at": day}, (day, "note", None)),
+        ({"occurred_at": other}, (other, "note", None)),
+        ({"kind": "decision"}, (other, "decision", None)),
+        ({"scope": "harbour"}, (other, "note", "harbour")),
+    ):
+        assert pushed(**more) == ((0, 2, 0, 0, 0), {wanted})
+        assert pushed(**more) == ((0, 0, 2, 0, 0), {wanted})
+
+
 def test_days_follow_each_other(client: httpx.Client) -> None:
     for day in (15, 13, 14):
         text = f"# 2026-02-{day}\n\nday {day}\n"
