@@ -85,6 +85,8 @@ async def read_hot(asking: Asking, uri: str) -> str | None:
     query = parse_qs(parts.query)
     if found is None or parts.scheme != SCHEME or parts.path or query.keys() - set(_NAMES):
         return None
+    if any(len(values) > 1 for values in query.values()):  # neither is the one meant
+        return None
     given = PlacedArguments(**{name: values[0] for name, values in query.items()})
     text, is_cut = cut(await found.read(asking, given), MOST_TEXT_CHARACTERS)
     more = "\n…" if is_cut else ""

@@ -133,7 +133,8 @@ async def test_an_address_that_is_no_resource_is_none() -> None:
     asking = Recorded({}).asking()
     for uri in (
         "graph-memory://passwords", "file:///etc/passwd", "graph-memory://handoff/../keys",
-        "graph-memory://handoff?scope=other", "handoff", "http://handoff", "graph-memory://[",
+        "graph-memory://handoff?scope=other", "graph-memory://handoff?project=a&project=b",
+        "handoff", "http://handoff", "graph-memory://[",
     ):  # fmt: skip
         assert await read_hot(asking, uri) is None
 
