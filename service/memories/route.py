@@ -145,7 +145,7 @@ async def get_memories(
         parameters.filters(agents), before, parameters.limit + 1
     )
     if not found and not parameters.cursor:
-        await refuse_unknown(db, parameters.agent)
+        await refuse_unknown(db, *agents)
     memories = found[: parameters.limit]
     has_more = len(found) > parameters.limit
     last = memories[-1] if memories else None

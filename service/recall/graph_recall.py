@@ -139,7 +139,7 @@ async def graph_recall(searcher: Searcher, query: RecallQuery) -> RecallResult:
         # The store hides a seed that the engine still showed: begin again without it.
         hidden |= set(seeds) - memories.keys()
     if not seeds:
-        await refuse_unknown(searcher.db, filters.agents[0])
+        await refuse_unknown(searcher.db, *filters.agents)
     stages.counts |= {"seeds": len(seeds), "reached": len(reached) - len(seeds)}
     return RecallResult(
         tuple(seeds),

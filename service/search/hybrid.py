@@ -58,7 +58,7 @@ async def hybrid_search(searcher: Searcher, query: SearchQuery) -> SearchResult:
     confidence = certainty.confidence if certainty else 0.0
     abstained = not refined.hits or confidence < query.min_confidence
     if not ranking.hits:
-        await refuse_unknown(searcher.db, query.filters.agents[0])
+        await refuse_unknown(searcher.db, *query.filters.agents)
     characters = 0 if abstained else sum(len(hit.memory.content) for hit in refined.hits)
     # Words are looked for ten times as fast as names: most answers need no thread.
     hits = () if abstained else await read_texts(characters // 10, _shown, query, refined)

@@ -88,7 +88,7 @@ async def rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Rankin
     sizes = await engine.sizes(agents)
     if not any(sizes.values()):
         # For each of a dozen looks the store would be asked whether it owns something by now.
-        await refuse_unknown(searcher.db, agents[0])
+        await refuse_unknown(searcher.db, *agents)
     alone = partial(rank_here, searcher, query, stages)
     if searcher.readers:
         embed = partial(_embedded, searcher, query, stages)

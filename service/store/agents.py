@@ -47,12 +47,13 @@ def hub_caps(sizes: dict[str, int], most_memories: int, largest_share: float) ->
     }
 
 
-async def refuse_unknown(db: Database, agent: str) -> None:
+async def refuse_unknown(db: Database, agent: str, *granted: str) -> None:
     """Raise AgentUnknown for an agent that has never stored anything; `main` always exists.
 
-    The store is asked in any case: with the store away, nothing found is no answer.
+    So does who reads those that `granted` it: its name is no mistake, whatever is found. The store
+    is asked in any case: with the store away, nothing found is no answer.
     """
-    if await db.meta(["dictionary", agent]) or agent == DEFAULT_AGENT:
+    if await db.meta(["dictionary", agent]) or agent == DEFAULT_AGENT or granted:
         return
     msg = f"Agent {agent!r} has never stored a memory. Check the name, or store one first."
     raise AgentUnknown(msg)

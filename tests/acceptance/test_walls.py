@@ -320,6 +320,28 @@ def test_no_refusal_tells_whether_a_memory_is_there(world: World) -> None:
     assert read.status_code == 200
 
 
+def test_who_reads_by_a_grant_alone_is_known_whatever_is_found(world: World) -> None:
+    """A sub-agent that has stored nothing yet: not finding is no reason to check its name."""
+    told = {"agent": "owen", "text": "Owen's lighthouse."}
+    world.admin.post("/memories", json=told).raise_for_status()
+    new: Json = {"agent": "never-stored", "read_from": ["owen", "nobody-there"]}
+    for owner in new["read_from"]:
+        grant = {"reader": "never-stored", "owner": owner}
+        world.admin.post("/grants", json=grant).raise_for_status()
+    for kinds, count in ((["note"], 1), (["handoff"], 0)):
+        for path in ("/search", "/graph-recall"):
+            body = {"query": "lighthouse", "kinds": kinds, **new}
+            found = world.admin.post(path, json=body)
+            assert (found.status_code, len(found.json()["results"])) == (200, count), path
+        listed = world.admin.get("/memories", params={"kinds": kinds, **new})
+        assert (listed.status_code, len(listed.json()["memories"])) == (200, count)
+    alone = {"agent": "never-stored", "query": "lighthouse"}
+    assert world.admin.post("/search", json=alone).status_code == 404
+    # Of those that have nothing, either.
+    nothing = {**alone, "read_from": ["nobody-there"]}
+    assert world.admin.post("/search", json=nothing).json()["results"] == []
+
+
 def test_a_grant_ends_with_its_time(world: World) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=4)
     body = {"reader": "anna", "owner": "bob", "expires_at": soon.isoformat()}
