@@ -121,7 +121,11 @@ async def post_decision(
         )  # fmt: skip
         key, synced = await decide(pipeline, pushed, request.supersedes)
     warnings = [*title_warnings(request.title), *synced.told[0], *synced.warnings]
-    return Decided(key, synced.actions[0], where.scope, request.supersedes, warnings)  # type: ignore[arg-type]
+    superseded = request.supersedes
+    if superseded == key:
+        superseded = None
+        warnings.append("supersedes: it is this decision itself, which holds on.")
+    return Decided(key, synced.actions[0], where.scope, superseded, warnings)  # type: ignore[arg-type]
 
 
 @router.get(

@@ -56,6 +56,15 @@ def deciding(keyed: KeyedService, request: pytest.FixtureRequest) -> Iterator[De
         yield Deciding(client, request.node.name.partition("[")[0])
 
 
+def test_a_decision_takes_no_place_of_its_own(deciding: Deciding) -> None:
+    said = {"text": "We deploy with Nomad.", **deciding.own}
+    first = deciding.decide("We deploy with Nomad.")
+    again = deciding.client.post("/decisions", json=said | {"supersedes": first}).json()
+    assert (again["id"], again["action"], again["supersedes"]) == (first, "duplicate", None)
+    assert again["warnings"] == ["supersedes: it is this decision itself, which holds on."]
+    assert (deciding.superseded(), deciding.end(first)) == ({first: []}, None)
+
+
 def test_a_decision_holds_again_once_what_took_its_place_is_deleted(deciding: Deciding) -> None:
     first = deciding.decide("We deploy with Nomad.")
     second = deciding.decide("We deploy with Kubernetes.", supersedes=first)
