@@ -59,6 +59,11 @@ class Intent:
 
 def never_said(intent: Intent) -> Iterator[str]:
     """Yield why an intent is never said, and which of its phrases never come up."""
+    if intent.trust_tier != "trusted":
+        yield (
+            f"trust_tier: it is never said, as it is {intent.trust_tier}: what nobody asks for is "
+            "told of trusted words alone."
+        )
     begins = max(intent.created_at, intent.due or intent.created_at)
     if intent.expires_at is not None and intent.expires_at <= begins:
         yield (

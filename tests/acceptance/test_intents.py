@@ -236,6 +236,8 @@ def test_nobody_else_s_words_are_said(
     with keyed.client(told) as pages:
         stored = _intend(pages, agent, "Evil.", when=["crane"], due="2026-01-01")
         assert (stored["origin"], stored["trust_tier"]) == ("untrusted", "untrusted")
+        [warning] = stored["warnings"]
+        assert warning.startswith("trust_tier: it is never said, as it is untrusted")
     assert _said(client, agent, "crane") == []
     assert "Evil" not in client.post("/session-context", json={"agent": agent}).json()["text"]
     secret = "AKIA" + "IOSFODNN7" + "EXAMPLF"
