@@ -48,8 +48,8 @@ def answer_heads(app: FastAPI) -> None:
 
     By routes of its own behind all others, of whose look nobody else has to wait.
     """
-    reading = [r for r in app.routes if isinstance(r, APIRoute) and "GET" in r.methods]
-    for route in map(copy, reading):
+    described = [route for route in app.routes if isinstance(route, APIRoute)]
+    for route in [copy(one) for one in described if "GET" in (one.methods or ())]:
         route.methods = {"HEAD"}
         route.include_in_schema = False
         app.router.routes.append(route)
