@@ -104,7 +104,8 @@ def _told_anew(memory: Memory, changes: Mapping[str, Any]) -> tuple[str, ...]:
     if not (_is_read(memory) and told):
         return ()
     again = f"{memory.source.uri} says that again when it is read anew, once it has changed"
-    return (f"{', '.join(told)}: {again}.",)
+    time = "; a time holds on where it tells none" if "occurred_at" in told else ""
+    return (f"{', '.join(told)}: {again}{time}.",)
 
 
 def _is_read(memory: Memory) -> bool:

@@ -352,6 +352,25 @@ def test_a_refused_change_changes_nothing(client: httpx.Client) -> None:
     assert client.get("/memories", params=who).json()["memories"] == [memory]
 
 
+def test_a_time_that_was_set_holds_on_where_the_document_tells_none(client: httpx.Client) -> None:
+    who, at = {"agent": "time-set"}, "2026-01-01T00:00:00Z"
+    text = "# Cranes\n\nThe harbour has three.\n"
+    for source, holds_on in (("cranes.md", True), ("2026-02-13.md", False)):
+        body = {"source": source, "text": text, **who}
+        client.post("/ingest", json=body).raise_for_status()
+        [key] = [
+            one["id"]
+            for one in client.get("/memories", params=who).json()["memories"]
+            if one["source"]["uri"] == source
+        ]
+        path, change = f"/memories/{key}", {"occurred_at": at}
+        changed = client.patch(path, params=who, json=change).json()
+        assert (changed["occurred_at"], len(changed["warnings"])) == (at, 1)
+        assert changed["warnings"][0].endswith("; a time holds on where it tells none.")
+        client.post("/ingest", json=body).raise_for_status()
+        assert (client.get(path, params=who).json()["occurred_at"] == at) == holds_on
+
+
 def test_null_clears_what_can_be_cleared_and_is_else_refused(client: httpx.Client) -> None:
     who = {"agent": "cleared"}
     said = {"title": "T", "scope": "s", "valid_from": "2026-03-01", "valid_until": "2027-03-01"}
