@@ -34,6 +34,12 @@ def read_vectors(answer: dict[str, Any], count: int, dimensions: int) -> list[Ve
     return [_checked(_decode(item.get("embedding")), dimensions) for item in data]
 
 
+def cut_in(answer: dict[str, Any], count: int) -> int:
+    """Return how many of so many texts an answer says were cut; our own server tells it."""
+    told = answer.get("truncated")
+    return min(len(told), count) if isinstance(told, list) else 0
+
+
 def items_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what an answer lists under `data`."""
     items = answer.get("data") or []

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, Final
 
 from service.errors import EmbedderForbids, EmbedderRefused, EmbedderUnavailable, ServiceError
-from service.inference.answers import items_of, read_vectors
+from service.inference.answers import items_of
 from service.inference.asking import (
     Answer,
     AnswerUnusable,
@@ -19,8 +19,21 @@ from service.inference.asking import (
     UnusableUrl,
 )
 from service.inference.breaker import Breaker
-from service.inference.model import CANARY, Asking, EmbedderAddress, EmbeddingModel, Patience
-from service.inference.statuses import PassingFailure, accepted, may_lie_in_texts, object_of
+from service.inference.model import (
+    CANARY,
+    Asking,
+    EmbedderAddress,
+    EmbeddingModel,
+    Made,
+    Patience,
+)
+from service.inference.statuses import (
+    PassingFailure,
+    accepted,
+    embedded_in,
+    may_lie_in_texts,
+    object_of,
+)
 from service.records import Vector
 
 _ATTEMPTS: Final = 4
@@ -79,7 +92,7 @@ class Embedder:
             raise EmbedderRefused(msg)
         is_ours = entry.get("owned_by") == "graph-memory"
         model = EmbeddingModel(name, 0, is_ours, self.address.instruction)
-        [canary] = await self._embed_batch(model, [CANARY], Asking(until, 1, is_probe=True))
+        [canary], _ = await self._embed_batch(model, [CANARY], Asking(until, 1, is_probe=True))
         if is_ours and self.address.instruction:
             # A model that takes none refuses every question, and no document.
             asking = Asking(until, 1, is_query=True, is_probe=True)
@@ -90,7 +103,7 @@ class Embedder:
     async def embed_canary(self, until: float) -> Vector:
         """Return the vector of the canary: what a probe asks for, who may ask while others rest."""
         asking = Asking(until, 1, is_probe=True)
-        [vector] = await self._embed_batch(await self._described(), [CANARY], asking)
+        [vector], _ = await self._embed_batch(await self._described(), [CANARY], asking)
         return vector
 
     async def embed_query(self, text: str, until: float | None = None) -> Vector:
@@ -100,7 +113,7 @@ class Embedder:
         """
         model = await self._described()
         until = until or time.monotonic() + self.address.query_seconds
-        [vector] = await self._embed_batch(model, [text], Asking(until, 2, is_query=True))
+        [vector], _ = await self._embed_batch(model, [text], Asking(until, 2, is_query=True))
         return vector
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
@@ -110,7 +123,7 @@ class Embedder:
         as a firewall in front of it does, but at nothing else.
         """
         patience = Patience(self.address.timeout_seconds)
-        vectors, failure = await self.embed_some(texts, patience)
+        vectors, failure, _ = await self.embed_some(texts, patience)
         if failure is not None:
             raise await self._judged(failure)
         return vectors
@@ -129,30 +142,30 @@ class Embedder:
 
     async def embed_with_canary(
         self, texts: Sequence[str], patience: Patience
-    ) -> tuple[list[Vector], Vector | None, EmbedderUnavailable | EmbedderRefused | None]:
+    ) -> tuple[Made, Vector | None]:
         """Return what `embed_some` does, and in the middle the canary as the same model embeds it.
 
         It goes with the last texts: for a short push a request of its own would be every second
         one. None where it could not be had; that alone is no failure, for it may be asked again.
         """
-        vectors, failure = await self.embed_some([*texts, CANARY], patience)
+        vectors, failure, cut = await self.embed_some([*texts, CANARY], patience)
         canary = vectors.pop() if len(vectors) > len(texts) else None
-        return vectors, canary, failure if len(vectors) < len(texts) else None
+        return Made(vectors, failure if len(vectors) < len(texts) else None, cut), canary
 
-    async def embed_some(
-        self, texts: Sequence[str], patience: Patience
-    ) -> tuple[list[Vector], EmbedderUnavailable | EmbedderRefused | None]:
+    async def embed_some(self, texts: Sequence[str], patience: Patience) -> Made:
         """Return the unit vectors of the first texts that could be had, and why not of all."""
-        end = patience.begin()
+        end, cut = patience.begin(), 0
         vectors: list[Vector] = []
         try:
             model = await self._described()
             for start in range(0, len(texts), self.address.batch_size):
                 batch = texts[start : start + self.address.batch_size]
-                vectors += await self._embed_batch(model, batch, patience.asking(end, _ATTEMPTS))
+                asking = patience.asking(end, _ATTEMPTS)
+                made, cut_here = await self._embed_batch(model, batch, asking)
+                vectors, cut = vectors + made, cut + cut_here
         except (EmbedderUnavailable, EmbedderRefused) as error:
-            return vectors, error
-        return vectors, None
+            return Made(vectors, error, cut)
+        return Made(vectors, cut=cut)
 
     async def _described(self) -> EmbeddingModel:
         return self._model or (await self.describe())[0]
@@ -169,35 +182,31 @@ class Embedder:
 
     async def _embed_batch(
         self, model: EmbeddingModel, texts: Sequence[str], asking: Asking
-    ) -> list[Vector]:
-        body = self._body(model, texts, is_query=asking.is_query)
+    ) -> tuple[list[Vector], int]:
+        """Return the vectors of all of a batch's texts, and how many of these were cut."""
         try:
-            return await self._asked(model, body, asking)
+            vectors, cut = await self._asked(model, texts, asking)
         except ServiceError:
             self.failed_at = time.monotonic()
             raise
+        is_told = model.speaks_input_type
+        return vectors, cut if is_told else sum(len(text) > _MOST_CHARACTERS for text in texts)
 
     async def _asked(
-        self, model: EmbeddingModel, body: dict[str, Any], asking: Asking
-    ) -> list[Vector]:
-        texts = body["input"]
+        self, model: EmbeddingModel, texts: Sequence[str], asking: Asking
+    ) -> tuple[list[Vector], int]:
+        body = self._body(model, texts, is_query=asking.is_query)
         numbers = len(texts) * (model.dimensions or _MOST_DIMENSIONS)
         most_bytes = numbers * _BYTES_A_NUMBER + _BYTES_AROUND
-        call = Call(
-            "POST",
-            f"{self.address.url}/v1/embeddings",
-            body,
-            asking.until,
-            most_bytes,
-            asking.is_cut,
-        )
+        url = f"{self.address.url}/v1/embeddings"
+        call = Call("POST", url, body, asking.until, most_bytes, asking.is_cut)
         answer = await self._request(call, asking.attempts, is_probe=asking.is_probe)
         if len(answer.content) > _READ_AT_ONCE_BYTES:
-            named, vectors = await asyncio.to_thread(_read, answer, len(texts), model.dimensions)
+            read = await asyncio.to_thread(embedded_in, answer, len(texts), model.dimensions)
         else:
-            named, vectors = _read(answer, len(texts), model.dimensions)
-        self._notice(answer, named)
-        return vectors
+            read = embedded_in(answer, len(texts), model.dimensions)
+        self._notice(answer, read.model)
+        return read.vectors, read.cut
 
     def _notice(self, answer: Answer, named: object) -> None:
         """Count what may mean that another model answers."""
@@ -289,9 +298,3 @@ class Embedder:
 def _proves(call: Call) -> bool:
     """Return whether its outcome tells if texts are embedded: who hangs may list its models."""
     return call.method == "POST"
-
-
-def _read(answer: Answer, count: int, dimensions: int) -> tuple[object, list[Vector]]:
-    """Return the model that an answer names, and its vectors."""
-    told = object_of(answer)
-    return told.get("model"), read_vectors(told, count, dimensions)

@@ -3,7 +3,10 @@
 import time
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
+
+from service.errors import ServiceError
+from service.records import Vector
 
 # What tells one model from another of the same name: two scripts, a code, a date, some syntax.
 CANARY: Final = (
@@ -75,3 +78,14 @@ class Patience:
         now = time.monotonic()
         is_cut = end - now < self.each_seconds / 2
         return Asking(min(end, now + self.each_seconds), attempts, is_cut=is_cut)
+
+
+class Made(NamedTuple):
+    """The vectors of the first of some texts, and why there are not all.
+
+    `cut` of these texts are longer than the model reads: their vectors are of their beginnings.
+    """
+
+    vectors: list[Vector]
+    failure: ServiceError | None = None
+    cut: int = 0

@@ -1,10 +1,11 @@
 """What the status of an embedding server's answer means; no I/O here."""
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from service.errors import EmbedderForbids, EmbedderRefused
-from service.inference.answers import read_object
+from service.inference.answers import cut_in, read_object, read_vectors
 from service.inference.asking import Answer
+from service.records import Vector
 
 # What openai-python retries too: time-outs, lost races, busy servers.
 _PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
@@ -68,6 +69,22 @@ def object_of(answer: Answer) -> dict[str, Any]:
         detail = f"The embedding server answered {answer.status} with an error"
         raise EmbedderRefused(detail, said=answer.refusal())
     return told
+
+
+class ReadVectors(NamedTuple):
+    """What a good answer holds of some texts: `cut` of them were longer than the model reads."""
+
+    model: object
+    vectors: list[Vector]
+    cut: int
+
+
+def embedded_in(answer: Answer, count: int, dimensions: int) -> ReadVectors:
+    """Return the vectors of so many texts; raises EmbedderRefused."""
+    told = object_of(answer)
+    return ReadVectors(
+        told.get("model"), read_vectors(told, count, dimensions), cut_in(told, count)
+    )
 
 
 def _seconds(header: str | None) -> float | None:

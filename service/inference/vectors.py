@@ -20,7 +20,7 @@ from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting, check_canary, compare, stored_canary
 from service.inference.going_on import GoingOn, heard
 from service.inference.halving import Tried, embed_with_canary
-from service.inference.model import EmbeddingModel, Patience
+from service.inference.model import EmbeddingModel, Made, Patience
 from service.records import Vector
 from service.store.vector_forms import VectorForm
 
@@ -203,14 +203,12 @@ class Vectors:
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return the vectors of texts to store; raises what `prepare` and the embedder raise."""
-        vectors, failure = await self.embed_some(texts, Patience(self.address.timeout_seconds))
+        vectors, failure, _ = await self.embed_some(texts, Patience(self.address.timeout_seconds))
         if failure is not None:
             raise failure
         return vectors
 
-    async def embed_some(
-        self, texts: Sequence[str], patience: Patience
-    ) -> tuple[list[Vector], ServiceError | None]:
+    async def embed_some(self, texts: Sequence[str], patience: Patience) -> Made:
         """Return the vectors of the first texts that could be had in time, and why not of all.
 
         Of the time for all a quarter is kept for the canary. Raises nothing of the embedder's.
@@ -221,17 +219,17 @@ class Vectors:
                 await self._ready()
                 first = replace(patience, whole_seconds=0.75 * (end - time.monotonic()))
                 changes = self._embedder.changes
-                vectors, canary, failure = await self._embedder.embed_with_canary(texts, first)
+                made, canary = await self._embedder.embed_with_canary(texts, first)
                 if canary is not None:
                     self._compare(canary, changes)
-                elif vectors:
+                elif made.vectors:
                     await self._compare_canary(min(end, time.monotonic() + patience.each_seconds))
         except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit, StoreUnavailable) as error:
-            return [], error
+            return Made([], error)
         except TimeoutError:
             seconds = f"{patience.whole_seconds:g} s (MEMORY_EMBEDDING_WRITE_SECONDS)"
-            return [], EmbedderUnavailable(f"No vectors came within {seconds}.")
-        return vectors, failure
+            return Made([], EmbedderUnavailable(f"No vectors came within {seconds}."))
+        return made
 
     async def embed_each(self, texts: Sequence[str], *, partly: bool = False) -> Tried:
         """Return the vectors of texts to store, None for a text that the server refuses.

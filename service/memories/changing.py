@@ -35,11 +35,12 @@ async def change_memory(
     """Change some fields of a stored memory; `text` of a document's section is refused.
 
     The others are as they are in the agent's turn: what is set or sent meanwhile stays. Words are
-    the sender's from then on, but of no higher origin than they were. Returns what screening tells;
-    raises TextRefused, Forbidden for trust that only an admin gives, and InvalidRequest for times
-    between which it never holds. A title that is too long goes into the text, as in a push; so of
-    a document it is refused. Words of what is switched off are not changed, and nothing is moved
-    there: raises SwitchedOff. Raises MemoryNotFound for one that is deleted meanwhile.
+    the sender's from then on, but of no higher origin than they were. Returns what its sender
+    should know; raises TextRefused, Forbidden for trust that only an admin gives, and
+    InvalidRequest for times between which it never holds. A title that is too long goes into the
+    text, as in a push; so of a document it is refused. Words of what is switched off are not
+    changed, and nothing is moved there: raises SwitchedOff. Raises MemoryNotFound for one that is
+    deleted meanwhile.
     """
     fields = dict(changes)
     _refuse_what_others_tell(memory, fields)
@@ -62,8 +63,8 @@ async def change_memory(
         change, drafts=(redrafting.draft(old),), replaced={old.id: old},
         in_turn=redrafting.in_turn, scopes=own_scopes(),
     )  # fmt: skip
-    await commit(pipeline, change)
-    return (*redrafting.warnings, *_told_anew(memory, changes))
+    synced = await commit(pipeline, change)
+    return (*redrafting.warnings, *synced.warnings, *_told_anew(memory, changes))
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
+from typing import Final
 
 from service.drafts.drafts import Draft, length_of
 from service.inference.model import Patience
@@ -13,6 +14,12 @@ from service.records import Vector
 from service.threads import read_texts
 
 log = logging.getLogger(__name__)
+
+# Without a number: a scan tells equal ones once.
+_CUT: Final = (
+    "A text is longer than the embedding model reads: by meaning it is found as far as that reads, "
+    "by its words whole."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +41,15 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     seconds = vectors.address.write_seconds
     patience = Patience(seconds, inf if is_scan else seconds)
     texts = [draft.text for draft in waiting]
-    made, failure = await vectors.embed_some(texts, patience)
-    found = {draft.id: vector for draft, vector in zip(waiting, made, strict=False)}
-    if failure is None:
-        return Embedded(found)
-    left = len(waiting) - len(made)
-    log.warning("%d memories wait for their vectors: %s", left, failure.logged)
-    told = f"{left} memories are stored without vectors yet: {failure.detail}"
-    return Embedded(found, (told,))
+    made = await vectors.embed_some(texts, patience)
+    found = {draft.id: vector for draft, vector in zip(waiting, made.vectors, strict=False)}
+    told = (_CUT,) if made.cut else ()
+    if made.failure is None:
+        return Embedded(found, told)
+    left = len(waiting) - len(made.vectors)
+    log.warning("%d memories wait for their vectors: %s", left, made.failure.logged)
+    waits = f"{left} memories are stored without vectors yet: {made.failure.detail}"
+    return Embedded(found, (*told, waits))
 
 
 def fitting(vectors: Mapping[str, Vector], planned: Change, change: Change) -> Mapping[str, Vector]:

@@ -352,6 +352,22 @@ def test_a_refused_change_changes_nothing(client: httpx.Client) -> None:
     assert client.get("/memories", params=who).json()["memories"] == [memory]
 
 
+def test_who_sends_more_than_the_model_reads_is_told(client: httpx.Client) -> None:
+    who, long = {"agent": "long-texts"}, "crane " * 8_200
+    path = f"/memories/{_store(client, text='Short.', **who)['id']}"
+    batch = [{"text": f"{long}, {n}.", **who} for n in range(2)] + [{"text": "Shorter.", **who}]
+    told = [
+        client.post("/memories", json={"text": long, **who}).json()["warnings"],
+        client.post("/memories/batch", json={"memories": batch}).json()["warnings"],
+        client.patch(path, params=who, json={"text": f"Long. {long}"}).json()["warnings"],
+    ]
+    for [warning] in told:
+        assert warning.startswith("A text is longer than the embedding model reads")
+    document = {"source": "cranes.md", "text": f"# Cranes\n\n{long}\n", **who}
+    assert client.post("/ingest", json=document).json()["warnings"] == []
+    assert _store(client, text="Shortest.", **who)["warnings"] == []
+
+
 def test_a_time_that_was_set_holds_on_where_the_document_tells_none(client: httpx.Client) -> None:
     who, at = {"agent": "time-set"}, "2026-01-01T00:00:00Z"
     text = "# Cranes\n\nThe harbour has three.\n"

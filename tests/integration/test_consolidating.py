@@ -17,6 +17,7 @@ from service.consolidate.shapes import Consolidated
 from service.consolidate.summary.summaries import summarise
 from service.consolidate.undoing import undo_run, undo_summary
 from service.errors import EmbedderUnavailable, MemoryNotFound, PlanNotFound, PlanStale, StaleRead
+from service.inference.model import Made
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import find, remove, store
@@ -308,7 +309,7 @@ async def test_near_duplicates_are_found_once_they_have_vectors(tmp_path: Path) 
         embed = world.vectors.embed_some
 
         async def away(*_: Any) -> Any:
-            return [], EmbedderUnavailable("away")
+            return Made([], EmbedderUnavailable("away"))
 
         world.vectors.embed_some = away  # type: ignore[assignment, method-assign]
         await _push_apart(world, [text] * 5)

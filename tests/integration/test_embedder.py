@@ -371,13 +371,25 @@ async def test_an_answer_that_drips_ends_with_its_time(outer: OuterEmbeddings) -
         assert time.monotonic() - started < 5
 
 
+async def test_of_long_texts_it_is_told_how_many_were_cut(
+    outer: OuterEmbeddings, embedding_url: str
+) -> None:
+    """Ours says so, for it reads 8,192 words; a foreign one is sent no more than 30,000 letters."""
+    words = ["a " * 8192, "a " * 8193, "short", "a " * 9000]
+    letters = ["a" * 30_000, "a" * 30_001, "short"]
+    for url, texts, cut in ((embedding_url, words, 2), (outer.url, letters, 1)):
+        async with client_of(url, batch_size=2) as embedder:
+            made = await embedder.embed_some(texts, Patience(20.0))
+            assert (len(made.vectors), made.failure, made.cut) == (len(texts), None, cut)
+
+
 async def test_a_call_that_runs_out_of_time_says_nothing_of_the_server(
     outer: OuterEmbeddings,
 ) -> None:
     breaker, texts = Breaker(), [f"text {n}" for n in range(8)]
 
     async def embed(embedder: Embedder) -> tuple[int, str]:
-        made, failure = await embedder.embed_some(texts, Patience(1.0, 1.0))
+        made, failure, _ = await embedder.embed_some(texts, Patience(1.0, 1.0))
         assert failure is not None
         return len(made), failure.detail
 
