@@ -156,16 +156,17 @@ async def post_ingest(
         msg = f"{size:,} bytes; the largest text taken is {most:,} (MEMORY_MAX_SOURCE_BYTES)."
         raise SourceTooLarge(msg)
     started = time.perf_counter()
-    source = pipeline.sanitiser.mask(request.source)
     scope = caller().own_scope(request.scope)
     document = DocumentText(
-        source, request.text, request.agent, scope, request.kind,
+        request.source, request.text, request.agent, scope, request.kind,
         request.occurred_at, CLOCK.now(), sender=caller().provenance,
     )  # fmt: skip
     await refuse_switched_off_documents(pipeline.db, [document])
     [synced] = await sync_documents(pipeline, [document])
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
     took_ms = round((time.perf_counter() - started) * 1000, 1)
+    # As it is screened on its way in, which tells of it.
+    source = pipeline.sanitiser.mask(request.source)
     return Ingested(**counts | {"warnings": list(synced.warnings)}, source=source, took_ms=took_ms)
 
 
