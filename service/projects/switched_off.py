@@ -81,6 +81,8 @@ async def _read_off(db: Database, asked: Sequence[OptOut]) -> dict[OptOut, bool]
 
 async def switch_off(db: Database, opt_out: OptOut) -> None:
     """Switch memory off; said again it changes nothing. Raises TooManyOptOuts beyond 1,000."""
+    if await _off(db, [opt_out]):
+        return
     if len(await list_off(db, OptOut(opt_out.agent), MOST)) >= MOST:
         msg = f"Agent {opt_out.agent!r} has {MOST:,} opt-outs: take some back with DELETE."
         raise TooManyOptOuts(msg)

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.projects import switched_off
 from tests.servers.running import running_service
 
 Json = dict[str, Any]
@@ -92,6 +93,19 @@ def test_what_is_switched_off_is_neither_kept_nor_told(
     for method, path, body in _every_way(name, place, scope):
         answer = client.request(method, path, json=body or None)
         assert answer.status_code in {200, 201}, (path, answer.text)
+
+
+def test_beyond_the_most_what_is_off_may_be_said_again(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(switched_off, "MOST", 2)
+    own = {"agent": "at-most"}
+    every = [{"session": "s"}, {"project": "app"}, {"session": "s"}, {"project": "app"}]
+    for said in every:
+        client.post("/opt-outs", json={**own, **said}).raise_for_status()
+    refused = client.post("/opt-outs", json={**own, "session": "another"})
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/too-many-opt-outs")
+    assert len(client.get("/opt-outs", params=own).json()["opt_outs"]) == 2
 
 
 def test_to_switch_on_says_what(client: httpx.Client) -> None:
