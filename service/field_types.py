@@ -120,14 +120,6 @@ def _end_of_day(value: object) -> object:
     return value
 
 
-def _to_come(moment: datetime) -> datetime:
-    """Refuse an end that is over: what has it would be stored and count for nothing."""
-    if moment <= datetime.now(UTC):
-        msg = "lies in the past: it would have ended already; send a later end"
-        raise ValueError(msg)
-    return moment
-
-
 def _not_before(until: datetime, told: ValidationInfo) -> datetime:
     """Refuse a span that ends before it begins: whatever is asked for, nothing is found in it."""
     since = told.data.get("since")
@@ -152,8 +144,6 @@ EndMoment = Annotated[
 ]
 # The end of what is asked for; its beginning is the field `since`, which stands before it.
 Until = Annotated[EndMoment, AfterValidator(_not_before)]
-# When what is made ends.
-EndToCome = Annotated[EndMoment, AfterValidator(_to_come)]
 
 _STORABLE: Final = (AfterValidator(_encodable), pattern_of(r"^[^\x00]*$"))
 _TELLING: Final = (

@@ -7,6 +7,7 @@ ServiceError
 ├── Forbidden                403
 ├── ForeignPage              403
 ├── OwnMemories              409
+├── KeyPast                  409
 ├── NotJson                  415
 ├── MisdirectedRequest       421
 ├── CodingUnknown            501
@@ -72,6 +73,10 @@ class ForeignPage(ServiceError):
 
 class OwnMemories(NotAsThingsStand):
     """An agent reads its own memories anyway."""
+
+
+class KeyPast(NotAsThingsStand):
+    """The key would be past its time already."""
 
 
 class NotJson(ServiceError):

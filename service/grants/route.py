@@ -17,7 +17,7 @@ from service.access.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from service.field_types import AgentName, EndToCome, Label
+from service.field_types import AgentName, EndMoment, Label
 from service.store.database import record
 from service.store.queries import load_query
 from service.web.authentication import TheCaller
@@ -40,14 +40,14 @@ _PROBLEMS: Final = problems(Unauthorized, Forbidden, TooManyRequests)
 class GrantRequest(Strict):
     """What an agent lets another read."""
 
-    model_config = body_example(reader="main/researcher", owner="main", expires_at="2099-01-31")
+    model_config = body_example(reader="main/researcher", owner="main", expires_at="2027-01-31")
 
     reader: AgentName = Field(description="Who may read.")
     owner: AgentName = Field(description="Whose memories.")
     scope: Label | None = Field(
         None, description="Only memories of this scope, for searches that ask for it. Unset: all."
     )
-    expires_at: EndToCome | None = Field(None, description="When it ends; unset: never.")
+    expires_at: EndMoment | None = Field(None, description="When it ends; unset: never.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from service.access.caller import caller
 from service.errors import NotFound
-from service.field_types import NUMBER, WHOLE, EndToCome, Moment, OwnAgent, Said
+from service.field_types import NUMBER, WHOLE, EndMoment, Moment, OwnAgent, Said
 from service.intents.matching import USUAL, Intent
 from service.intents.standing import TooManyIntents, forget, intend, list_intents
 from service.projects.place import written_under
@@ -55,7 +55,7 @@ class IntentRequest(Strict):
     fires: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
         3, description="How often it is said at most."
     )
-    expires_at: EndToCome | None = Field(
+    expires_at: EndMoment | None = Field(
         None,
         description=f"When it ends. Unset: after {USUAL.days} days, with `due` from then on.",
     )

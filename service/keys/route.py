@@ -1,17 +1,23 @@
 """The door of /keys: who may come in, for admins."""
 
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from fastapi import Response
 from pydantic import Field
 
 from service.access.caller import SCOPES, Scope
-from service.access.errors import Forbidden, KeyNotFound, TooManyRequests, Unauthorized
+from service.access.errors import (
+    Forbidden,
+    KeyNotFound,
+    KeyPast,
+    TooManyRequests,
+    Unauthorized,
+)
 from service.access.keys import Key, Secret
 from service.access.quota import Quota
-from service.field_types import WHOLE, AgentName, EndToCome, Label
+from service.field_types import WHOLE, AgentName, EndMoment, Label
 from service.store.keyring import Keyring
 from service.web.authentication import TheCaller
 from service.web.cursors import CursorForm
@@ -38,7 +44,7 @@ class KeyRequest(Strict):
 
     model_config = body_example(
         name="claude-code on the laptop", agents=["main"], scopes=["read", "write"],
-        expires_at="2099-01-31",
+        expires_at="2027-01-31",
     )  # fmt: skip
 
     name: Label = Field(description="Whose it is and what for.")
@@ -49,8 +55,7 @@ class KeyRequest(Strict):
         None, min_length=1, max_length=100,
         description="For whose memories; requests that name no agent mean the first. Unset: all.",
     )  # fmt: skip
-    # As the first one, a key that is past would shut out everybody, its maker too.
-    expires_at: EndToCome | None = Field(None, description="When it ends; unset: never.")
+    expires_at: EndMoment | None = Field(None, description="When it ends; unset: never.")
     memory_scopes: list[Label] | None = Field(
         None, min_length=1, max_length=100,
         description="Only for memories of these scopes, and for what tells of no others. Unset: "
@@ -142,6 +147,7 @@ async def get_keys(
 @router.post(
     "", status_code=201, operation_id="create_key",
     responses=_PROBLEMS
+    | problems(KeyPast)
     | links(201, rotate_key={"id": "/id"}, revoke_key={"id": "/id"}),
 )  # fmt: skip
 async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) -> NewKey:
@@ -150,6 +156,9 @@ async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) 
     if not caller.covers(scopes, request.agents):
         msg = "A key cannot be good for more than the one that it is made with."
         raise Forbidden(msg)
+    if request.expires_at is not None and request.expires_at <= datetime.now(UTC):
+        # As the first one it would shut out everybody, its maker too.
+        raise KeyPast("expires_at lies in the past: no request would be let in by this key.")
     made = await keyring.create(
         request.name, scopes, request.agents, request.expires_at, origin=request.origin,
         memory_scopes=request.memory_scopes,
