@@ -5,28 +5,18 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import yaml
+from functools import partial
 
 from service.kinds import KINDS
 from service.text.clean import clean_text
 from service.text.fences import outside_fences
+from service.text.yaml_blocks import UnreadableError, check_size, read_yaml, with_masks
 
-# Real front matter has some hundred characters; PyYAML reads about 100,000 characters a second.
-_MAX_CHARACTERS = 20_000
-_MAX_DEPTH = 8
 _MAX_NAMES = 100
 _MAX_NAME_CHARACTERS = 200
-# A mask of a secret begins as a list of YAML does: with `old: [SECRET:token] (revoked)` a note lost
-# its scope. While it is read the mask has brackets that mean nothing there.
-_MASK = re.compile(r"\[(SECRET:[a-z-]{1,40})\]")
-_WORD_OF_MASK = re.compile("\ue000(SECRET:[a-z-]{1,40})\ue001")
-# `title: Fix: the login`, `title: [WIP] plan`, `- @home`, `twitter: @me` below `author:`: what
-# people and programs write, and is no YAML.
-_LINE = re.compile(r"^([ \t]*(?:\w[\w -]{0,60}:|-))[ \t]+(\S.*)$", re.MULTILINE)
-# What is YAML for sure needs no look of its own: PyYAML is slow to begin.
-_PLAIN_VALUE = re.compile(r"\w(?:[^:\n]|:(?=\S))*")
 _ABSENT = frozenset({"", "~", "null"})
+# What a word processor made of "quotes" is none in YAML.
+_CURLY = re.compile(r"^[“„‘‚]([^“”„‘’‚]*)[“”‘’]$")
 _DATE_KEYS = ("occurred_at", "date", "created", "created_at")
 # Where there is one, many write it so.
 _SINGULAR = {"tags": "tag", "aliases": "alias"}
@@ -73,15 +63,13 @@ class Preface:
     warnings: tuple[str, ...] = ()
 
 
-class _UnreadableError(Exception):
-    """The front matter cannot be used; the text says why."""
-
-
 def read_front_matter(lines: Sequence[str]) -> Preface:
     """Read the front matter, if the first line opens one and a later line closes it.
 
-    What cannot be read, is no mapping, is above 20,000 characters, nests deeper than 8 or uses
-    YAML aliases stays text and gives a warning.
+    What cannot be read, is no mapping, is above 20,000 characters, nests deeper than 8, uses
+    YAML aliases or has a field twice stays text and gives a warning; of YAML the fields that can be
+    read by themselves are read all the same. So does one that begins with such a field and has no
+    end.
     """
     opening = lines[0].rstrip() if lines else ""
     if opening not in _READERS:
@@ -89,17 +77,28 @@ def read_front_matter(lines: Sequence[str]) -> Preface:
     closings = {"---", "..."} if opening == "---" else {"+++"}
     closing = next((i for i in range(1, len(lines)) if lines[i].rstrip() in closings), None)
     if closing is None:
-        return Preface()
+        return Preface(warnings=_warn_of_no_end(lines))
     block = "\n".join(lines[1:closing])
     try:
         values = _READERS[opening](block)
-    except _UnreadableError as error:
-        return Preface(fence=closing, warnings=(f"front matter kept as text: {error}",))
+    except UnreadableError as error:
+        front_matter, warnings = _read_fields(error.values)
+        told = f"{error}; read of it: {', '.join(error.values)}" if error.values else str(error)
+        warnings = (f"front matter kept as text: {told}", *warnings)
+        return Preface(front_matter, fence=closing, warnings=warnings)
     if not isinstance(values, dict):
         # Most likely a text between two thematic breaks, so nothing about it is hidden.
         return Preface(warnings=("front matter kept as text: it is not a mapping",))
     front_matter, warnings = _read_fields({str(key).casefold(): values[key] for key in values})
     return Preface(front_matter, closing + 1, warnings=warnings)
+
+
+def _warn_of_no_end(lines: Sequence[str]) -> tuple[str, ...]:
+    """Say that a front matter never ends, where the first line is surely meant as one."""
+    name, colon, _ = lines[1].partition(":") if len(lines) > 1 else ("", "", "")
+    if not colon or name.casefold() not in _FIELDS:
+        return ()
+    return ("front matter kept as text: no line --- ends it",)
 
 
 def read_date_line(lines: Sequence[str]) -> dt.datetime | dt.date | None:
@@ -115,99 +114,18 @@ def read_date_line(lines: Sequence[str]) -> dt.datetime | dt.date | None:
     return next((day for day in days if day and _is_plausible(day)), None)
 
 
-def _read_yaml(block: str) -> object:
-    """Read YAML with every scalar as the string it is written as.
-
-    So a title `2026` and a tag `no` stay words, an impossible date spoils nothing but itself,
-    and nothing can be constructed but strings, lists and mappings.
-    """
-    _check_size(block)
-    block = _MASK.sub("\ue000\\1\ue001", block)
-    try:
-        values = _load(block)
-    except yaml.YAMLError as error:
-        values = _load_as_written(block)
-        if values is None:
-            raise _UnreadableError(_describe(error)) from error
-    except (ValueError, OverflowError) as error:
-        # PyYAML's scanner lets these through for escapes like "\U11111111".
-        raise _UnreadableError("invalid escape in a string") from error
-    return {} if values is None or values == "" else values
-
-
-def _load(block: str) -> object:
-    _check_shape(block)
-    values: object = yaml.BaseLoader(block).get_single_data()
-    return values
-
-
-def _load_as_written(block: str) -> object:
-    """Read what is no YAML, tabs as blanks and each broken line as it is written, if that helps.
-
-    It gives None unless a field is among it that is read: a text between two rules is no loss.
-    """
-    try:
-        values = _load(_LINE.sub(_quoted, block.expandtabs(2)))
-    except (yaml.YAMLError, ValueError, OverflowError, _UnreadableError):
-        return None
-    is_read = isinstance(values, dict) and any(str(key).casefold() in _FIELDS for key in values)
-    return values if is_read else None
-
-
-def _quoted(line: re.Match[str]) -> str:
-    if _PLAIN_VALUE.fullmatch(line[2]) or not _is_broken(line[0].strip()):
-        # So a remark behind it (`draft  # for now`) stays one.
-        return line[0]
-    value = line[2].rstrip().replace("'", "''")
-    return f"{line[1]} '{value}'"
-
-
-def _is_broken(line: str) -> bool:
-    """Say whether a line is no YAML whatever follows: `[a,` may go on, `[a] b` may not."""
-    try:
-        _load(line)
-    except yaml.MarkedYAMLError as error:
-        return error.problem_mark is not None and error.problem_mark.index < len(line)
-    except (yaml.YAMLError, ValueError, OverflowError, _UnreadableError):
-        return False
-    return False
-
-
-def _check_shape(block: str) -> None:
-    depth = 0
-    for event in yaml.parse(block, Loader=yaml.BaseLoader):
-        if isinstance(event, yaml.AliasEvent):
-            # A dozen lines of aliases can stand for 2^40 elements, or for themselves.
-            raise _UnreadableError("YAML aliases are not read")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > _MAX_DEPTH:
-            raise _UnreadableError(f"nested deeper than {_MAX_DEPTH}")
-
-
-def _describe(error: yaml.YAMLError) -> str:
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
-        return f"{error.problem or 'broken YAML'}, line {error.problem_mark.line + 2}"
-    return "broken YAML"
-
-
 def _read_toml(block: str) -> object:
-    _check_size(block)
+    check_size(block)
     try:
         return tomllib.loads(block)
     except (ValueError, RecursionError) as error:
         detail = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "broken TOML"
-        raise _UnreadableError(detail) from error
+        raise UnreadableError(detail) from error
 
 
-def _check_size(block: str) -> None:
-    if len(block) > _MAX_CHARACTERS:
-        raise _UnreadableError(f"{len(block)} characters, at most {_MAX_CHARACTERS} are read")
-
-
-_READERS: dict[str, Callable[[str], object]] = {"---": _read_yaml, "+++": _read_toml}
+_READERS: dict[str, Callable[[str], object]] = {
+    "---": partial(read_yaml, fields=_FIELDS), "+++": _read_toml,
+}  # fmt: skip
 
 
 def _read_fields(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...]]:
@@ -231,7 +149,8 @@ def _read_text(value: object) -> str:
     """Give a scalar as one line; an escape may have put into it what no text may hold."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    text = " ".join(clean_text(_WORD_OF_MASK.sub(r"[\1]", str(value))).text.split())
+    text = " ".join(clean_text(with_masks(str(value))).text.split())
+    text = _CURLY.sub(r"\1", text)
     return "" if text in _ABSENT else text[:_MAX_NAME_CHARACTERS]
 
 
@@ -249,6 +168,8 @@ def _read_names(values: dict[str, object], key: str, warnings: list[str]) -> tup
     if isinstance(value, list):
         items.extend(value)
     elif isinstance(value, str):
+        # With `[@a, b]`, which is no YAML, the brackets come along.
+        value = value[1:-1] if value.startswith("[") and value.endswith("]") else value
         items.extend(value.split(",") if "," in value or key != "tags" else value.split())
     stripped = (_read_text(item).lstrip("#" if key == "tags" else "").strip() for item in items)
     names = tuple(dict.fromkeys(name for name in stripped if name))
