@@ -33,7 +33,8 @@ ServiceError
 │   │   └── StoreFull        507
 │   ├── EmbedderUnavailable
 │   ├── Overloaded
-│   └── TookTooLong
+│   ├── TookTooLong
+│   └── Stopping
 ├── QuotaFull                507
 ├── EmbedderRefused          502
 │   └── EmbedderForbids      502
@@ -234,6 +235,10 @@ class Overloaded(Unavailable):
 
 class TookTooLong(Unavailable):
     """The request took longer than it may."""
+
+
+class Stopping(Unavailable):
+    """The service is being stopped."""
 
 
 class QuotaFull(ServiceError):

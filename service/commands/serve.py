@@ -1,10 +1,12 @@
 """`graph-memory serve`: the service alone, until it is stopped."""
 
+import asyncio
 import logging
 import os
 import socket
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -59,7 +61,9 @@ class _Starting:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass requests on; watch over the start."""
         if scope["type"] != "lifespan":
-            await self.app(scope, receive, send)
+            # The door has answered what is broken off; uvicorn would log it as a defect.
+            with suppress(asyncio.CancelledError):
+                await self.app(scope, receive, send)
             return
 
         async def tell(message: Message) -> None:

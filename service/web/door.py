@@ -1,5 +1,6 @@
 """The door: what comes from another host's name, another page or in another form stays outside."""
 
+import asyncio
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
@@ -16,13 +17,16 @@ from service.access.headers import (
     read_headers,
     without_keys,
 )
-from service.errors import ServiceError
+from service.errors import ServiceError, Stopping
 from service.settings import Settings
 from service.web.problems import TOLD, problem
 
 _EXPOSED: Final = ("X-Request-ID", "Retry-After", "Location", "X-Job", "Mcp-Session-Id")
 # Those that MCP sends with each message beside the usual ones.
 _OF_MCP: Final = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
+_BROKEN_OFF: Final = (
+    "The request was broken off, and what it was to write may be written or not: send it again."
+)
 
 
 class Door:
@@ -45,12 +49,15 @@ class Door:
             )  # fmt: skip
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer why not."""
+        """Pass the request on, or answer why not; also one that is broken off, as at the end."""
         if scope["type"] != "http" or getattr(scope["app"].state, "is_private", False):
             await self.app(scope, receive, send)
             return
+        has_begun = False
 
         async def told(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in TOLD.items():
@@ -63,7 +70,13 @@ class Door:
             asked = Request({**scope, "path": without_keys(scope["path"])})
             await problem(asked, error)(scope, receive, told)
             return
-        await self.app(scope, receive, told)
+        try:
+            await self.app(scope, receive, told)
+        except asyncio.CancelledError:
+            # Else uvicorn would answer 500, as for a defect.
+            if not has_begun:
+                await problem(Request(scope), Stopping(_BROKEN_OFF))(scope, receive, told)
+            raise
 
     def _check(self, scope: Scope) -> None:
         """Raise what check_headers and check_url do."""
