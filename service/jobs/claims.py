@@ -5,15 +5,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from service.errors import ServiceError
 from service.store.database import Database, record
 from service.store.queries import load_query
 
 TAKE_JOB: Final = load_query(__package__, "take_job")
 BEGIN_JOB: Final = load_query(__package__, "begin_job")
 KEEP_JOBS: Final = load_query(__package__, "keep_jobs")
+GIVE_UP_JOBS: Final = load_query(__package__, "give_up_jobs")
 
 # A quarter of the minute after which another service takes a job over.
+# One that was killed is waited for so long: no name of a host, a process or a data folder proves
+# that it is gone, as containers and copied folders share them.
 _KEPT_SECONDS: Final = 15.0
+# The database may be away when the service ends.
+_GIVE_UP_SECONDS: Final = 2.0
 
 
 @dataclass(slots=True)
@@ -51,6 +57,13 @@ class Claims:
         """Tell other services that whoever does these jobs is there."""
         if self.own and not self.is_alone:
             await self.db.run(KEEP_JOBS, ids=[record("job", key) for key in self.own])
+
+    async def give_up(self) -> None:
+        """Leave the jobs that are not done to other services, as this one ends."""
+        if self.own and not self.is_alone:
+            with suppress(ServiceError, TimeoutError):
+                async with asyncio.timeout(_GIVE_UP_SECONDS):
+                    await self.db.run(GIVE_UP_JOBS, ids=[record("job", key) for key in self.own])
 
     async def wait(self, wake: asyncio.Event) -> None:
         """Wait for something to do, or until it is time to keep the jobs."""

@@ -162,6 +162,7 @@ class JobRunner:
             for task in running.values():
                 task.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
+            await self._claims.give_up()
 
     async def _forget(self) -> None:
         if time.monotonic() - self._forgotten_at >= _FORGET_SECONDS:
@@ -223,8 +224,7 @@ class JobRunner:
         except ServiceError as error:
             outcome = error
         finally:
-            future = self._finished.pop(job.id, None)
-            if future is not None:
+            if future := self._finished.pop(job.id, None):
                 _resolve(future, outcome)
             if is_over and isinstance(outcome, ServiceError):
                 # What was done before it failed stays told.

@@ -30,6 +30,7 @@ class Services:
         self.db = dbs[0]
         self.done: Counter[str] = Counter()
         self.may_end = asyncio.Event()
+        self.running: list[asyncio.Task[None]] = []
         self.runners = [JobRunner(db, Keyring(db), {KIND: self._work}) for db in dbs]
 
     async def _work(self, job: Job, _: Callable[[Mapping[str, Any]], None]) -> Mapping[str, Any]:
@@ -59,7 +60,7 @@ async def two_services(folder: Path) -> AsyncIterator[Services]:
         for db in dbs:
             await db.open(SCHEMA)
         services = Services(dbs)
-        running = [asyncio.create_task(one.run()) for one in services.runners]
+        running = services.running = [asyncio.create_task(one.run()) for one in services.runners]
         try:
             yield services
         finally:
@@ -118,6 +119,24 @@ async def test_what_a_service_left_that_ended_another_does(
         await services.are_done("left")
         assert services.done == {"left": 1}
         assert (await services.runners[1].read("fresh")).state == "queued"
+
+
+async def test_what_a_service_leaves_as_it_ends_another_does_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both the job under way and the one behind it waited for a minute after each restart."""
+    monkeypatch.setattr(claims, "_KEPT_SECONDS", 0.05)
+    async with two_services(tmp_path) as services:
+        here = services.runners[0]
+        begun = await here.submit(KIND, {"agent": "main"})
+        await services.are_done(begun)
+        behind = await here.submit(KIND, {"agent": "main", "places": 2})
+        services.running[0].cancel()
+        await asyncio.wait(services.running[:1])
+        await until(lambda: services.done[begun] == 2)
+        services.may_end.set()
+        await services.are_done(behind)
+    assert services.done == {begun: 2, behind: 1}
 
 
 async def test_a_service_goes_on_saying_that_it_does_a_job(
