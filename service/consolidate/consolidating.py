@@ -5,6 +5,7 @@ from dataclasses import astuple, dataclass, fields
 from typing import Final
 from uuid import uuid4
 
+from service.consolidate.checking import check_plan
 from service.consolidate.executed import DONE, ExecutedPage, keep_run, read_run
 from service.consolidate.executing import (
     Counts,
@@ -16,7 +17,7 @@ from service.consolidate.executing import (
 from service.consolidate.planning import (
     ConsolidationPlan,
     Target,
-    check_plan,
+    keep_counts,
     make_plan,
     read_plan,
     save_plan,
@@ -68,9 +69,12 @@ async def consolidate(pipeline: Pipeline, request: Consolidation) -> Consolidate
     async with pipeline.consolidating.of(request.target.agent):
         plan = await planned(pipeline, request.target, key)
         if request.dry_run:
+            if counts is None and plan.counted:
+                counts = Counts(*plan.counted)
             outcome = await preview(pipeline, plan, request.limit, start, counts)
             if key is None:
                 await save_plan(pipeline.db, plan)
+                await keep_counts(pipeline.db, plan, astuple(outcome.counts))
         else:
             outcome = await _carried_out(pipeline, plan, request.limit)
             next_cursor = await keep_run(pipeline.db, plan, outcome)

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from service.consolidate.checking import check_plan
 from service.consolidate.consolidating import planned
 from service.consolidate.executed import DONE, note_run, plan_of_run
 from service.consolidate.executing import Counts, Outcome, carry_out
-from service.consolidate.planning import ConsolidationPlan, Target, check_plan, read_plan, save_plan
+from service.consolidate.planning import ConsolidationPlan, Target, read_plan, save_plan
 from service.consolidate.resuming import check_rest, resume
 from service.consolidate.shapes import ConsolidationStatus
 from service.errors import ServiceError, Unavailable

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -25,16 +26,16 @@ from service.consolidate.grouping import (
 from service.consolidate.revising import sources_of
 from service.consolidate.summary.refs import is_of_near_duplicates
 from service.drafts.ids import digest
-from service.errors import FieldError, PlanNotFound, PlanStale
+from service.errors import PlanNotFound
 from service.names.variants import Variants
 from service.store.database import Database, record
 from service.store.queries import load_query
+from service.version import VERSION
 
 SAVE_PLAN: Final = load_query(__package__, "save_plan")
 READ_PLAN: Final = load_query(__package__, "read_plan")
 WAITING_VECTORS: Final = load_query(__package__, "waiting_vectors")
 
-_MOST_FAULTS: Final = 100
 # A summary takes sources of up to this many times its token budget: it leaves out about half of
 # their text.
 _SOURCES_PER_BUDGET: Final = 2
@@ -74,7 +75,7 @@ class ConsolidationPlan:
 
     `concepts` are the same thing under several spellings: they become one before anything else.
     `state` is what the plan was made from (see _state_of); None of one that was read back, and of
-    one that was made without looking.
+    one that was made without looking. `counted` is what a dry run counted of it, where it is known.
     """
 
     target: Target
@@ -82,6 +83,7 @@ class ConsolidationPlan:
     alone: int = 0
     concepts: tuple[Variants, ...] = ()
     state: Mapping[str, Any] | None = None
+    counted: tuple[int, ...] | None = None
 
     @cached_property
     def id(self) -> str | None:
@@ -98,14 +100,19 @@ class ConsolidationPlan:
 async def make_plan(db: Database, target: Target, budget_tokens: int) -> ConsolidationPlan:
     """Work out which memories go into which summary, and which concepts are one; reads only.
 
+    While nothing changes that was shown last is not worked out again.
+
     `budget_tokens` are what a summary can hold: larger groups are split. Concepts belong to all of
     an agent's scopes: a plan for one scope leaves them as they are.
     """
     candidates = await reading.candidates(db, target.agent, target.scope, target.before)
     # Read before what is planned with: whatever changes meanwhile, the next state differs.
     now = await _state_of(db, target, [candidate.state for candidate in candidates])
+    now |= {"budget": budget_tokens, "service": VERSION}
     if (await db.meta(_settled_key(target))) == now:
         return ConsolidationPlan(target, alone=len(candidates))
+    if (known := await _counted_plan(db, target, now)) is not None:
+        return known
     variants = tuple(await variants_of(db, target.agent)) if target.scope is None else ()
     most_tokens = _SOURCES_PER_BUDGET * budget_tokens
     groups = await _plan_groups(db, target.agent, candidates, variants, most_tokens)
@@ -193,6 +200,30 @@ async def settle(db: Database, plan: ConsolidationPlan) -> None:
         await db.set_meta(_settled_key(plan.target), plan.state)
 
 
+async def keep_counts(db: Database, plan: ConsolidationPlan, counts: Sequence[int]) -> None:
+    """Note what a dry run of a plan that is kept has counted, for which it makes all summaries."""
+    if plan.state is not None and plan.id is not None:
+        facts = {"state": plan.state, "plan": plan.id, "counts": [*counts]}
+        await db.set_meta(_counted_key(plan.target), facts)
+
+
+async def _counted_plan(
+    db: Database, target: Target, state: Mapping[str, Any]
+) -> ConsolidationPlan | None:
+    """Return the plan that was counted last, if it was made from the same and is kept still."""
+    facts = await db.meta(_counted_key(target))
+    if facts.get("state") != state:
+        return None
+    with suppress(PlanNotFound):
+        plan = await read_plan(db, target.agent, facts["plan"])
+        return replace(plan, target=target, state=state, counted=tuple(facts["counts"]))
+    return None
+
+
+def _counted_key(target: Target) -> list[Any]:
+    return ["counted", target.agent, target.scope or ""]
+
+
 def _settled_key(target: Target) -> list[Any]:
     return ["consolidation", target.agent, target.scope or ""]
 
@@ -241,55 +272,6 @@ async def read_plan(db: Database, agent: str, key: str) -> ConsolidationPlan:
     )
     target = Target(agent, row.get("scope"), row["before"])
     return ConsolidationPlan(target, groups, row["alone"], concepts)
-
-
-async def check_plan(
-    db: Database, plan: ConsolidationPlan, undone: str = "nothing was done"
-) -> None:
-    """Raise PlanStale, with what changed, unless every member is as it was when it was planned.
-
-    `undone` is what the error says of the work.
-    """
-    keys = [key for group in plan.groups for key in (*group.members, group.key)]
-    members = await reading.members(db, keys)
-    sources = await sources_of(db, [group.key for group in plan.groups])
-    changed = [
-        FieldError(f"/groups/{group.key}", f"memory {key} {fault}")
-        for group in plan.groups
-        for key, fault in sorted(_faults(group, members, sources[group.key]).items())
-    ]
-    if changed:
-        msg = (
-            f"{len(changed)} memories changed since the plan was made, so {undone}: make a new "
-            "plan and look at it."
-        )
-        raise PlanStale(msg, tuple(changed[:_MOST_FAULTS]))
-
-
-def _faults(
-    group: PlannedGroup, members: Mapping[str, reading.Member], sources: Iterable[str]
-) -> dict[str, str]:
-    """Return how the memories of a group differ from the plan; those that do not are left out."""
-    faults = {key: _fault(members.get(key), state) for key, state in group.joining.items()}
-    for key, state in group.staying.items():
-        faults[key] = _fault(members.get(key), state, group.key)
-    for key in sources:
-        faults.setdefault(key, "joined the summary")
-    summary = members.get(group.key)
-    if summary and summary.fault != reading.IS_SUMMARY:
-        faults[group.key] = summary.fault
-    return {key: fault for key, fault in faults.items() if fault}
-
-
-def _fault(member: reading.Member | None, state: str, into: str | None = None) -> str | None:
-    """Return what is wrong with a member; `into` is the summary that it should be a source of."""
-    if member is None:
-        return "is gone"
-    if member.into != into:
-        return "was consolidated" if member.into else "left the summary"
-    if into is None and member.fault:
-        return member.fault
-    return None if member.state == state else "was changed"
 
 
 def _json(groups: Iterable[PlannedGroup | Variants]) -> bytes:

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from service.concepts.merging import merged_by
+from service.consolidate.checking import check_plan
 from service.consolidate.executing import Counts, Outcome, in_batches
-from service.consolidate.planning import ConsolidationPlan, check_plan
+from service.consolidate.planning import ConsolidationPlan
 from service.consolidate.undoing import DERIVED_BY_RUN
 from service.links import stored
 from service.store.database import Database

@@ -263,7 +263,9 @@ async def test_a_later_page_of_a_plan_makes_what_it_shows(
         silent = (await planning.make_plan(world.db, TARGET, 500)).groups[8].key
         whole = await consolidate(world.pipeline, Consolidation(TARGET, limit=1000))
         page = await consolidate(world.pipeline, Consolidation(TARGET, limit=7))
-        assert (len(whole.groups), whole.counts.silent, len(made)) == (29, 1, 60)
+        assert (len(whole.groups), whole.counts.silent) == (29, 1)
+        # The counts of the first are known; of the second's groups those are made that are shown.
+        assert len(made) <= 45
         groups, sizes = page.groups, []
         while page.next_cursor:
             made.clear()
