@@ -8,7 +8,7 @@ from service.errors import TextIndexMissing
 from service.store.database import BUILDING_PATIENCE, Database, record
 from service.store.queries import load_query
 from service.text.titles import text_of
-from service.text.words import index_words
+from service.text.words import memory_words
 
 DATABASE_INDEXES: Final = load_query(__package__, "database_indexes")
 HAS_MEMORIES: Final = load_query(__package__, "has_memories")
@@ -85,4 +85,4 @@ async def _write_words(db: Database) -> None:
 
 def _with_words(row: Mapping[str, Any]) -> dict[str, Any]:
     text = text_of(row["heading_path"], row["title"], row["content"])
-    return {"id": record("memory", row["id"]), "words": index_words(text)}
+    return {"id": record("memory", row["id"]), "words": memory_words(text, row["tags"])}

@@ -8,7 +8,7 @@ words end.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Final
@@ -79,6 +79,14 @@ def fold(text: str) -> str:
 def index_words(text: str) -> str:
     """Return the words to index for `text`, in its order, separated by blanks."""
     return _words(text)
+
+
+def memory_words(text: str, tags: Iterable[str]) -> str:
+    """Return the words that a memory is found by: of its text, then those of tags that it lacks."""
+    words = index_words(text)
+    of_tags = dict.fromkeys(word for tag in tags for word in index_words(tag).split())
+    lacking = of_tags.keys() - set(words.split()) if of_tags else ()
+    return " ".join([words, *(word for word in of_tags if word in lacking)]).strip()
 
 
 # One question is asked for its words by every signal and for every snippet.

@@ -12,7 +12,10 @@ from service.index.resident.packing import pack
 from service.metadata import DEFAULTS, LABEL_FILTERS
 from service.moments import micros_of
 from service.text.titles import text_of
-from service.text.words import index_words
+from service.text.words import memory_words
+
+# What of a row words are made of, in the order of `words_of`.
+SEARCHED: Final = ("heading_path", "title", "content", "tags")
 
 # How many said that a memory helped, and how many that it did not.
 Votes = tuple[int, int]
@@ -50,7 +53,7 @@ def facts_of_row(key: object, row: Mapping[str, Any], *, packs: bool = False) ->
     return facts_of(
         [
             key,
-            row.get("words") or [row.get(name) for name in ("heading_path", "title", "content")],
+            row.get("words") or [row.get(name) for name in SEARCHED],
             row.get("tags"),
             labels,
             *(moment_of_row(row, name) for name in ("occurred_at", "valid_from", "valid_until")),
@@ -82,19 +85,19 @@ def _read_moment(value: Any) -> Any:
 
 
 def words_of(parts: Sequence[Any]) -> str | None:
-    """Return the words of a memory's [heading_path, title, content]; None if they are no texts."""
+    """Return the words of a memory's [heading_path, title, content, tags]; None if it lacks one."""
     match parts:
-        case [list() as headings, str() as title, str() as content]:
-            are_texts = all(isinstance(heading, str) for heading in headings)
-            return index_words(text_of(headings, title, content)) if are_texts else None
+        case [list() as headings, str() as title, str() as content, list() as tags]:
+            are_texts = all(isinstance(text, str) for text in (*headings, *tags))
+            return memory_words(text_of(headings, title, content), tags) if are_texts else None
     return None
 
 
 def facts_of(values: Sequence[Any], row: Mapping[str, Any] | None = None) -> Facts:
     """Read the values of a page in the order of the fields; raises CorruptRow.
 
-    Moments are microseconds, or texts in ISO 8601; words may be [heading_path, title, content], of
-    which they are made. `row` is given where it is to be packed.
+    Moments are microseconds, or texts in ISO 8601; words may be what `words_of` makes them of.
+    `row` is given where it is to be packed.
     """
     key, told, tags, labels, *times, archived, subject, summary, votes = values
     occurred, since, until = map(_read_moment, times)

@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import Any, Final
 
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.facts import words_of
+from service.index.resident.facts import SEARCHED, words_of
 from service.index.resident.residency import Residency
 from service.records import Scored
 from service.store.database import Database, record
@@ -66,7 +66,7 @@ def add_holding(rows: Iterable[Row], held: dict[str, set[str]]) -> dict[str, set
     """Return `held` with the ids of rows that hold all words of a phrase, as search_all."""
     wanted = {phrase: {TERMS[word] for word in phrase.split()} for phrase in held}
     for row in rows:
-        words = words_of([row["heading_path"], row["title"], row["content"]]) or ""
+        words = words_of([row[name] for name in SEARCHED]) or ""
         terms = set(map(TERMS.__getitem__, words.split()))
         for phrase, needed in wanted.items():
             if needed and needed <= terms:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from service.drafts.drafts import Draft
 from service.store.database import record
 from service.store.queries import Fragment, load_query
-from service.text.words import index_words
+from service.text.words import memory_words
 from service.writing.tables.linked_change import LinkedChange, fragment
 
 QUERY: Final = load_query(__package__, "memory")
@@ -42,7 +42,7 @@ def _moved_votes(linked: LinkedChange, draft: Draft) -> dict[str, Any] | None:
 def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
     old = linked.change.replaced.get(draft.id)
     # The database's own index is made of words; the resident engine's is made of the text.
-    words = index_words(draft.text) if linked.form == "array" else None
+    words = memory_words(draft.text, draft.tags) if linked.form == "array" else None
     return {
         **draft.row(), "id": record("memory", draft.id), "words": words,
         "is_embedded": is_embedded(linked, draft),

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.words import STOP_WORDS, fold, index_words, plain_words, query_words
+from service.text.words import (
+    STOP_WORDS,
+    fold,
+    index_words,
+    memory_words,
+    plain_words,
+    query_words,
+)
 
 _PIECE = st.text("abcxyzABCXYZ0123456789v", min_size=2, max_size=8)
 _JOINT = st.sampled_from("./:@#+-_")
@@ -195,3 +202,19 @@ def test_plain_words_are_whole_tokens_of_letters(text: str, plain: str) -> None:
 @given(st.text())
 def test_plain_words_are_words_to_index(text: str) -> None:
     assert {word for word in plain_words(text) if len(word) <= 100} <= _indexed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "tags", "words"),
+    [
+        ("Pods crash.", [], "pods crash"),
+        ("Pods crash.", ["kubernetes", "pods"], "pods crash kubernetes"),
+        ("Pods crash.", ["k8s", "on-call", "K8s"], "pods crash k8s on-call on call"),
+        ("", ["home"], "home"),
+        ("회의", ["회의록"], "회의 의록"),
+    ],
+)
+def test_a_memory_has_the_words_of_its_tags_that_its_text_lacks(
+    text: str, tags: list[str], words: str
+) -> None:
+    assert memory_words(text, tags) == words
