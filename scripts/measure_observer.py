@@ -22,7 +22,8 @@ from typing import Final
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from service.commands.observe import describe, stretches
+from service.commands.observe import describe
+from service.commands.stretches import stretches
 from service.observe.cues import statements
 from service.observe.fold import State, fold, handoff_of, tasks_text
 from service.transcripts.reading import read_text

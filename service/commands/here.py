@@ -1,6 +1,7 @@
 """Where a command runs: the project of the folder, unless an option or a file says otherwise."""
 
 import json
+import os
 import shutil
 import subprocess
 import tomllib
@@ -65,6 +66,30 @@ class Said:
         )
 
 
+class Paths:
+    """For which paths memory is off, by any name that they have; files are read once."""
+
+    def __init__(self) -> None:
+        self._said: dict[Path, list[Said] | None] = {}
+
+    def is_off(self, path: str) -> bool:
+        """Return whether memory is off for a path, or for what it is a link to.
+
+        So it is where a file makes no sense.
+        """
+        return any(self._is_off(one) for one in {Path(path), Path(os.path.realpath(path))})
+
+    def _is_off(self, path: Path) -> bool:
+        folder = path if path.is_dir() else path.parent
+        if folder not in self._said:
+            try:
+                self._said[folder] = list(_that_hold(folder))
+            except InvalidRequest:
+                self._said[folder] = None
+        files = self._said[folder]
+        return files is None or any(said.excludes(path) for said in files)
+
+
 def at_place(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options --agent and --project; as `place` it is told what they mean here.
 
@@ -109,12 +134,16 @@ def switched_off_by(folder: Path) -> Path | None:
 
     Raises InvalidRequest where one is wrong.
     """
+    found = (said for said in _that_hold(folder) if said.excludes(folder))
+    return next((said.folder / FILE for said in found), None)
+
+
+def _that_hold(folder: Path) -> Iterator[Said]:
+    """Yield what files say of a folder, the nearest first, up to one by which memory is on."""
     for said in _every(folder):
-        if said.excludes(folder):
-            return said.folder / FILE
+        yield said
         if said.is_off is False:
-            return None
-    return None
+            return
 
 
 def read_file(folder: Path) -> Said:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
@@ -20,17 +20,16 @@ from service.client.errors import Problem
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
-from service.commands.here import Agent, Project, find_place, read_file, switched_off_by
+from service.commands.here import Agent, Paths, Project, find_place, read_file, switched_off_by
+from service.commands.left_out import LeftOut
 from service.commands.spans import seconds_of
+from service.commands.stretches import lines_of, stretches
 from service.commands.terminal import begin, console, printable
 from service.errors import InvalidRequest
 from service.observe.fold import State, fold
 from service.settings import Settings
 from service.transcripts.reading import Client, read_text
 
-_STRETCH_BYTES: Final = 1_000_000
-# A longer line is a picture or a file: the service would pass over it, and takes no 20 MB at once.
-_LONGEST_LINE_BYTES: Final = 8_000_000
 _HEAD_LINES: Final = 20
 _SWITCHED_OFF: Final = "/problems/switched-off"
 # What says nothing of one transcript: a wrong key, a service that has enough to do or is not well.
@@ -96,8 +95,10 @@ def _tell(files: list[Path]) -> None:
     for file in files:
         told = describe(file)
         state = State()
+        left_out = _left_out(told)
         for offset, text, is_last in stretches(file):
-            read = read_text(told.client, text, offset, is_final=is_last)
+            sent = left_out.of_text(text)
+            read = read_text(told.client, sent, offset, is_final=is_last)
             kept += [{"kind": one.kind, "text": one.text} for one in fold(state, read.turns)]
     if told_as_json({"kept": kept}):
         return
@@ -130,8 +131,9 @@ async def _send_one(
         known = await memory.observe(told.session, told.client, **choices)
         if known["offset"] > told.path.stat().st_size:
             console.print(f"{told.path}: is shorter than what was read of it.", markup=False)
+        left_out = _left_out(told, known["offset"])
         for offset, text, is_last in stretches(told.path, known["offset"]):
-            choices |= {"text": text, "offset": offset, "final": is_last}
+            choices |= {"text": left_out.of_text(text), "offset": offset, "final": is_last}
             done = await memory.observe(told.session, told.client, **choices)
             counted += Counter(stored=done["stored"], duplicates=done["duplicates"])
             for warning in done["warnings"]:
@@ -142,6 +144,16 @@ async def _send_one(
         counted[_FAILED] = int(problem.refusal.type != _SWITCHED_OFF)
         _say(told.path, problem.detail)
     return counted
+
+
+def _left_out(told: Transcript, start: int = 0) -> LeftOut:
+    """Return what reads a transcript from a place on, without files for which memory is off."""
+    folder = told.folder or str(Path.cwd())
+
+    def before() -> Iterator[str]:
+        return (line for _, text, _ in stretches(told.path) for line in text.split("\n"))
+
+    return LeftOut(Paths().is_off, folder, before if start else tuple)
 
 
 def _place_of(told: Transcript, agent: str | None, project: str | None) -> PlaceOptions:
@@ -170,53 +182,6 @@ def _may_be_read(file: Path) -> bool | None:
 
 def _say(file: Path, detail: str) -> None:
     console.print(f"{file}: {detail}", markup=False, highlight=False, soft_wrap=True)
-
-
-def stretches(path: Path, start: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """Yield a file from a place on: where each stretch begins, its text, and if it is the last.
-
-    Whole lines, about a million bytes each. A line that is too long is in none of them. Where
-    nothing is left the last one is empty: what was read may still be made the last.
-    """
-    with path.open("rb") as file:
-        before = start, ""
-        for following in _stretches(file, start):
-            if before[1]:
-                yield *before, False
-            before = following
-        yield *before, True
-
-
-def _stretches(file: BinaryIO, start: int) -> Iterator[tuple[int, str]]:
-    file.seek(start)
-    lines: list[bytes] = []
-    end = start
-    for place, line in _lines(file):
-        if lines and (place != end or place + len(line) - start > _STRETCH_BYTES):
-            yield start, _text_of(b"".join(lines))
-            lines = []
-        if not lines:
-            start = place
-        lines.append(line)
-        end = place + len(line)
-    if lines:
-        yield start, _text_of(b"".join(lines))
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield where each line begins, and the line; one that is too long is passed over."""
-    place = file.tell()
-    while line := file.readline(_LONGEST_LINE_BYTES + 1):
-        if len(line) <= _LONGEST_LINE_BYTES:
-            yield place, line
-        while line and not line.endswith(b"\n"):
-            line = file.readline(_STRETCH_BYTES)
-        place = file.tell()
-
-
-def _text_of(raw: bytes) -> str:
-    """Return a text that has as many bytes of UTF-8: places are counted in them."""
-    return raw.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode("utf-8")
 
 
 def describe(path: Path) -> Transcript:
@@ -250,7 +215,7 @@ def describe(path: Path) -> Transcript:
 
 def _head_of(path: Path) -> list[dict[str, Any]]:
     with path.open("rb") as file:
-        head = [line for _, line in islice(_lines(file), _HEAD_LINES)]
+        head = [line for _, line in islice(lines_of(file), _HEAD_LINES)]
     return [line for line in map(_parsed, head) if line is not None]
 
 

@@ -196,6 +196,30 @@ def test_memory_is_off_where_a_file_says_so(tmp_path: Path) -> None:
         assert not [text for text in left if "acme" in text]
 
 
+@pytest.mark.parametrize("path", ["clients/acme.md", "./link/acme.md"])
+def test_what_was_done_with_an_excluded_file_is_no_part_of_a_transcript(
+    tmp_path: Path, path: str
+) -> None:
+    own, folder = _environment(tmp_path), tmp_path / "work"
+    (folder / "clients").mkdir(parents=True)
+    (folder / "link").symlink_to("clients")
+    (folder / ".graph-memory.toml").write_text('project = "work"\nexclude = ["clients"]\n')
+    asked = {"role": "user", "content": "Write it down."}
+    lines: list[dict[str, object]] = [{"type": "user", "cwd": str(folder), "message": asked}]
+    for call, name in enumerate((path, "open.md", path)):
+        used = {"type": "tool_use", "id": f"t{call}", "name": "Edit", "input": {"file_path": name}}
+        gave = {"type": "tool_result", "tool_use_id": f"t{call}", "content": "done"}
+        lines += [{"type": "assistant", "message": {"content": [used]}}]
+        lines += [{"type": "user", "message": {"content": [gave]}}]
+    log = tmp_path / "s-1.jsonl"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with _serving(own) as (client, _):
+        assert Shell(own, tmp_path).run("observe", str(log))[0] == 0
+        [handoff] = [one["content"] for one in client.get("/memories").json()["memories"]]
+        assert "Files touched: open.md" in handoff
+        assert "acme" not in handoff
+
+
 @pytest.mark.parametrize(
     ("said", "scope"), [('project = "none"\n', None), ('project = "crane"\n', "crane")]
 )

@@ -203,6 +203,8 @@ def test_both_plugins_carry_the_same_scripts() -> None:
     assert names == sorted(path.name for path in other.iterdir() if path.is_file())
     for name in names:
         assert (SCRIPTS / name).read_bytes() == (other / name).read_bytes()
+    own = REPOSITORY / "service" / "commands" / "left_out.py"
+    assert own.read_bytes() == (SCRIPTS / "left_out.py").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from service.commands.here import find_place
 from service.errors import InvalidRequest
-from tests.clients.conftest import SCRIPTS, Hooks, contents
+from tests.clients.conftest import SCRIPTS, Hooks, clients, contents
 from tests.conftest import Start
 
 SAID = "Please remember that the merger with Acme closes in March."
@@ -123,14 +123,36 @@ def test_nothing_is_told_of_a_file_that_is_excluded(hooks: Hooks, start: Start, 
     service = start()
     hooks.connect(service.url)
     (hooks.project / ".graph-memory.toml").write_text('exclude = ["clients"]\n')
+    (hooks.project / "clients").mkdir()
+    (hooks.project / "link").symlink_to("clients")
     where = {"root": str(hooks.project)}
     body = {"text": "tides.ipynb wants its first cell run twice.", "project": where}
     assert service.client.post("/memories", json=body).status_code == 201
 
-    def told_of_file(place: str) -> str:
-        path = {name: str(hooks.project / place / "tides.ipynb")}
+    def told_of_file(folder: str) -> str:
         used = {"tool_name": "Edit", "tool_response": {}}
+        path = {name: f"{folder}/tides.ipynb"}
         return json.dumps(hooks.send("PostToolUse", tool_input=path, **used))
 
-    assert told_of_file("clients") == "{}"
-    assert "first cell" in told_of_file("harbour")
+    for folder in ("clients", "./harbour/../clients", "link", str(hooks.project / "clients")):
+        assert told_of_file(folder) == "{}", folder
+    assert "first cell" in told_of_file(str(hooks.project / "harbour"))
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        {"tool_input": {"command": "cat clients/acme.md"}, "error": "No such file."},
+        {"tool_input": {"command": "grep -rn x ."}, "tool_response": {"stdout": "clients/acme:x"}},
+    ],
+)
+def test_nothing_is_sent_of_a_command_that_had_an_excluded_file(
+    hooks: Hooks, start: Start, used: dict[str, object]
+) -> None:
+    service = start()
+    hooks.connect(service.url)
+    hooks.send("PostToolUseFailure", tool_name="Bash", **used)
+    assert clients(service)["claude-code"]["hooks"] == 1
+    (hooks.project / ".graph-memory.toml").write_text('exclude = ["clients"]\n')
+    hooks.send("PostToolUseFailure", tool_name="Bash", **used)
+    assert clients(service)["claude-code"]["hooks"] == 1

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.commands.observe import _files, describe, stretches
+from service.commands.observe import _files, describe
+from service.commands.stretches import stretches
 from service.observe.cues import statements
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.sanitise.sanitiser import Sanitiser

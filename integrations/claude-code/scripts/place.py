@@ -1,6 +1,7 @@
 """Which project a folder belongs to, and whether memory is off there: as `graph-memory` says it."""
 
 import os
+import stat
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ class Said:
 
     def excludes(self, path: Path) -> bool:
         """Return whether memory is off for a path: what a rule names, or below it."""
+        if self.values.get("off"):
+            return True
         rules = self.values.get("exclude", ())
         if not rules or not path.is_relative_to(self.folder):
             return False
@@ -39,15 +42,16 @@ class Said:
 
 @dataclass(frozen=True)
 class Place:
-    """A project as far as it is known here, and what files say of it.
+    """A project as far as it is known here.
 
     `root` is where its files lie: of a worktree its own folder, whatever repository it is of.
+    `folder` is the one that was asked for.
     """
 
     root: str
     project: object
     agent: str | None
-    said: tuple[Said, ...]
+    folder: str
 
     def told(self) -> dict[str, Any]:
         """Return what is sent to the service of it."""
@@ -56,16 +60,53 @@ class Place:
             told["project"] = self.project
         return told | ({"agent": self.agent} if self.agent else {})
 
-    def excludes(self, file: str | None) -> bool:
-        """Return whether memory is off for a file."""
-        return file is not None and any(one.excludes(Path(file)) for one in self.said)
+
+class Paths:
+    """For which paths memory is off, by any name that they have; files are read once."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, list[Said]] = {}
+        self._real: dict[str, str] = {}
+
+    def is_off(self, path: str) -> bool:
+        """Return whether memory is off for a path, or for what it is a link to."""
+        folder, name = os.path.split(path)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        places = {path, os.path.join(self._real[folder], name)}
+        try:
+            kind = os.lstat(path).st_mode
+        except (OSError, ValueError):
+            kind = 0
+        is_link = stat.S_ISLNK(kind)
+        if is_link:
+            places.add(os.path.realpath(path))
+        is_folder = is_link or stat.S_ISDIR(kind)
+        return any(self._is_off(one, is_folder=is_folder) for one in places)
+
+    def _is_off(self, path: str, *, is_folder: bool) -> bool:
+        files = self._of(path if is_folder else os.path.dirname(path))
+        return bool(files) and any(one.excludes(Path(path)) for one in files)
+
+    def _of(self, folder: str) -> list[Said]:
+        """Return what files say of a folder, the nearest first, up to one by which memory is on."""
+        if folder not in self._said:
+            try:
+                own = read_file(Path(folder))
+            except Unsound:
+                own = Said(Path(folder), {"off": True})
+            above = os.path.dirname(folder)
+            ends = above == folder or (own is not None and own.values.get("off") is False)
+            files = [] if ends else self._of(above)
+            self._said[folder] = files if own is None else [own, *files]
+        return self._said[folder]
 
 
 def find_place(cwd: object) -> Place | None:
     """Return the place of a folder; None where memory is switched off. Raises Unsound."""
     folder = Path(cwd) if isinstance(cwd, str) and cwd else Path.cwd()
     files = tuple(said_of(folder))
-    if any(one.values.get("off") or one.excludes(folder) for one in files):
+    if any(one.excludes(folder) for one in files) or Paths().is_off(str(folder)):
         return None
     said = files[0].values if files else {}
     top, origin, root = ask_git(folder)
@@ -76,7 +117,7 @@ def find_place(cwd: object) -> Place | None:
         found = {name: value for name, value in found.items() if value}
     elif project == "none":
         found = None
-    return Place(top or str(folder), found, said.get("agent"), files)
+    return Place(top or str(folder), found, said.get("agent"), str(folder))
 
 
 def said_of(folder: Path) -> Iterator[Said]:

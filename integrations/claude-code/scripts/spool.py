@@ -13,10 +13,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from carrying import Refused, Service
+from left_out import LeftOut
+from place import Paths, Place
 
 # A stretch of a transcript, all that waits, sessions whose place is known.
 MOST_STRETCH = 2_000_000
@@ -46,9 +49,7 @@ class Spool:
         self._refused = folder / "refused.json"
         self._complain = complain
 
-    def capture(
-        self, program: str, body: dict[str, Any], where: dict[str, Any], *, is_final: bool
-    ) -> None:
+    def capture(self, program: str, body: dict[str, Any], place: Place, *, is_final: bool) -> None:
         """Write down what was added to a session's transcript since the last time.
 
         Past the room that there is it stays in the transcript, for the next time; raises Full then.
@@ -59,9 +60,10 @@ class Spool:
         with self._locked("capture"):
             places = self._read_places()
             start = places.get(session, 0)
-            item = {"session": session, "client": program, **where}
+            item = {"session": session, "client": program, **place.told()}
+            left_out = LeftOut(Paths().is_off, place.folder, partial(lines_before, path, start))
             for text, size in stretches(path, start):
-                self._add(item | {"text": text, "offset": start})
+                self._add(item | {"text": left_out.of_text(text), "offset": start})
                 start += size
                 self._keep_places(places, session, start)
             if is_final:
@@ -268,6 +270,15 @@ def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:
             # A byte that is no text becomes one of another: places are counted in bytes.
             told = content[:end].decode("utf-8", "surrogateescape").encode("utf-8", "replace")
             yield told.decode("utf-8"), end
+
+
+def lines_before(path: object, place: int) -> Iterator[str]:
+    """Yield the last lines of a file before a place, as far as anybody looks back."""
+    if isinstance(path, str) and os.path.isfile(path):
+        with open(path, "rb") as file:
+            file.seek(max(0, place - MOST_STRETCH))
+            # The first is half a line, or one more that nobody asks for.
+            yield from file.read(place - file.tell()).decode("utf-8", "replace").split("\n")
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from carrying import Service
-from place import Place, Unsound, find_place
+from left_out import LeftOut
+from place import Paths, Place, Unsound, find_place
 from spool import Spool
 from stale import with_marks
 
@@ -132,13 +133,13 @@ def turn(
     spool = Spool(home / "graph-memory", failures.note)
     is_end = event in ("Stop", "SessionEnd") and not body.get("agent_id")
     place = place_of(body, failures)
-    if place is None or place.excludes(file_of(body)):
+    if place is None or is_left_out(body, place):
         if place is None and is_end:
             spool.pass_over(body)
         return
     with failures.noted():
         if is_end:
-            spool.capture(program, body, place.told(), is_final=event == "SessionEnd")
+            spool.capture(program, body, place, is_final=event == "SessionEnd")
     # What cannot be sent keeps nobody from being told; who is told nothing need not wait again.
     with failures.noted() if event in TELLS else nullcontext():
         if event == "SessionEnd":
@@ -195,6 +196,16 @@ def short(value: object, deep: int = 0) -> object:
     if isinstance(value, list) and deep < 4:
         return [short(one, deep + 1) for one in value[-50:]]
     return value if isinstance(value, int | float | bool) or value is None else None
+
+
+def is_left_out(body: dict[str, Any], place: Place) -> bool:
+    """Return whether a tool had a file for which memory is off; what it printed may name one too.
+
+    What stands in a file that it may have names others, and is none.
+    """
+    given = short(body.get("tool_input"))
+    answer = None if file_of(body) else [short(body.get("tool_response")), short(body.get("error"))]
+    return LeftOut(Paths().is_off, place.folder, tuple).is_named(given, answer)
 
 
 def file_of(body: dict[str, Any]) -> str | None:
