@@ -1,5 +1,6 @@
 /** What a session said since the last time, written down and then sent. */
 import { createHash } from "node:crypto";
+import { withoutIgnored } from "./left-out.js";
 import { after } from "./service.js";
 import { nameOf } from "./sessions.js";
 
@@ -13,7 +14,6 @@ const MOST_SAID = 200_000;
 // The end of an output says most.
 const MOST_OUTPUT = 20_000;
 const MOST_ARGUMENTS = 20_000;
-const FILE_ARGUMENTS = ["path", "file_path", "filePath", "file", "filename", "notebook_path"];
 /** After these ends of a session nothing of it goes on. */
 const ENDS = new Set(["new", "reset", "idle", "daily", "deleted"]);
 const TAIL = { maxMessages: 500, maxBytes: 4_000_000 };
@@ -53,7 +53,7 @@ function takeDown(memory, place, messages, { isWanted, isEnd }) {
   const session = memory.sessions.read(place.gatewayAgent, place.sessionId);
   const fresh = messages.slice(firstNew(messages, session));
   if (!fresh.length) return;
-  const entries = isWanted ? withoutIgnored(fresh.map(entryOf).filter(Boolean), place) : [];
+  const entries = isWanted ? keptOf(messages, fresh, place) : [];
   for (const part of parts(entries)) {
     // Without room it stays in the session, for the next time.
     if (!memory.spool.add({ ...itemOf(place, session), entries: part }, isEnd ? ROOM : 0)) return;
@@ -63,6 +63,11 @@ function takeDown(memory, place, messages, { isWanted, isEnd }) {
   // Not the latest of all: one of a clock that was ahead would hide what comes after.
   session.at = fresh.reduce((latest, message) => Math.max(latest, momentOf(message)), 0);
   memory.sessions.keep(session);
+}
+
+/** Whole messages are looked at: of a shortened one nobody sees what it names. */
+function keptOf(messages, fresh, place) {
+  return withoutIgnored(messages, fresh, place).map(entryOf).filter(Boolean);
 }
 
 function itemOf(place, session) {
@@ -135,25 +140,6 @@ function blockOf(block, most) {
 function shortened(given) {
   const pairs = Object.entries(given ?? {}).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(pairs.slice(0, 50).map(([name, value]) => [name, value.slice(0, 300)]));
-}
-
-/** Leave out what tools did with files that are ignored, and what came of it. */
-function withoutIgnored(entries, place) {
-  const left = new Set();
-  const isIgnored = (block) => {
-    const files = FILE_ARGUMENTS.map((name) => block.arguments?.[name]);
-    return files.some((file) => typeof file === "string" && place.excludes(file));
-  };
-  return entries.flatMap((entry) => {
-    if (left.has(entry.toolCallId)) return [];
-    const [kept, gone] = divided(entry.content, (block) => block.type === "toolCall" && isIgnored(block));
-    gone.forEach((block) => left.add(block.id));
-    return gone.length && !kept.length ? [] : [{ ...entry, content: kept }];
-  });
-}
-
-function divided(all, isGone) {
-  return [all.filter((one) => !isGone(one)), all.filter(isGone)];
 }
 
 /** Return entries in parts that the service takes at once. */

@@ -1,5 +1,6 @@
 /** Which project a workspace is, and whether memory is off there, as `graph-memory` says it. */
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { coversPath } from "./globs.js";
 
@@ -23,22 +24,62 @@ export function findPlace(workspace, settings, complain = () => {}) {
     complain(error);
     return null;
   }
-  const rules = { files, workspace, ignored: settings.ignoreFiles };
+  const rules = { workspace, ignored: settings.ignoreFiles };
   if (files.some(({ told }) => told.off) || (workspace && excludes(rules, workspace))) return null;
   const said = files[0]?.told ?? {};
   const named = settings.project || said.project;
   const project = named ? namedProject(named) : foundProject(workspace);
-  return { project, agent: said.agent, excludes: (file) => excludes(rules, file) };
+  const whole = (file) => wholeOf(workspace, file);
+  return { project, agent: said.agent, whole, excludes: (file) => excludes(rules, file), isFolder: (file) => isFolder(whole(file)) };
 }
 
 /** A file is meant from the workspace on where its path says nothing else. */
+function wholeOf(workspace, file) {
+  const isHome = file === "~" || file.startsWith("~/");
+  return path.resolve(workspace || "/", isHome ? path.join(os.homedir(), file.slice(1)) : file);
+}
+
+/** A file has the name that is said, and that of what it is a link to. */
 function excludes(rules, file) {
-  const whole = path.resolve(rules.workspace || "/", file);
+  const whole = wholeOf(rules.workspace, file);
+  rules.known ??= new Map();
+  if (!rules.known.has(whole)) rules.known.set(whole, [...new Set([whole, realOf(whole)])].some((one) => isOff(rules, one)));
+  return rules.known.get(whole);
+}
+
+function isOff(rules, whole) {
   return (
-    rules.files.some(({ folder, told }) => isBelow(folder, whole, told.exclude ?? [])) ||
+    saidOf(rules, isFolder(whole) ? whole : path.dirname(whole)).some(({ folder, told }) => told.off || isBelow(folder, whole, told.exclude ?? [])) ||
     isBelow(rules.workspace, whole, rules.ignored) ||
     coversPath(rules.ignored, whole) || coversPath(rules.ignored.map(rootless), whole)
   );
+}
+
+/** Return what files say of a folder; where one makes no sense memory is off there. */
+function saidOf(rules, folder) {
+  rules.said ??= new Map();
+  if (!rules.said.has(folder)) {
+    try {
+      rules.said.set(folder, readFiles(folder));
+    } catch {
+      rules.said.set(folder, [{ folder, told: { off: true } }]);
+    }
+  }
+  return rules.said.get(folder);
+}
+
+/** Return where a path leads; of one that is not there where its folder does. */
+function realOf(whole) {
+  try {
+    return fs.realpathSync(whole);
+  } catch {
+    const above = path.dirname(whole);
+    return above === whole ? whole : path.join(realOf(above), path.basename(whole));
+  }
+}
+
+function isFolder(whole) {
+  return Boolean(fs.statSync(whole, { throwIfNoEntry: false })?.isDirectory());
 }
 
 function isBelow(folder, file, rules) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { gateway, observer, service, stored, turn } from "./gateway.mjs";
@@ -361,4 +362,67 @@ test("who does not own the gateway is not remembered, and asks no memory", async
   assert.equal(reply.details.disabled, true);
   assert.equal(memory.asked.length, asked);
   end();
+});
+
+const PLAN = "The merger with Quillon closes in March.";
+const call = (id, name, given) => ({ role: "assistant", timestamp: 8, content: [{ type: "toolCall", id, name, arguments: given }] });
+const gave = (id, text) => ({ role: "toolResult", toolCallId: id, content: [{ type: "text", text }], timestamp: 9 });
+
+/** Return what is sent of calls of tools in a workspace with a folder for which memory is off. */
+async function sentOf(messages, rules = 'exclude = ["secret"]\n') {
+  const { claw, book, end } = await both();
+  for (const folder of ["secret", "open"]) fs.mkdirSync(path.join(claw.workspace, folder));
+  fs.writeFileSync(path.join(claw.workspace, "secret", "plan.md"), PLAN);
+  fs.writeFileSync(path.join(claw.workspace, ".graph-memory.toml"), rules);
+  fs.symlinkSync("secret", path.join(claw.workspace, "link"));
+  fs.symlinkSync("secret/plan.md", path.join(claw.workspace, "notes.md"));
+  const homewards = path.relative(os.homedir(), claw.workspace);
+  const told = JSON.parse(JSON.stringify(messages).replaceAll("WORKSPACE", claw.workspace).replaceAll("HOMEWARDS", homewards));
+  await claw.fire("agent_end", { messages: [...turn("look"), ...told] });
+  end();
+  return JSON.stringify(book.sessions.get("s1"));
+}
+
+test("a file for which memory is off is left out by any name that it has", async () => {
+  const names = ["secret/plan.md", "./open/../secret/plan.md", "WORKSPACE/secret/plan.md", "link/plan.md", "notes.md", "~/HOMEWARDS/secret/plan.md"];
+  for (const name of names) {
+    const calls = [
+      ["read", { path: name }], ["edit", { path: name, edits: [{ oldText: PLAN }] }], ["write", { filePath: name, content: PLAN }],
+      ["exec", { command: `cat ${name} | grep 'Quillon'` }], ["exec", { command: `cat <${name}; it's Quillon` }],
+      ["apply_patch", { input: `*** Begin Patch\n*** Update File: ${name}\n-${PLAN}\n*** End Patch` }], ["read_all", { paths: ["a.md", name] }],
+    ];
+    for (const [tool, given] of calls) {
+      const sent = await sentOf([call("a", tool, given), gave("a", PLAN)]);
+      assert.ok(!/Quillon|plan\.md|notes\.md/.test(sent), `${tool} ${name}: ${sent}`);
+    }
+  }
+});
+
+test("what names such a file on its way back is left out, and what is meant by a pattern", async () => {
+  for (const [given, back] of [
+    [{ command: "rg merger" }, `open.md:1:x\nsecret/plan.md:1:${PLAN}`],
+    [{ command: "cd open && grep -rn merger .." }, `../secret/plan.md:1:${PLAN}`],
+    [{ command: "git show" }, `+++ b/secret/plan.md\n+${PLAN}`],
+    [{ command: "cat pla*", workdir: "secret" }, PLAN],
+    [{ command: "cat s[e]*/pl?n.md" }, PLAN],
+    [{ command: "cat 'sec'ret/plan.m\\d" }, PLAN],
+  ]) {
+    const sent = await sentOf([call("a", "exec", given), gave("a", back)]);
+    assert.ok(!/Quillon/.test(sent), `${given.command}: ${sent}`);
+  }
+  // Of a call that was summed up it is not known what it read.
+  assert.ok(!/Quillon/.test(await sentOf([gave("a", PLAN)])));
+  const elsewhere = 'exclude = ["elsewhere"]\n';
+  assert.match(await sentOf([call("a", "exec", { command: "cat notes.md" }), gave("a", PLAN)], elsewhere), /Quillon/);
+});
+
+test("a folder that says so itself is left out, and what is written of such a file is sent", async () => {
+  const made = fs.mkdtempSync(path.join(process.env.TMPDIR ?? "/tmp", "other-"));
+  fs.writeFileSync(path.join(made, ".graph-memory.toml"), "off = maybe\n");
+  assert.ok(!/Quillon/.test(await sentOf([call("a", "read", { path: path.join(made, "x.md") }), gave("a", PLAN)])));
+  fs.rmSync(made, { recursive: true });
+  const edit = { path: "a.md", edits: [{ oldText: "secret/plan.md", newText: "Quillon" }] };
+  assert.match(await sentOf([call("a", "edit", edit), gave("a", "done")]), /Quillon.*done/);
+  const patch = "*** Begin Patch\n*** Update File: a.md\n+See secret/plan.md of Quillon\n*** End Patch";
+  assert.match(await sentOf([call("a", "apply_patch", { input: patch }), gave("a", "done")]), /Quillon.*done/);
 });
