@@ -207,9 +207,9 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     ),
     # Lines of .pgpass: host, port of PostgreSQL or of a pool before it, database, user, password.
     (
-        (":54", ":6432:", ":6543:", ":*:"), "chosen",
+        (":54", ":6432:", ":6543:", ":*:"), "placed",
         (rf"""{_STARTS}[^\s:"'`]{{1,100}}:(?:54[0-9]{{2}}|6432|6543|\*):[^\s:"'`]{{1,100}}:[^\s:"'`]{{1,100}}:"""
-        r"""(?P<secret>[^\s"'`:]{6,200})(?![^\s"'`])"""),
+        r"""(?P<secret>(?:[^\s"'`:\\]|\\[:\\]){6,200})(?![^\s"'`])"""),
     ),
     (
         ("machine ", "default login"), "chosen",
@@ -233,6 +233,13 @@ COMMANDS: Final[tuple[Rule, ...]] = (
         "secret", ("curl",),
         re.compile(rf"""(?:-[a-zA-Z]{{0,6}}u|--user)(?:{_GAP}|=)?["']?(?P<secret>[A-Za-z0-9._-]{{16,200}}):(?=[\s"'])"""),
         "random", re.compile(_line_of("curl")),
+    ),
+    # The same with the password first.
+    Rule(
+        "password", ("machine ",), re.compile(
+        rf"\bmachine[ \t]{{1,8}}\S{{1,200}}{_NETRC_GAP}password[ \t]{{1,8}}(?P<secret>\S{{6,200}}){_NETRC_GAP}login[ \t]{{1,8}}\S"
+        ),
+        "prefix",
     ),
     # Who logs in with a token alone.
     Rule(

@@ -112,6 +112,34 @@ _MODEL: Final = re.compile(
 )
 
 
+# The commonest words of four letters: of four groups of a password none is one, or one by chance.
+_FOUR_LETTERS: Final = frozenset(
+    """
+    able acid aged also anti area army away baby back ball bank base bath bear beat been beer bell belt bend best bill bird
+    blow blue boat body bomb bond bone book boom born boss both bowl bulk burn bush busy call calm came camp card care case
+    cash cast cell chat chip city clip club coal coat code cold come cook cool cope copy core cost crew crop dark data date
+    dawn days dead deal dean dear debt deep deny desk dial died diet disc disk does done door dose down draw drew drop drug
+    dual duke dust duty each earn ease east easy edge else even ever evil exit face fact fail fair fall farm fast fate fear
+    feed feel feet fell felt file fill film find fine fire firm fish five flat flow food foot ford form fort four free from
+    fuel full fund gain game gate gave gear gene gift girl give glad goal goes gold golf gone good gray grew grey grow gulf
+    hair half hall hand hang hard harm hate have head hear heat held hell help here hero high hill hire hold hole holy home
+    hope host hour huge hung hunt hurt idea inch into iron item join jump jury just keen keep kept kick kill kind king knee
+    knew know lack lady laid lake land lane last late lead left less life lift like line link list live load loan lock logo
+    long look lord lose loss lost love luck made mail main make male many mark mass mean meat meet menu mere mile milk mill
+    mind mine miss mode mood moon more most move much must name navy near neck need news next nice nine none nose note okay
+    once only onto open oral over pace pack page paid pain pair palm park part pass past path peak pick pink pipe plan play
+    plot plug plus poll pool poor port post pull pure push race rail rain rank rare rate read real rear rely rent rest rice
+    rich ride ring rise risk road rock role roll roof room root rose rule rush safe said sake sale salt same sand save seat
+    seed seek seem seen self sell send sent sept ship shop shot show shut sick side sign site size skin slip slow snow soft
+    soil sold sole some song soon sort soul spot star stay step stop such suit sure take tale talk tall tank tape task team
+    tech tell tend term test text than that them then they thin this thus till time tiny told toll tone tool tour town tree
+    trip true tune turn twin type unit upon used user vary vast very vice view vote wage wait wake walk wall want ward warm
+    wash wave ways weak wear week well went were west what when whom wide wife wild will wind wine wing wire wise wish with
+    wood word wore work yard yeah year your zero zone
+    """.split()  # noqa: SIM905 - one a line were as long as the rest
+)
+
+
 def is_proved(value: str, proof: str, user: str | None = None) -> bool:
     """Say whether a value is what a rule's proof asks for, and no placeholder.
 
@@ -211,6 +239,12 @@ def _is_varied(value: str) -> bool:
     return len(set(value)) >= 8
 
 
+def _is_letters(value: str) -> bool:
+    """Say whether four times four letters are no words of a sentence."""
+    groups = value.lower().replace("-", " ").split(" ")
+    return len(set(value)) >= 8 and sum(group in _FOUR_LETTERS for group in groups) < 2
+
+
 def _is_mixed(value: str) -> bool:
     """Say whether capitals, small letters and digits are mixed in a value: in few words they are."""
     kinds = (str.isupper, str.islower, str.isdigit)
@@ -220,5 +254,5 @@ def _is_mixed(value: str) -> bool:
 _PROOFS: Final[Mapping[str, Callable[[str], bool]]] = {
     "prefix": _is_varied, "salt": _is_varied, "random": _is_random, "chosen": _is_chosen,
     "placed": _is_placed, "basic": _is_basic, "mixed": _is_mixed,
-    "key": _is_key,
+    "key": _is_key, "letters": _is_letters,
 }  # fmt: skip

@@ -5,6 +5,9 @@
 import re
 from typing import Final, NamedTuple
 
+# Where an option may begin, also in a list of JSON.
+_WORD: Final = re.compile(r"""(?<![^\s"'`])[^\s"'`]""")
+
 
 class Rule(NamedTuple):
     """One kind of secret; one of `words` stands in every text that has one.
@@ -15,7 +18,7 @@ class Rule(NamedTuple):
     like a random string, `chosen` that it may be a password, `placed` the same where its place
     proves it, `url` one in an address, `basic` a user with one in base64, `salt` what `prefix` asks
     of a value that may have any marks (service/sanitise/proofs.py). Where there is `within`, the
-    pattern is tried at each WORD of what that matches.
+    pattern is tried at each beginning of a word in what that matches, as `begins` says where one is.
     """
 
     kind: str
@@ -23,10 +26,7 @@ class Rule(NamedTuple):
     pattern: re.Pattern[str]
     proof: str = "prefix"
     within: re.Pattern[str] | None = None
-
-
-# Where an option may begin, also in a list of JSON.
-WORD: Final = re.compile(r"""(?<![^\s"'`])[^\s"'`]""")
+    begins: re.Pattern[str] = _WORD
 
 
 # Hidden words behind a name that says what they are. A value in quotes may hold blanks. Names stand in
@@ -48,7 +48,7 @@ _VALUE: Final = (
 _IN_LIST: Final = r"""(?:\[\s{0,40}(?=["']))?"""
 # Alone on the line below its name, or the first one of a fence or of a block of YAML there.
 _BELOW: Final = (
-    rf"(?:{_QUOTE}|[*_]){{0,3}}[ \t]{{0,4}}[:\uff1a][*_]{{0,3}}[ \t]{{0,4}}(?:[|>][+-]?[ \t]{{0,4}})?\r?\n(?:[ \t]{{0,12}}\r?\n)?"
+    rf"(?:{_QUOTE}|[*_]){{0,3}}[ \t]{{0,4}}[:\uff1a][*_]{{0,3}}[ \t]{{0,4}}(?:[|>][0-9+-]{{0,2}}[ \t]{{0,4}})?\r?\n(?:[ \t]{{0,12}}\r?\n)?"
     rf"(?:[ \t]{{0,12}}```\w{{0,12}}[ \t]{{0,4}}\r?\n)?[ \t]{{0,12}}{_QUOTE}?(?P<secret6>{_BARE}{{6,500}}){_QUOTE}?(?=[ \t]{{0,8}}(?:[\r\n]|\Z))"
 )
 KEY_NAMES: Final = (
@@ -117,7 +117,7 @@ _NAMED: Final = (
     ),
     Rule(
         "authorization", ("bearer", "basic ", "authorization"), re.compile(
-            r"(?i:\b(?:bearer[ \t]{1,4}|authorization\\{0,7}[\"']?\s{0,4}[:=]\s{0,4}\\{0,7}[\"']?(?:(?:basic|token|bearer|(?:[a-z]{1,12}-)?(?:api-?)?key|geniekey|ssws|oauth|bot|jwt|negotiate|splunk)[ \t]{1,4}(?:token=)?)?\\{0,7}[\"']?))"
+            r"(?i:\b(?:bearer[ \t]{1,4}|authorization\\{0,7}[\"']?\s{0,4}[:=]\s{0,4}\\{0,7}[\"']?(?:(?:basic|token|bearer|(?:[a-z]{1,12}-)?(?:api-?)?key|geniekey|ssws|oauth|bot|jwt|negotiate|splunk)[ \t]{1,4}(?:token=)?)?\\{0,7}[\"']?))(?!AWS4-)"
             r"(?P<secret>[A-Za-z0-9._~+/=-]{12,2000})"
         ),
         "random",
@@ -151,6 +151,24 @@ _NAMED: Final = (
         ),
         "url",
     ),
+    # The parameter of an address that is called a key; a document of Google's is known by one too.
+    Rule(
+        "secret", ("key=", "auth="),
+        re.compile(r"(?i:[?&](?<!/ccc[?])(?:key|auth)=)(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-)(?P<secret>[A-Za-z0-9._~-]{20,200})(?![\w%+/=-])"),
+        "key",
+    ),
+    Rule(
+        "secret", ("openweathermap",), re.compile(r"(?i:[?&]appid=)(?P<secret>[0-9a-f]{32})(?![0-9a-f])"), "key",
+    ),
+    # A header that is called by whose key it is; a variable has it behind an equals sign.
+    Rule(
+        "secret", ("x-honeycomb-team",),
+        re.compile(rf"(?i:x-honeycomb-team){_SEPARATED}{_QUOTE}?(?P<secret>[A-Za-z0-9_-]{{20,100}})(?![\w-])"), "random",
+    ),
+    Rule(
+        "signature", ("aws4-hmac-sha256",),
+        re.compile(r"AWS4-HMAC-SHA256[^\n]{1,600}?Signature=(?P<secret>[0-9a-f]{64})(?![0-9a-f])"), "random",
+    ),
     Rule(
         "signature", ("sig=", "signature="),
         re.compile(r"(?i:[?&](?:sig|x-amz-signature|x-goog-signature)=)(?P<secret>[A-Za-z0-9%+/=_-]{32,600})"),
@@ -174,6 +192,7 @@ _NAMED: Final = (
             rf"(?i:\bapp[ _-](?:specific[ _-])?passw\w{{2,3}}){_SEPARATED}{_QUOTE}?"
             r"(?P<secret>[a-z]{4}(?P<gap>[ -]?)[a-z]{4}(?P=gap)[a-z]{4}(?P=gap)[a-z]{4})(?![a-z])"
         ),
+        "letters",
     ),
     Rule(
         "password", ("pass:", "pass=", "pass =", "pass\"", "pass'", "pass`", "pass*"), re.compile(

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from service.sanitise.command_rules import COMMANDS
+from service.sanitise.list_rules import CUT, SEVERAL
 from service.sanitise.proofs import entropy, is_proved
-from service.sanitise.secret_rules import NAMED, WORD, Rule
+from service.sanitise.secret_rules import NAMED, Rule
 from service.sanitise.secret_tables import COLUMN_WORDS, cells_of_secrets
 from service.sanitise.service_rules import LEAST_TOKEN, TOKENS, TOKENS_BESIDE_NAMES
 
@@ -50,7 +51,7 @@ _MOST_KEY_CHARACTERS: Final = 20_000
 _LEAST_KEY_CHARACTERS: Final = 48
 _NO_LINE_END: Final = re.compile(r"[^\r\n]+")
 
-_NAMED: Final = (*NAMED, *COMMANDS)
+_NAMED: Final = (*CUT, *NAMED, *COMMANDS, *SEVERAL)
 _RULES: Final = (TOKENS, TOKENS_BESIDE_NAMES, _NAMED)
 _BEGINNINGS, _SERVICE_NAMES, _NAMED_WORDS = (
     tuple(dict.fromkeys(word for rule in rules for word in rule.words)) for rules in _RULES
@@ -130,7 +131,7 @@ def _found_by(rule: Rule, text: str) -> Iterator[re.Match[str]]:
         yield from rule.pattern.finditer(text)
         return
     for place in rule.within.finditer(text):
-        for word in WORD.finditer(text, *place.span()):
+        for word in rule.begins.finditer(text, *place.span()):
             if found := rule.pattern.match(text, word.start()):
                 yield found
 
