@@ -11,8 +11,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,15 @@ class Answer:
         finally:
             os._exit(0)
 
-    def give_after(self, seconds: float) -> threading.Timer:
-        """Give what there is so far when so much time has passed."""
-        timer = threading.Timer(max(0.05, seconds), lambda: self.give(self.so_far))
+    def give_after(self, seconds: float, first: Callable[[], None] = int) -> threading.Timer:
+        """Give what there is so far when so much time has passed; `first` is done before."""
+
+        def give() -> None:
+            with suppress(Exception):
+                first()
+            self.give(self.so_far)
+
+        timer = threading.Timer(max(0.05, seconds), give)
         timer.daemon = True
         timer.start()
         return timer
@@ -113,12 +120,16 @@ def main() -> None:
         if sys.argv[3:] == ["drain"]:
             timer.cancel()
             spool = Spool(home / "graph-memory", failures.note)
+            with failures.noted():
+                finish(program, spool, failures)
             spool.drain(Service.of(home, program), time.monotonic() + 60)
         else:
             body = json.loads(sys.stdin.buffer.read(MOST_INPUT))
             timer.cancel()
             limit = LIMITS.get(str(body.get("hook_event_name")), LIMIT)
-            answer.give_after(began + limit - time.monotonic())
+            ends = body.get("hook_event_name") == "SessionEnd" and not body.get("agent_id")
+            rest = partial(later, program, home, body) if ends else int
+            answer.give_after(began + limit - time.monotonic(), rest)
             turn(program, home, body, began + limit, answer, failures)
     except BaseException as error:  # whatever it is, the session goes on
         failures.note(repr(error))
@@ -215,13 +226,29 @@ def file_of(body: dict[str, Any]) -> str | None:
     return next((path for path in paths if isinstance(path, str) and path), None)
 
 
-def later(program: str, home: Path) -> None:
-    """Send what waits from a process of its own: nobody waits for it at a session's end."""
+def later(program: str, home: Path, body: dict[str, Any] | None = None) -> None:
+    """Send what waits from a process of its own: nobody waits for it at a session's end.
+
+    Of a session with a `body` the rest is written down before, for which there was no time.
+    """
     words = [sys.executable, "-s", "-S", "-E", "-B", __file__, program, str(home), "drain"]
-    subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    started = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True,
     )  # fmt: skip
+    names = ("session_id", "transcript_path", "cwd")
+    given = {name: body[name] for name in names if name in body} if body else None
+    if started.stdin:
+        started.stdin.write(json.dumps(given).encode())
+        started.stdin.close()
+
+
+def finish(program: str, spool: Spool, failures: Failures) -> None:
+    """Write down the rest of a session that ended before there was time for it, if it is told."""
+    body = json.loads(sys.stdin.buffer.read() or b"null")
+    place = place_of(body, failures) if body else None
+    if place is not None:
+        spool.capture(program, body, place, is_final=True)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ BEGIN_PATCH = "*** Begin Patch"
 MOST_FOLDERS = 8
 MOST_EXPANDED = 500
 MOST_PATH = 4096
+MOST_COMMAND = 20_000
 
 
 class LeftOut:
@@ -76,12 +77,11 @@ class LeftOut:
         return is_left or any(self._is_told(one, folders) for _, one in texts_in(answer))
 
     def _of_line(self, line: str) -> str:
-        try:
+        told = kept = None
+        # What cannot be read is read by nobody, and no line holds up those behind it.
+        with suppress(Exception):
             told = json.loads(line.strip().lstrip("\ufeff") or "null")
             kept = self._of_turn(told) if isinstance(told, dict) else None
-        except (ValueError, RecursionError):
-            # Nobody reads it.
-            kept = None
         if kept is told and kept is not None:
             return line
         size, short = len(line.encode()), "" if kept is None else written(kept)
@@ -263,9 +263,9 @@ def words_of(text: str) -> list[str]:
         # What a patch writes names files and is none.
         text = "\n".join([text.partition(BEGIN_PATCH)[0], *PATCH.findall(text)])
     words = [text, *BEGINNING.findall(text), *WORD.findall(text)]
-    # A quote may not be closed, as in texts that are written by a command.
+    # Slow, and of a text that a command writes no use; a quote of one may not be closed.
     with suppress(ValueError):
-        words += shlex.split(text)
+        words += shlex.split(text[:MOST_COMMAND])
     return [one for one in dict.fromkeys(words) if 0 < len(one) < MOST_PATH and "\0" not in one]
 
 

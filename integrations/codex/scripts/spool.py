@@ -20,9 +20,9 @@ from typing import Any
 from carrying import Refused, Service
 from left_out import LeftOut
 from place import Paths, Place
+from stretches import lines_before, stretches
 
-# A stretch of a transcript, all that waits, sessions whose place is known.
-MOST_STRETCH = 2_000_000
+# All that waits, sessions whose place is known.
 MOST_WAITING = 64_000_000
 MOST_SESSIONS = 200
 # What the service will not take however often it is asked. It names each such problem; another
@@ -60,10 +60,13 @@ class Spool:
         with self._locked("capture"):
             places = self._read_places()
             start = places.get(session, 0)
+            if isinstance(path, str) and os.path.isfile(path) and os.path.getsize(path) < start:
+                self._complain(f"session {session}: {path} is shorter than what was read of it")
             item = {"session": session, "client": program, **place.told()}
             left_out = LeftOut(Paths().is_off, place.folder, partial(lines_before, path, start))
             for text, size in stretches(path, start):
-                self._add(item | {"text": left_out.of_text(text), "offset": start})
+                if text:
+                    self._add(item | {"text": left_out.of_text(text), "offset": start})
                 start += size
                 self._keep_places(places, session, start)
             if is_final:
@@ -250,35 +253,6 @@ def is_for_good(refused: Refused) -> bool:
 def is_switched_off(refused: Refused) -> bool:
     """Return whether memory is switched off there; two that write at once are answered 409 too."""
     return refused.status == 409 and SWITCHED_OFF in str(refused)
-
-
-def stretches(path: object, start: int) -> Iterator[tuple[str, int]]:
-    """Yield whole lines of a file behind a place, a stretch at a time, with their size in bytes."""
-    if not isinstance(path, str) or not os.path.isfile(path):
-        return
-    with open(path, "rb") as file:
-        file.seek(start)
-        while content := file.read(MOST_STRETCH):
-            end = content.rfind(b"\n") + 1
-            if not end:
-                # A line longer than a stretch: the rest of it comes along.
-                content += file.readline()
-                end = len(content) if content.endswith(b"\n") else 0
-            if not end:
-                return
-            file.seek(end - len(content), os.SEEK_CUR)
-            # A byte that is no text becomes one of another: places are counted in bytes.
-            told = content[:end].decode("utf-8", "surrogateescape").encode("utf-8", "replace")
-            yield told.decode("utf-8"), end
-
-
-def lines_before(path: object, place: int) -> Iterator[str]:
-    """Yield the last lines of a file before a place, as far as anybody looks back."""
-    if isinstance(path, str) and os.path.isfile(path):
-        with open(path, "rb") as file:
-            file.seek(max(0, place - MOST_STRETCH))
-            # The first is half a line, or one more that nobody asks for.
-            yield from file.read(place - file.tell()).decode("utf-8", "replace").split("\n")
 
 
 def write_whole(path: Path, content: bytes) -> None:
