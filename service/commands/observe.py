@@ -84,6 +84,9 @@ def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
         if not path.exists():
             raise InvalidRequest(f"{path}: there is no such file or folder.")
         for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+            # A folder may be called so, a link lead nowhere, and a pipe is never at its end.
+            if not file.is_file():
+                continue
             is_new = seconds is None or now - file.stat().st_mtime <= seconds
             if is_new and not _is_of_sub_agent(file):
                 yield file
@@ -177,7 +180,9 @@ def _may_be_read(file: Path) -> bool | None:
         return folder is None or switched_off_by(Path(folder)) is None
     except InvalidRequest as error:
         _say(file, error.detail)
-        return None
+    except OSError as error:
+        _say(file, f"cannot be read: {error.strerror}.")
+    return None
 
 
 def _say(file: Path, detail: str) -> None:
@@ -221,7 +226,11 @@ def _head_of(path: Path) -> list[dict[str, Any]]:
 
 def _is_of_sub_agent(path: Path) -> bool:
     """Return whether an agent speaks to its own one in a file of Codex: no person says a word."""
-    metas = (line.get("payload") for line in _head_of(path) if line.get("type") == "session_meta")
+    try:
+        head = _head_of(path)
+    except OSError:  # told when it is read
+        return False
+    metas = (line.get("payload") for line in head if line.get("type") == "session_meta")
     # Lines of the session that it works for may follow its own.
     first = next(metas, None)
     source = first.get("source") if isinstance(first, dict) else None

@@ -459,6 +459,10 @@ def test_the_command_reads_files_where_it_runs(tmp_path: Path) -> None:
     old = folder / "old.jsonl"
     old.write_text(_lines("generic"))
     os.utime(old, (1_700_000_000, 1_700_000_000))
+    # What is called so and is no file.
+    (folder / "folder.jsonl").mkdir()
+    (folder / "link.jsonl").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe.jsonl")
     code, out, _ = _run(tmp_path, own, "observe", str(folder), "--since", "24h", "--dry-run")
     assert code == 0
     assert out.count("[preference] From now on use tabs.") == 3
@@ -487,6 +491,14 @@ def test_the_command_reads_files_where_it_runs(tmp_path: Path) -> None:
     for words, why in ((("nowhere",), "no such file"), ((str(folder), "--since", "soon"), "24h")):
         code, _, err = _run(tmp_path, own, "observe", *words)
         assert (code, why in err) == (1, True)
+
+
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_read(tmp_path: Path) -> None:
+    (tmp_path / "codex.jsonl").write_text(_lines("codex"))
+    (tmp_path / "odd.jsonl").symlink_to("/proc/self/mem")
+    code, out, err = _run(tmp_path, _environment(tmp_path), "observe", str(tmp_path), "--dry-run")
+    assert (code, "[preference] From now on use tabs." in out) == (1, True)
+    assert "odd.jsonl: cannot be read: " in err
 
 
 def test_a_large_transcript_is_sent_in_stretches(tmp_path: Path) -> None:
