@@ -4,6 +4,7 @@ The state says all that later turns need of earlier ones, so that a transcript g
 whatever pieces it comes. It is bounded, and plain enough to be stored as it is.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -25,12 +26,14 @@ _MOST_REQUEST: Final = 600
 _MOST_TASK: Final = 200
 _MOST_DEED: Final = 200
 _MOST_COMMAND: Final = 4_000
+_MOST_FILE: Final = 300
 # Half a secret looks like none: so much is read of a text that is cut once it is clean.
 _MOST_READ: Final = 8_000
 # Tools that change a file, by what their names begin with in lower case.
 _CHANGES: Final = (
     "edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create",
 )  # fmt: skip
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # A search that finds nothing ends with 1, and is no error.
 _SEARCHES: Final = frozenset(
     """
@@ -172,7 +175,8 @@ def _called(state: State, turn: Turn, clean: Callable[[str], str]) -> None:
     """Remember a call, and what it does about what failed before."""
     line = clean(turn.command)[:_MOST_COMMAND] if turn.command else None
     command = command_of(line).text if line else None
-    file = clean(turn.file) if turn.file else None
+    # On one line: what a name writes below it were words of ours.
+    file = _CONTROL.sub(" ", clean(turn.file))[:_MOST_FILE] if turn.file else None
     if turn.call:
         state.calls[turn.call] = {"command": line}
         while len(state.calls) > _MOST_CALLS:
