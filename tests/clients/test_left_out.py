@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.clients.conftest import Hooks, contents
+from tests.clients.conftest import Hooks, Machine, contents
 from tests.conftest import Start
+from tests.servers.real_programs import program
+from tests.servers.running import RunningService
 from tests.waiting import until
 
 Json = dict[str, Any]
@@ -234,3 +236,35 @@ def test_all_else_is_sent_as_it_is(away: Hooks, lines: list[Json]) -> None:
     assert [json.loads(line) for line in told] == [
         one for one in bare if one.get("type") != "event_msg"
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_the_real_programs_write_nothing_of_it_that_is_sent(
+    machine: Machine, memory: RunningService, client: str
+) -> None:
+    """What they write down of a file stands in more lines than those of its tool."""
+    assert memory.url
+    if client == "codex":
+        machine.put_codex()
+    else:
+        machine.put("claude", program("claude"))
+    machine.graph_memory("connect", client)
+    home = machine.home / (".codex" if client == "codex" else ".claude") / "graph-memory"
+    told = json.loads((home / "client.json").read_text())
+    (home / "client.json").write_text(json.dumps(told | {"url": "http://127.0.0.1:9"}))
+    (machine.project / "secret").mkdir()
+    (machine.project / "secret" / "plan.md").write_text(PLAN)
+    (machine.project / ".graph-memory.toml").write_text('exclude = ["secret"]\n')
+    if client == "codex":
+        machine.model.tool = {"name": "exec_command", "input": {"cmd": "cat secret/plan.md"}}
+        trust = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
+        machine.run("codex", "exec", *trust, "Read it.")
+    else:
+        path = str(machine.project / "secret" / "plan.md")
+        machine.model.tool = {"name": "Read", "input": {"file_path": path}}
+        machine.claude("Read @secret/plan.md.")
+    assert "Quillon" in machine.model.texts()[-1]
+    sent = "".join(one.read_text() for one in (home / "spool").glob("*.json"))
+    assert "Read " in sent
+    assert "Quillon" not in sent
