@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -61,9 +62,18 @@ class Said:
             return False
         inside = path.relative_to(self.folder)
         places = [one.as_posix() for one in (inside, *inside.parents) if one.name]
-        return any(
-            fnmatchcase(place, rule.rstrip("/")) for place in places for rule in self.exclude
+        meant = {one for rule in self.exclude for one in spellings(rule, self.folder)}
+        return "" in meant or any(
+            place == rule or fnmatchcase(place, rule) for place in places for rule in meant
         )
+
+
+@cache
+def spellings(rule: str, folder: Path) -> set[str]:
+    """Return a rule as paths from its folder, empty for that itself, however it is written."""
+    rule = str(Path(rule).expanduser()).removeprefix(f"{folder}/")
+    rule = os.path.normpath(rule.removesuffix("/**").lstrip("/") or ".")
+    return {"" if rule in {".", "**"} else rule, rule.removeprefix("**/")}
 
 
 class Paths:

@@ -57,6 +57,35 @@ def test_memory_is_off_for_a_hook_where_it_is_for_commands(
     assert told_of(folder) == expected
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "clients", "clients/", "./clients", "/clients", "clients/**", "./clients//", "**/clients",
+        "clients/../clients", "{folder}/clients", "cl?ents", "clients*", ".", "**",
+    ],
+)  # fmt: skip
+def test_a_folder_is_excluded_however_that_is_written(tmp_path: Path, rule: str) -> None:
+    (tmp_path / "clients" / "acme").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    written = json.dumps(rule.format(folder=tmp_path))
+    (tmp_path / ".graph-memory.toml").write_text(f"exclude = [{written}]\n")
+    for place in ("clients", "clients/acme"):
+        assert told_of(tmp_path / place) is None
+        with pytest.raises(InvalidRequest):
+            find_place(None, None, tmp_path / place)
+    if rule not in {".", "**"}:
+        assert told_of(tmp_path / "other") is not None
+        find_place(None, None, tmp_path / "other")
+
+
+def test_brackets_in_a_name_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "[id]").mkdir()
+    (tmp_path / ".graph-memory.toml").write_text('exclude = ["[id]"]\n')
+    assert told_of(tmp_path / "[id]") is None
+    with pytest.raises(InvalidRequest):
+        find_place(None, None, tmp_path / "[id]")
+
+
 def test_a_file_is_read_as_windows_writes_it(tmp_path: Path) -> None:
     file = tmp_path / ".graph-memory.toml"
     file.write_text('agent = "work"\nproject = "acme"\n', "utf-8-sig")

@@ -214,9 +214,8 @@ def is_left_out(body: dict[str, Any], place: Place) -> bool:
 
     What stands in a file that it may have names others, and is none.
     """
-    given = short(body.get("tool_input"))
     answer = None if file_of(body) else [short(body.get("tool_response")), short(body.get("error"))]
-    return LeftOut(Paths().is_off, place.folder, tuple).is_named(given, answer)
+    return LeftOut(Paths().is_off, place.folder, tuple).is_named(body.get("tool_input"), answer)
 
 
 def file_of(body: dict[str, Any]) -> str | None:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,14 @@ GIT_SECONDS = 1.0
 
 
 TEXTS = {"agent", "project", "files"}
+
+
+@cache
+def spellings(rule: str, folder: Path) -> set[str]:
+    """Return a rule as paths from its folder, empty for that itself, however it is written."""
+    rule = os.path.expanduser(rule).removeprefix(f"{folder}/")
+    rule = os.path.normpath(rule.removesuffix("/**").lstrip("/") or ".")
+    return {"" if rule in {".", "**"} else rule, rule.removeprefix("**/")}
 
 
 class Unsound(ValueError):
@@ -37,7 +46,10 @@ class Said:
             return False
         inside = path.relative_to(self.folder)
         places = [one.as_posix() for one in (inside, *inside.parents) if one.name]
-        return any(fnmatchcase(place, rule.rstrip("/")) for place in places for rule in rules)
+        meant = {one for rule in rules for one in spellings(rule, self.folder)}
+        return "" in meant or any(
+            place == rule or fnmatchcase(place, rule) for place in places for rule in meant
+        )
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,16 @@ export function anyMatches(globs, text) {
   return globs.some((glob) => matches(glob, text));
 }
 
+/** Return a rule as paths from its folder, empty for that itself, however it is written. */
+function spellings(rule) {
+  const plain = rule.replace(/\/\*\*$/, "").split("/").filter((part) => part && part !== ".").join("/");
+  return [plain === "**" ? "" : plain, plain.startsWith("**/") ? plain.slice(3) : plain];
+}
+
 /** Return whether a path below a folder is what a rule names, or lies below that. */
 export function coversPath(rules, path) {
   const parts = path.replaceAll("\\", "/").split("/").filter((part) => part && part !== ".");
   const places = parts.map((_part, index) => parts.slice(0, index + 1).join("/"));
-  return places.some((place) => rules.some((rule) => matches(rule.replace(/\/{1,9}$/, ""), place)));
+  const meant = rules.flatMap(spellings);
+  return meant.includes("") || places.some((place) => anyMatches(meant, place));
 }

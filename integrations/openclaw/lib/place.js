@@ -51,7 +51,7 @@ function isOff(rules, whole) {
   return (
     saidOf(rules, isFolder(whole) ? whole : path.dirname(whole)).some(({ folder, told }) => told.off || isBelow(folder, whole, told.exclude ?? [])) ||
     isBelow(rules.workspace, whole, rules.ignored) ||
-    coversPath(rules.ignored, whole) || coversPath(rules.ignored.map(rootless), whole)
+    coversPath(rules.ignored, whole)
   );
 }
 
@@ -85,11 +85,8 @@ function isFolder(whole) {
 function isBelow(folder, file, rules) {
   if (!folder || !rules.length) return false;
   const inside = path.relative(folder, file);
-  return Boolean(inside) && !inside.startsWith("..") && coversPath(rules, inside);
-}
-
-function rootless(rule) {
-  return rule.replace(/^\//, "");
+  const meant = rules.map((rule) => rule.replace(/^~(?=\/)/, os.homedir())).map((rule) => (rule.startsWith(`${folder}/`) ? rule.slice(folder.length) : rule));
+  return !inside.startsWith("..") && coversPath(meant, inside);
 }
 
 /** Reading and writing name it alike: by what it is, not by one text. As `graph-memory` reads one. */

@@ -52,6 +52,18 @@ test("a file in the folder or above says otherwise", () => {
   fs.rmSync(root, { recursive: true });
 });
 
+test("a folder is excluded however that is written", () => {
+  const root = folder(), inside = path.join(root, "clients", "acme"), other = path.join(root, "other");
+  for (const made of [inside, other]) fs.mkdirSync(made, { recursive: true });
+  for (const rule of ["clients", "clients/", "./clients", "/clients", "clients/**", "**/clients", `${root}/clients`, ".", "**"]) {
+    put(root, ".graph-memory.toml", `exclude = [${JSON.stringify(rule)}]\n`);
+    assert.equal(at(inside), null, rule);
+    assert.equal(at(path.join(root, "clients")), null, rule);
+    assert.equal(at(other) === null, [".", "**"].includes(rule), rule);
+  }
+  fs.rmSync(root, { recursive: true });
+});
+
 test("memory is off by a file above, whatever files below say but for off = false", () => {
   const root = folder(), inside = path.join(root, "clients", "acme");
   for (const above of ["off = true", 'exclude = ["clients"]']) {
