@@ -159,6 +159,9 @@ FOUND: Final = [
         {"type": "text", "text": f"<ide_selection>Lines 1 to 2 from secret/plan.md:\n{PLAN}"}]}}],
     [{"type": "response_item", "payload": {"type": "message", "role": "user", "content": [
         {"type": "text", "text": f"# Context from my IDE setup:\nsecret/plan.md\n{PLAN}"}]}}],
+    [{"type": "user", "isCompactSummary": True, "message": {"content": PLAN}}],
+    [{"type": "user", "isMeta": True, "message": {"content": PLAN}}],
+    [{"type": "assistant", "isSidechain": True, "message": {"content": PLAN}}],
     [{"type": "assistant", "cwd": "{project}/secret", "message": {"content": PLAN}}],
 ]  # fmt: skip
 

@@ -21,6 +21,8 @@ from urllib.parse import unquote
 
 # The lines that are turns, of all programs. A type that the service learns to read belongs here.
 TURNS = {None, "user", "assistant", "attachment", "response_item", "message"}
+# Summaries of what was said before, what a program says of its own, a sub-agent's turns.
+NO_TURNS = ("isCompactSummary", "isMeta", "isSidechain")
 # The parts of turns that are words.
 WORDS = {None, "text", "input_text", "output_text"}
 # What a tool was given, where the call is named, and what of both is kept.
@@ -95,7 +97,8 @@ class LeftOut:
         cwd = inner.get("cwd")
         if isinstance(cwd, str) and os.path.isabs(cwd):
             self._folder = cwd
-        if kind not in TURNS or self._is_off(self._folder):
+        is_turn = kind in TURNS and not any(told.get(name) is True for name in NO_TURNS)
+        if not is_turn or self._is_off(self._folder):
             return None
         if kind == "attachment":
             return told if "prompt" in as_dict(told.get("attachment")) else None
