@@ -1,5 +1,6 @@
 """Where a command runs: the project of the folder, unless an option or a file says otherwise."""
 
+import errno
 import json
 import os
 import shutil
@@ -87,7 +88,11 @@ class Paths:
 
         So it is where a file makes no sense.
         """
-        return any(self._is_off(one) for one in {Path(path), Path(os.path.realpath(path))})
+        try:
+            return any(self._is_off(one) for one in {Path(path), Path(os.path.realpath(path))})
+        except OSError as error:
+            # So long a path has no file.
+            return error.errno != errno.ENAMETOOLONG
 
     def _is_off(self, path: Path) -> bool:
         folder = path if path.is_dir() else path.parent

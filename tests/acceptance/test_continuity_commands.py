@@ -206,7 +206,7 @@ def test_what_was_done_with_an_excluded_file_is_no_part_of_a_transcript(
     (folder / ".graph-memory.toml").write_text('project = "work"\nexclude = ["clients"]\n')
     asked = {"role": "user", "content": "Write it down."}
     lines: list[dict[str, object]] = [{"type": "user", "cwd": str(folder), "message": asked}]
-    for call, name in enumerate((path, "open.md", path)):
+    for call, name in enumerate((path, "open.md", 300 * "x" + "/a", path)):
         used = {"type": "tool_use", "id": f"t{call}", "name": "Edit", "input": {"file_path": name}}
         gave = {"type": "tool_result", "tool_use_id": f"t{call}", "content": "done"}
         lines += [{"type": "assistant", "message": {"content": [used]}}]
@@ -216,7 +216,7 @@ def test_what_was_done_with_an_excluded_file_is_no_part_of_a_transcript(
     with _serving(own) as (client, _):
         assert Shell(own, tmp_path).run("observe", str(log))[0] == 0
         [handoff] = [one["content"] for one in client.get("/memories").json()["memories"]]
-        assert "Files touched: open.md" in handoff
+        assert "Files touched: open.md, xxx" in handoff
         assert "acme" not in handoff
 
 

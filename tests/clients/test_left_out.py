@@ -224,6 +224,7 @@ OPEN: Final = [
     claude("Edit", {"file_path": "a.md", "old_string": "secret/plan.md", "new_string": "x"}, "ok"),
     claude("TodoWrite", {"todos": [{"content": "read secret/plan.md"}]}, "ok"),
     codex("apply_patch", patch("a.md").replace("x", "See secret/plan.md: Quillon"), "ok"),
+    claude("Bash", {"command": f"echo {'YQ/' + 300 * 'x'}/b"}, f"{300 * 'x'}/b.c: {400 * 'a/'}"),
     [{"type": "user", "message": {"content": "The plan of Quillon is in secret/plan.md."}}],
     [{"type": "attachment", "attachment": {"type": "queued_command", "prompt": "secret/plan.md"}}],
     [{"role": "user", "content": "See secret/plan.md."}],

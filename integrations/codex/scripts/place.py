@@ -1,5 +1,6 @@
 """Which project a folder belongs to, and whether memory is off there: as `graph-memory` says it."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -82,6 +83,13 @@ class Paths:
 
     def is_off(self, path: str) -> bool:
         """Return whether memory is off for a path, or for what it is a link to."""
+        try:
+            return self._is_off_by_any_name(path)
+        except OSError:
+            # So long a path has no file.
+            return False
+
+    def _is_off_by_any_name(self, path: str) -> bool:
         folder, name = os.path.split(path)
         if folder not in self._real:
             self._real[folder] = os.path.realpath(folder)
@@ -149,6 +157,8 @@ def read_file(folder: Path) -> Said | None:
             return None
         values = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == errno.ENAMETOOLONG:
+            raise
         raise Unsound(f"{path}: {error}: memory is off there") from error
     if wrong := sorted(name for name, value in values.items() if not is_sound(name, value)):
         raise Unsound(f"{path} makes no sense of {', '.join(wrong)}: memory is off there")

@@ -61,8 +61,9 @@ function saidOf(rules, folder) {
   if (!rules.said.has(folder)) {
     try {
       rules.said.set(folder, readFiles(folder));
-    } catch {
-      rules.said.set(folder, [{ folder, told: { off: true } }]);
+    } catch (error) {
+      // So long a path has no file.
+      rules.said.set(folder, error.code === "ENAMETOOLONG" ? [] : [{ folder, told: { off: true } }]);
     }
   }
   return rules.said.get(folder);
@@ -79,7 +80,11 @@ function realOf(whole) {
 }
 
 function isFolder(whole) {
-  return Boolean(fs.statSync(whole, { throwIfNoEntry: false })?.isDirectory());
+  try {
+    return fs.statSync(whole).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isBelow(folder, file, rules) {

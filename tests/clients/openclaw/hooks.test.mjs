@@ -423,6 +423,8 @@ test("a folder that says so itself is left out, and what is written of such a fi
   fs.rmSync(made, { recursive: true });
   const edit = { path: "a.md", edits: [{ oldText: "secret/plan.md", newText: "Quillon" }] };
   assert.match(await sentOf([call("a", "edit", edit), gave("a", "done")]), /Quillon.*done/);
+  const long = "x".repeat(300);
+  assert.match(await sentOf([call("a", "exec", { command: `echo ${long}/b` }), gave("a", `${long}/b.c done`)]), /x\/b.*done/);
   const patch = "*** Begin Patch\n*** Update File: a.md\n+See secret/plan.md of Quillon\n*** End Patch";
   assert.match(await sentOf([call("a", "apply_patch", { input: patch }), gave("a", "done")]), /Quillon.*done/);
 });
