@@ -36,7 +36,7 @@ from service.store.database import Database, record
 from service.store.queries import Query
 from service.store.schema import SCHEMA_VERSION
 from service.store.vector_forms import VectorForm, stored_vector
-from service.text.words import index_words
+from service.text.words import memory_words
 
 # Sessions are whole in a batch; the size hardly matters.
 BATCH_NOTES: Final = 50 * SESSION_NOTES
@@ -211,7 +211,7 @@ def _rows_from(
 
 
 def _memory_row(note: Note, now: datetime, form: VectorForm) -> dict[str, Any]:
-    words = index_words(note.draft.text) if form == "array" else None
+    words = memory_words(note.draft.text, note.draft.tags) if form == "array" else None
     return {
         **note.draft.row(), "id": note.draft.id, "words": words, "is_embedded": True,
         "created_at": now, "updated_at": now, "archived_at": note.archived_at,

@@ -87,9 +87,9 @@ async def test_a_page_holds_the_newest_lines_that_pass_all_filters(db: Database,
     await db.run(ADD, rows=lines)
     for _ in range(80):
         before = of(None, *(line["id"] for line in lines))
+        since, until = sorted(line["at"] for line in chance.choices(lines, k=2))
         asked = {
-            "since": of(None, None, chance.choice(lines)["at"]),
-            "until": of(None, None, chance.choice(lines)["at"]),
+            "since": of(None, None, since), "until": of(None, None, until),
             "key_id": of(None, None, "k1", "other"), "agent": of(None, None, "anna"),
             "operation": of(None, None, "search", "deleted"),
             "outcome": of(None, None, "done", "failed"),

@@ -20,7 +20,7 @@ _READERS = (
     (diff, "document_drafts"),
     (diff, "differs"),
     (drafts, "digest"),
-    (memory, "index_words"),
+    (memory, "memory_words"),
     (links, "find_concepts"),
     (links, "proper_names"),
     (links, "link_change"),
@@ -67,5 +67,5 @@ async def test_a_short_memory_is_linked_without_a_thread(
     async with open_store(tmp_path) as opened:
         await opened.read("log.md", "# Log\n\nThe Osprey Gateway (OG) restarted.\n")
         assert await opened.complaints() == []
-    for name in ("find_concepts", "proper_names", "link_change", "explained", "index_words"):
+    for name in ("find_concepts", "proper_names", "link_change", "explained", "memory_words"):
         assert seen[name] == {threading.get_ident()}

@@ -160,12 +160,15 @@ async def test_no_walk_goes_on_from_a_concept_of_nearly_everything(walking: Walk
     assert {hit.memory.id for hit in found.hits} == set(keys[:2])
 
 
-async def test_who_never_stored_anything_and_finds_nothing_of_others_is_unknown(
+async def test_who_never_stored_anything_is_unknown_but_to_those_that_let_it_read(
     walking: Walking,
 ) -> None:
     await walking.push(Pushed("Harbour log."))
-    asked = SearchQuery("harbour", Filters(("nobody", "main"), scope="nowhere"))
+    alone = SearchQuery("harbour", Filters(("nobody",)))
     with pytest.raises(AgentUnknown):
-        await graph_recall(walking.searcher, RecallQuery(asked))
+        await graph_recall(walking.searcher, RecallQuery(alone))
     with pytest.raises(AgentUnknown):
-        await hybrid_search(walking.searcher, asked)
+        await hybrid_search(walking.searcher, alone)
+    granted = SearchQuery("harbour", Filters(("nobody", "main"), scope="nowhere"))
+    assert (await graph_recall(walking.searcher, RecallQuery(granted))).hits == ()
+    assert (await hybrid_search(walking.searcher, granted)).hits == ()

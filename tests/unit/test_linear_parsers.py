@@ -50,6 +50,7 @@ ROOMS: Final = (
 GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.context_block.without_blocks": {"names": ("private",)},
     "service.text.cjk.is_name_border": {"at": 1},
+    "service.text.words.memory_words": {"tags": ("gpu", "on-call")},
     "service.sanitise.instruction_cues.rules_met": {"language": "english"},
     "service.sanitise.proofs.is_proved": {"proof": "chosen"},
     "service.text.fences.closes_fence": {"fence": "```"},
