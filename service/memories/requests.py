@@ -65,7 +65,7 @@ class StoreRequest(Strict):
     kind: Kind = "note"
     type: Type | None = Field(None, description="Unset: what the kind implies.")
     agent: OwnAgent = own_agent()
-    tags: Tags = Field([], description="Labels to filter by; they are concepts too.")
+    tags: Tags = Field([], description="Labels to filter and to find it by; they are concepts too.")
     concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
     occurred_at: Moment | None = Field(None, description="Unset: now.")
     source_ref: Reference | None = Field(
