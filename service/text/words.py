@@ -8,7 +8,7 @@ words end.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Final
@@ -81,12 +81,18 @@ def index_words(text: str) -> str:
     return _words(text)
 
 
-def memory_words(text: str, tags: Iterable[str]) -> str:
-    """Return the words that a memory is found by: of its text, then those of tags that it lacks."""
-    words = index_words(text)
-    of_tags = dict.fromkeys(word for tag in tags for word in index_words(tag).split())
-    lacking = of_tags.keys() - set(words.split()) if of_tags else ()
-    return " ".join([words, *(word for word in of_tags if word in lacking)]).strip()
+def memory_words(text: str, tags: Sequence[str]) -> str:
+    """Return the words that a memory is found by: of its text, then those of tags that it lacks.
+
+    Line breaks stand between: no phrase runs from the text into a tag, or from tag to tag.
+    """
+    parts = [index_words(text)]
+    known = set(parts[0].split()) if tags else set()
+    for tag in tags:
+        lacking = [word for word in index_words(tag).split() if word not in known]
+        parts += [" ".join(lacking)] if lacking else []
+        known.update(lacking)
+    return " \n ".join(filter(None, parts))
 
 
 # One question is asked for its words by every signal and for every snippet.

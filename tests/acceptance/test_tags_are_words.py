@@ -1,5 +1,7 @@
 """A memory is found by the words of its tags, from RAM and from SurrealDB's own indexes."""
 
+from typing import Any
+
 import httpx
 import pytest
 
@@ -19,6 +21,13 @@ def _found(client: httpx.Client, agent: str, query: str) -> list[str]:
     answer = client.post("/search", json=body)
     assert answer.status_code == 200, answer.text
     return [hit["content"] for hit in answer.json()["results"]]
+
+
+def _best(client: httpx.Client, agent: str, query: str) -> dict[str, Any]:
+    """Return the first hit of a search by default."""
+    answer = client.post("/search", json={"query": query, "agent": agent})
+    hit: dict[str, Any] = answer.json()["results"][0]
+    return hit
 
 
 def _store(client: httpx.Client, agent: str, text: str, *tags: str) -> str:
@@ -49,6 +58,14 @@ def test_what_is_quoted_stands_in_a_tag_of_two_words(client: httpx.Client) -> No
     _store(client, "print", "Notes on the release of the brake.")
     [best, *_] = _found(client, "print", '"release notes"')
     assert best == "Printed on both sides."
+
+
+def test_no_quote_runs_from_a_text_into_a_tag_or_from_tag_to_tag(client: httpx.Client) -> None:
+    _store(client, "quay", "The ferry leaves at nine.", "harbour", "travel")
+    for quoted in ("at nine", "harbour"):
+        assert "phrase" in _best(client, "quay", f'"{quoted}"')["signals"]
+    for torn in ("nine harbour", "harbour travel"):
+        assert "phrase" not in _best(client, "quay", f'"{torn}"')["signals"]
 
 
 def test_sections_are_found_by_the_tags_above_them(client: httpx.Client) -> None:

@@ -208,10 +208,10 @@ def test_plain_words_are_words_to_index(text: str) -> None:
     ("text", "tags", "words"),
     [
         ("Pods crash.", [], "pods crash"),
-        ("Pods crash.", ["kubernetes", "pods"], "pods crash kubernetes"),
-        ("Pods crash.", ["k8s", "on-call", "K8s"], "pods crash k8s on-call on call"),
+        ("Pods crash.", ["kubernetes", "pods"], "pods crash \n kubernetes"),
+        ("Pods.", ["k8", "on-call", "K8"], "pods \n k8 \n on-call on call"),
         ("", ["home"], "home"),
-        ("회의", ["회의록"], "회의 의록"),
+        ("회의", ["회의록"], "회의 \n 의록"),
     ],
 )
 def test_a_memory_has_the_words_of_its_tags_that_its_text_lacks(

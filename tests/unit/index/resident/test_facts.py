@@ -47,7 +47,7 @@ def test_a_row_of_the_feed_and_one_of_a_page_say_the_same() -> None:
 def test_words_that_the_store_lacks_are_made_of_the_text_and_the_tags() -> None:
     row = ROW | {"words": None, "heading_path": ["Kit"], "title": "Blue", "content": "A Bunny."}
     read = facts_of_row("m1", row)
-    assert read.words == index_words("Kit › Blue\nA Bunny.") + " b"
+    assert read.words == index_words("Kit › Blue\nA Bunny.") + " \n b"
     parts = [["Kit"], "Blue", "A Bunny.", ["a", "b"]]
     assert facts_of([*VALUES[:1], parts, *VALUES[2:]]) == read
 
