@@ -170,6 +170,16 @@ def test_a_service_that_never_answers_costs_no_more_than_its_limit(hooks: Hooks)
     assert len(hooks.waiting) == 2
 
 
+def test_a_sessions_end_waits_for_the_service_nearly_as_long_as_its_hook_may(hooks: Hooks) -> None:
+    path = hooks.say(TOLD)
+    with silent_server() as url:
+        hooks.connect(url)
+        began = time.monotonic()
+        assert hooks.send("SessionEnd", transcript_path=path) == {}
+        # Of .6 s: nothing has to be told at the end of it.
+        assert time.monotonic() - began >= 0.48
+
+
 def test_what_is_named_and_gone_is_marked_and_nothing_is_left_out(
     hooks: Hooks, start: Start
 ) -> None:
