@@ -35,8 +35,8 @@ cdef extern from *:
             /* Rows in turn: two sums of 8 bits in 16 are added up as one of each place. */
             __m256i even = _mm256_setzero_si256(), odd = _mm256_setzero_si256();
             for (Py_ssize_t at = 0; at < bytes; at++, sketches += BLOCK) {
-                /* To be read once: what lies in the caches stays there. */
-                __builtin_prefetch(sketches + AHEAD, 0, 0);
+                /* Into all caches: past them (locality 0) Intel takes three times as long for it all. */
+                __builtin_prefetch(sketches + AHEAD);
                 const __m256i rows = _mm256_loadu_si256((const __m256i *) sketches);
                 const __m256i lower = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (table + 32 * at)));
                 const __m256i upper = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (table + 32 * at + 16)));
@@ -62,7 +62,7 @@ cdef extern from *:
         for (; blocks > 0; blocks--, sums += BLOCK) {
             uint16x8_t parts[4] = {vdupq_n_u16(0), vdupq_n_u16(0), vdupq_n_u16(0), vdupq_n_u16(0)};
             for (Py_ssize_t at = 0; at < bytes; at++, sketches += BLOCK) {
-                __builtin_prefetch(sketches + AHEAD, 0, 0);
+                __builtin_prefetch(sketches + AHEAD);
                 const uint8x16_t lower = vld1q_u8(table + 32 * at), upper = vld1q_u8(table + 32 * at + 16);
                 for (int side = 0; side < 2; side++) {
                     const uint8x16_t rows = vld1q_u8(sketches + 16 * side);
