@@ -8,6 +8,7 @@ ServiceError
 ├── ForeignPage              403
 ├── OwnMemories              409
 ├── KeyPast                  409
+├── KeyEnded                 409
 ├── NotJson                  415
 ├── MisdirectedRequest       421
 ├── CodingUnknown            501
@@ -77,6 +78,10 @@ class OwnMemories(NotAsThingsStand):
 
 class KeyPast(NotAsThingsStand):
     """The key would be past its time already."""
+
+
+class KeyEnded(NotAsThingsStand):
+    """The key was revoked, or is past its time."""
 
 
 class NotJson(ServiceError):

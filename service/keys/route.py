@@ -10,6 +10,7 @@ from pydantic import Field
 from service.access.caller import SCOPES, Scope
 from service.access.errors import (
     Forbidden,
+    KeyEnded,
     KeyNotFound,
     KeyPast,
     TooManyRequests,
@@ -167,7 +168,10 @@ async def post_key(keyring: TheKeyring, caller: TheCaller, request: KeyRequest) 
     return _new(*made)
 
 
-@router.post("/{id}/rotate", operation_id="rotate_key", responses=_PROBLEMS | problems(KeyNotFound))
+@router.post(
+    "/{id}/rotate", operation_id="rotate_key",
+    responses=_PROBLEMS | problems(KeyNotFound, KeyEnded),
+)  # fmt: skip
 async def post_rotate(keyring: TheKeyring, caller: TheCaller, id: str) -> NewKey:  # noqa: A002 - the contract's name
     """Give a key another secret; the old one ends at once."""
     _check(keyring, caller, id)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from service.access.caller import Caller, Scope
-from service.access.errors import KeyNotFound, Unauthorized
+from service.access.errors import KeyEnded, KeyNotFound, Unauthorized
 from service.access.keys import Key, Secret
 from service.access.quota import UNBOUNDED, Quota
 from service.errors import ServiceError
@@ -110,8 +110,7 @@ class Keyring:
             raise Unauthorized("This key is unknown here. Check it, or ask an admin for one.")
         now = self._now()
         if not key.is_good(now):
-            ended = "was revoked" if key.revoked_at else "is past its time"
-            raise Unauthorized(f"This key {ended}. Ask an admin for another.")
+            raise Unauthorized(f"This key {_ended(key)}. Ask an admin for another.")
         self._used[key.id] = now
         return key.caller(address)
 
@@ -157,10 +156,13 @@ class Keyring:
     async def rotate(self, key: str) -> tuple[Key, Secret]:
         """Give a key another secret; the old one ends at once. Raises KeyNotFound.
 
-        One that was revoked stays so.
+        Raises KeyEnded for one that was revoked or is past its time: no secret opens it again.
         """
         secret = Secret.new(self.named(key).id)
         async with self._turn:
+            if not self.named(key).is_good(self._now()):
+                msg = f"Key {key!r} {_ended(self.named(key))}, for good: make another, POST /keys."
+                raise KeyEnded(msg)
             await self._db.run(ROTATE_KEY, id=record("key", key), hash=secret.hash)
             self._keys[key] = replace(self.named(key), hash=secret.hash)
         return self._keys[key], secret
@@ -197,3 +199,7 @@ class Keyring:
     def _now(self) -> datetime:
         self._latest = max(self._latest, datetime.now(UTC))
         return self._latest
+
+
+def _ended(key: Key) -> str:
+    return "was revoked" if key.revoked_at else "is past its time"

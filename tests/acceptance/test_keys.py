@@ -127,20 +127,25 @@ def test_a_rotated_key_has_another_secret_and_the_old_one_ends(keyed: KeyedServi
     assert (_status(keyed, told), _status(keyed, again["key"])) == (401, 200)
 
 
-def test_a_rotated_key_that_was_revoked_stays_revoked(keyed: KeyedService) -> None:
-    key, _ = keyed.key(["read"])
+def test_a_key_that_was_revoked_is_not_rotated(keyed: KeyedService) -> None:
+    key, told = keyed.key(["read"])
     with keyed.client() as admin:
         admin.delete(f"/keys/{key}")
-        again = admin.post(f"/keys/{key}/rotate").json()["key"]
-    assert _status(keyed, again) == 401
+        refused = admin.post(f"/keys/{key}/rotate")
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/key-ended")
+    assert refused.json()["detail"].endswith("was revoked, for good: make another, POST /keys.")
+    assert _status(keyed, told) == 401
 
 
 def test_a_key_ends_with_its_time(keyed: KeyedService) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=4)
-    _, told = keyed.key(["read"], expires_at=soon.isoformat())
+    key, told = keyed.key(["read"], expires_at=soon.isoformat())
     assert _status(keyed, told) == 200
     time.sleep((soon - datetime.now(UTC)).total_seconds() + 0.1)
     assert _status(keyed, told) == 401
+    with keyed.client() as admin:
+        refused = admin.post(f"/keys/{key}/rotate")
+    assert (refused.status_code, "is past its time" in refused.json()["detail"]) == (409, True)
 
 
 def test_a_key_that_would_be_past_its_time_is_not_made(tmp_path: Path, embedding_url: str) -> None:
