@@ -129,6 +129,10 @@ def _not_before(until: datetime, told: ValidationInfo) -> datetime:
     return until
 
 
+def _each_once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
 Flag = Annotated[bool, BeforeValidator(_flag)]
 # Beside the bounds of a number, and behind them.
 WHOLE: Final = BeforeValidator(_whole_number)
@@ -176,4 +180,5 @@ MemoryText = Annotated[
     Field(description="What to remember; markdown is welcome. Up to 200,000 characters.",
           examples=["JR's code phrase is blue bunny."]),
 ]  # fmt: skip
-Tags = Annotated[list[Label], Field(max_length=100)]
+# Each once: said again it says nothing.
+Tags = Annotated[list[Label], Field(max_length=100), AfterValidator(_each_once)]

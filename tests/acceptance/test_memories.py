@@ -100,6 +100,20 @@ def test_the_same_memory_again_is_a_duplicate(client: httpx.Client) -> None:
     assert (other["id"] != first["id"], other["action"]) == (True, "created")
 
 
+def test_a_tag_that_is_said_twice_is_one(client: httpx.Client) -> None:
+    note = {"text": "The same crane, tagged.", "concepts": ["quay", "quay"]}
+    first = client.post("/memories", json=note | {"tags": ["b", "a", "b"]}).json()
+    stored = client.get(f"/memories/{first['id']}").json()
+    assert (stored["tags"], [one["id"] for one in stored["concepts"]].count("quay")) == (
+        ["b", "a"],
+        1,
+    )
+    again = client.post("/memories", json=note | {"tags": ["b", "a"]}).json()
+    assert (again["id"], again["action"]) == (first["id"], "duplicate")
+    changed = client.patch(f"/memories/{first['id']}", json={"tags": ["c", "c"]})
+    assert changed.json()["tags"] == ["c"]
+
+
 def test_a_duplicate_tells_the_concepts_of_what_is_there(client: httpx.Client) -> None:
     said = {"text": "Mina likes plums.", "concepts": ["Plum Tree"], "tags": ["Orchard"]}
     for known in ({}, {"source_ref": "plums"}):
