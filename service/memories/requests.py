@@ -107,7 +107,7 @@ _CLEARED: Final = ("title", *(n for n, row in FIELDS.items() if row.changes and 
 
 
 class BatchRequest(Strict):
-    """Up to 1,000 memories; each is checked by itself, and a wrong one keeps out no other."""
+    """Up to 1,000 memories; each is checked by itself, and a refused one keeps out none."""
 
     model_config = body_example(
         memories=[

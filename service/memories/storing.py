@@ -20,7 +20,7 @@ from service.links.stored import memories_by_id
 from service.memories.screening import Pushed, screen_each
 from service.metadata import metadata_of
 from service.moments import micros_of
-from service.projects.switched_off import refuse_any_switched_off
+from service.projects.switched_off import refusals
 from service.records import Memory, Source
 from service.store.database import Database
 from service.store.fetching import fetch
@@ -77,6 +77,15 @@ class _Batch:
     refusals: dict[int, ServiceError] = field(default_factory=dict)
     total: Synced = field(default_factory=Synced)
 
+    async def leave_out(self) -> None:
+        """Refuse what memory is switched off for; raises SwitchedOff where that is all of it."""
+        off = await refusals(self.pipeline.db, map(_place, self.pushed))
+        for place, one in enumerate(self.pushed):
+            if error := off.get(_place(one)):
+                self.refusals[place], self.told[place] = error, (error.detail,)
+        if 0 < len(self.refusals) == len(self.pushed):
+            raise self.refusals[0]
+
     async def store(self) -> None:
         """Store group after group; what no quota has room for is refused like a text."""
         groups = _groups(self.pushed)
@@ -96,6 +105,7 @@ class _Batch:
 
     async def _drafted(self, group: Sequence[int]) -> list[Draft]:
         """Screen the memories of a group and return their drafts, without those refused."""
+        group = [place for place in group if place not in self.refusals]
         pushed = [self.pushed[place] for place in group]
         characters = sum(len(one.text) for one in pushed)
         screened = await read_texts(characters, screen_each, self.pipeline.sanitiser, pushed)
@@ -155,19 +165,19 @@ async def store(pipeline: Pipeline, pushed: Sequence[Pushed]) -> tuple[list[str]
     Written in transactions of 128, each agent's by itself: should one fail, those before it are
     stored, and sending all of them again is free. Texts are screened first, those of a transaction
     while the one before is written; what is refused has no id, REFUSED as its action, and the
-    reason in `told`: so, too, what no quota has room for. Raises QuotaFull where there is room for
-    none, and SwitchedOff before anything is written.
+    reason in `told`: so, too, what no quota has room for, and what memory is switched off for.
+    Raises QuotaFull where there is room for none, SwitchedOff where it is for all.
     """
-    await refuse_any_switched_off(pipeline.db, map(_place, pushed))
     batch = _Batch(pipeline, pushed)
+    await batch.leave_out()
     await batch.store()
     return batch.result()
 
 
 async def store_one(pipeline: Pipeline, pushed: Pushed) -> tuple[str, Synced]:
     """Store one memory; raises TextRefused, SwitchedOff, and Forbidden for another's place."""
-    await refuse_any_switched_off(pipeline.db, [_place(pushed)])
     batch = _Batch(pipeline, [pushed])
+    await batch.leave_out()
     await batch.store()
     if batch.refusals:
         raise batch.refusals[0]

@@ -27,6 +27,10 @@ class TooManyOptOuts(NotAsThingsStand):
     """The agent has switched off as many projects and sessions as it may."""
 
 
+# An agent, a scope and a session that something is kept of or told to.
+Told = tuple[str, str | None, str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class OptOut:
     """A project, by its scope, or a session that memory is switched off for; one of both."""
@@ -48,29 +52,39 @@ async def refuse_switched_off(
     await refuse_any_switched_off(db, [(agent, scope, session)])
 
 
-async def refuse_any_switched_off(
-    db: Database, places: Iterable[tuple[str, str | None, str | None]]
-) -> None:
+async def refuse_any_switched_off(db: Database, places: Iterable[Told]) -> None:
     """Raise SwitchedOff where it is for any of these agents, scopes and sessions."""
-    asked = [
-        one
+    for refusal in (await refusals(db, places)).values():
+        raise refusal
+
+
+async def refusals(db: Database, places: Iterable[Told]) -> dict[Told, SwitchedOff]:
+    """Return which of these agents, scopes and sessions memory is switched off for, and why."""
+    asked = {
+        (agent, scope, session): (OptOut(agent, scope=scope), OptOut(agent, session=session))
         for agent, scope, session in dict.fromkeys(places)
-        for one in (OptOut(agent, scope=scope), OptOut(agent, session=session))
-        if one.scope or one.session
-    ]
-    if off := await _off(db, asked):
-        what, way = ("project", off.scope) if off.scope else ("session", off.session)
-        msg = (
-            f"Memory is switched off for the {what} {way!r}: nothing is kept of it or told to it. "
-            f"DELETE /opt-outs?{what}=… switches it on."
-        )
-        raise SwitchedOff(msg)
+    }
+    off = await _off(db, [one for own in asked.values() for one in own if one.scope or one.session])
+    return {
+        place: _refusal(next(one for one in own if one in off))
+        for place, own in asked.items()
+        if not off.isdisjoint(own)
+    }
 
 
-async def _off(db: Database, asked: Sequence[OptOut]) -> OptOut | None:
-    """Return the first that is switched off. To ask the store took a fifteenth of a search."""
+def _refusal(off: OptOut) -> SwitchedOff:
+    what, way = ("project", off.scope) if off.scope else ("session", off.session)
+    msg = (
+        f"Memory is switched off for the {what} {way!r}: nothing is kept of it or told to it. "
+        f"DELETE /opt-outs?{what}=… switches it on."
+    )
+    return SwitchedOff(msg)
+
+
+async def _off(db: Database, asked: Sequence[OptOut]) -> set[OptOut]:
+    """Return those that are switched off. To ask the store took a fifteenth of a search."""
     is_off = await remembered(db, "opt_out", asked, partial(_read_off, db)) if asked else {}
-    return next((one for one in asked if is_off[one]), None)
+    return {one for one in asked if is_off[one]}
 
 
 async def _read_off(db: Database, asked: Sequence[OptOut]) -> dict[OptOut, bool]:

@@ -108,6 +108,26 @@ def test_beyond_the_most_what_is_off_may_be_said_again(
     assert len(client.get("/opt-outs", params=own).json()["opt_outs"]) == 2
 
 
+def test_of_a_batch_only_what_is_switched_off_is_left_out(client: httpx.Client) -> None:
+    own = {"agent": "in-a-batch"}
+    client.post("/opt-outs", json={**own, "session": "s"}).raise_for_status()
+    client.post("/opt-outs", json={**own, "project": "app"}).raise_for_status()
+    ways: list[Json] = [{"session": "s"}, {}, {"session": "t"}, {"project": "app"}]
+    sent = [{**own, "text": f"The crane, {n}.", **way} for n, way in enumerate(ways)]
+    for outcome in ("created", "duplicates"):
+        answer = client.post("/memories/batch", json={"memories": sent})
+        assert answer.status_code == 200, answer.text
+        told = answer.json()
+        assert told[outcome] == 2
+        assert [one["index"] for one in told["errors"]] == [0, 3]
+        assert all("switches it on" in one["detail"] for one in told["errors"])
+        assert [key is None for key in told["ids"]] == [True, False, False, True]
+    listed = client.get("/memories", params=own).json()["memories"]
+    assert {one["content"] for one in listed} == {"The crane, 1.", "The crane, 2."}
+    refused = client.post("/memories/batch", json={"memories": [sent[0], sent[3]]})
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/switched-off")
+
+
 def test_to_switch_on_says_what(client: httpx.Client) -> None:
     own = {"agent": "says-what"}
     client.post("/opt-outs", json={**own, "session": "s"}).raise_for_status()
