@@ -149,6 +149,14 @@ def test_a_link_inside_the_folder_is_a_file(notes: Path) -> None:
     assert _problems(notes) == {}
 
 
+def test_a_visible_link_to_a_hidden_note_is_that_note(notes: Path) -> None:
+    hidden = _folder(notes / ".git" / "annex", "o.md")
+    (notes / "link.md").symlink_to(".git/annex/o.md")
+    (notes / "again").symlink_to(hidden)
+    assert [uri for uri in _uris(notes) if uri.startswith(("link", "again"))] == ["link.md"]
+    assert _problems(notes) == {}
+
+
 def test_a_link_to_a_folder_inside_or_to_other_files_is_passed_over(
     tmp_path: Path, notes: Path
 ) -> None:
