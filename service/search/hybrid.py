@@ -22,6 +22,11 @@ _WIDER: Final = 4
 _MOST_RANKED: Final = 500
 # Told always: a client that reads one finds it.
 _COUNTED: Final = ("vector", "text", "graph", "filtered")
+# Paths add only to what these find.
+_FINDING: Final = ("vector", "text")
+_UNASKED: Final = (
+    "Nothing is found with the weights of vector and text both 0: send one of them above 0."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,8 @@ def receipt_of(searcher: Searcher, query: SearchQuery, stages: Stages, ranking: 
     model, missing = searcher.vectors.model, ranking.missing
     # An index may have been incomplete before the search, or have become so during it.
     caveat = ranking.caveat or searcher.engine.caveat(query.filters.agents)
+    if not any(query.weights.get(name, 0) for name in _FINDING):
+        caveat = _UNASKED
     return Receipt(
         took_ms=stages.took_ms(),
         stages_ms=stages.milliseconds,

@@ -171,6 +171,8 @@ def test_weights_are_factors_and_nothing_is_found_with_none(notes: httpx.Client)
     assert scores[1] == pytest.approx([2 * score for score in scores[0]])
     nothing = _search(notes, "vendor workshop", weights={"vector": 0, "text": 0, "graph": 0})
     assert (nothing["results"], nothing["abstained"]) == ([], True)
+    assert "vector and text both 0" in nothing["receipt"]["fallback_reason"]
+    assert found["receipt"]["fallback_reason"] is None
 
 
 def test_rank_fusion_knows_nothing_of_it(notes: httpx.Client) -> None:
