@@ -35,6 +35,8 @@ MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WHOLE_NUMBER: Final = re.compile(r"-?\d++", re.ASCII)
 _JSON_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?", re.ASCII)
+# An origin as browsers send it, and the slash that people copy with it.
+_ORIGIN: Final = re.compile(r"(?i:null|[a-z][a-z0-9+.-]*+://[^/*?#\s]++)/*+", re.ASCII)
 # What str.strip() takes away, one by one: `\s` is another set in each dialect of expressions.
 _BLANK: Final = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
@@ -61,6 +63,24 @@ def _encodable(text: str) -> str:
 def _sendable(key: SecretStr) -> SecretStr:
     check_sendable(key.get_secret_value())
     return key
+
+
+def _hosts(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what no request names as its host: it would let nobody in and tell nobody why."""
+    for name in names:
+        if "/" in name or "*" in name:
+            msg = f"{name!r} is no name of a host; write each as memory.example, in full"
+            raise ValueError(msg)
+    return names
+
+
+def _origins(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what no browser sends as an origin: it would let nobody in and tell nobody why."""
+    for name in names:
+        if not _ORIGIN.fullmatch(name):
+            msg = f"{name!r} is no origin of a page; write each as https://app.example, in full"
+            raise ValueError(msg)
+    return names
 
 
 def _telling(text: str) -> str:
@@ -156,6 +176,8 @@ _TELLING: Final = (
 )  # fmt: skip
 Text = Annotated[str, *_STORABLE]
 # A key that is sent as a bearer's.
+HostNames = Annotated[tuple[str, ...], AfterValidator(_hosts)]
+OriginNames = Annotated[tuple[str, ...], AfterValidator(_origins)]
 SentKey = Annotated[SecretStr, AfterValidator(_sendable)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
 # The agent that a request acts for: one that its caller may use, by default the caller's own.

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.access.origins import Origin
-from service.field_types import AgentName, SentKey
+from service.field_types import AgentName, HostNames, OriginNames, SentKey
 from service.kinds import KINDS
 from service.limits import Limits
 from service.redaction import SECRETS
@@ -34,10 +34,10 @@ class _Choices(BaseSettings):
     host: str = Field(
         "127.0.0.1", description="Address to listen on; one that is not loopback needs a key."
     )
-    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+    allowed_hosts: Annotated[HostNames, NoDecode] = Field(
         (), description="Names by which the service may be asked beside loopback, comma-separated."
     )
-    allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+    allowed_origins: Annotated[OriginNames, NoDecode] = Field(
         (), description="Origins of pages that may ask (https://app.example), comma-separated."
     )
     api_key: SentKey | None = Field(

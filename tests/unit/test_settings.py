@@ -43,3 +43,29 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(name: str, v
     told = [(error["loc"], error["msg"]) for error in refused.value.errors()]
     assert [place for place, _ in told] == [(name,)]
     assert "gm_" not in told[0][1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("allowed_hosts", "box,https://memory.example"), ("allowed_hosts", "memory.example/"),
+        ("allowed_hosts", "*"), ("allowed_hosts", "*.example"), ("allowed_origins", "*"),
+        ("allowed_origins", "app.example"), ("allowed_origins", "https://app.example/page"),
+        ("allowed_origins", "https://*.example"), ("allowed_origins", "https://"),
+    ],
+)  # fmt: skip
+def test_a_name_that_would_let_nobody_in_is_refused(name: str, value: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate({name: value})
+    (error,) = refused.value.errors()
+    assert error["loc"] == (name,)
+    assert "in full" in error["msg"]
+
+
+def test_names_that_requests_have_are_taken() -> None:
+    hosts = ("box", "box:8080", "[::1]")
+    origins = ("HTTPS://App.example:8443/", "app://ours", "null")
+    settings = Settings.model_validate(
+        {"allowed_hosts": ",".join(hosts), "allowed_origins": ",".join(origins)}
+    )
+    assert (settings.allowed_hosts, settings.allowed_origins) == (hosts, origins)
