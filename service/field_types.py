@@ -175,9 +175,9 @@ _TELLING: Final = (
     pattern_of(rf"^[^\x00]*[^\x00{_BLANK}][^\x00]*$"),
 )  # fmt: skip
 Text = Annotated[str, *_STORABLE]
-# A key that is sent as a bearer's.
 HostNames = Annotated[tuple[str, ...], AfterValidator(_hosts)]
 OriginNames = Annotated[tuple[str, ...], AfterValidator(_origins)]
+# A key that is sent as a bearer's.
 SentKey = Annotated[SecretStr, AfterValidator(_sendable)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]
 # The agent that a request acts for: one that its caller may use, by default the caller's own.
