@@ -41,12 +41,18 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        if not is_answering(environment["MEMORY_EMBEDDING_URL"]):
-            console.print("Starting the embedding server (the model loads in about 10 s) ...")
-            processes.append(begin("embedding_server", [], environment))
-        processes.append(begin("service", ["serve"], environment))
         url = place(environment["MEMORY_HOST"], environment["MEMORY_PORT"])
         with service_at(url, environment) as service:
+            if is_there(service):
+                console.print(
+                    f"[red]Something answers at {where(url, environment)} already: stop it, or set "
+                    "another MEMORY_PORT or MEMORY_HOST."
+                )
+                return 1
+            if not is_answering(environment["MEMORY_EMBEDDING_URL"]):
+                console.print("Starting the embedding server (the model loads in about 10 s) ...")
+                processes.append(begin("embedding_server", [], environment))
+            processes.append(begin("service", ["serve"], environment))
             if not wait_until_ready(service, processes):
                 return 1
             scan(service, environment)
@@ -134,6 +140,21 @@ def service_at(url: str, environment: dict[str, str]) -> httpx.Client:
     return httpx.Client(base_url=url, headers=headers, trust_env=False, transport=transport)
 
 
+def is_there(service: httpx.Client) -> bool:
+    """Say whether somebody answers where the service is to listen: it would be taken for ours."""
+    try:
+        service.get("/health/live", timeout=1)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def where(url: str, environment: dict[str, str]) -> str:
+    """Return how a person names the service's place: its address, or its socket."""
+    host = environment["MEMORY_HOST"]
+    return host if host.startswith(UNIX) else url
+
+
 def wait_until_ready(service: httpx.Client, processes: list[subprocess.Popen[bytes]]) -> bool:
     """Wait for both servers; false when one has ended, which has said why itself.
 
@@ -177,11 +198,11 @@ def scan(service: httpx.Client, environment: dict[str, str]) -> None:
 
 def greet(url: str, environment: dict[str, str]) -> None:
     """Print the addresses and lines to try."""
-    host, curl = environment["MEMORY_HOST"], "curl"
-    is_socket = host.startswith(UNIX)
+    named, curl = where(url, environment), "curl"
+    is_socket = named.startswith(UNIX)
     if is_socket:
-        curl += f" --unix-socket {shlex.quote(host.removeprefix(UNIX))}"
-    console.print(f"\nService           {host if is_socket else f'{url}      (API: {url}/docs)'}")
+        curl += f" --unix-socket {shlex.quote(named.removeprefix(UNIX))}"
+    console.print(f"\nService           {named if is_socket else f'{url}      (API: {url}/docs)'}")
     console.print(f"Embedding server  {environment['MEMORY_EMBEDDING_URL']}\n\nTry:")
     for path in ("search?q=what+is+the+code+phrase", "graph-recall?q=why+did+we+choose+Qwen3"):
         print(f"  {curl} '{url}/{path}'")

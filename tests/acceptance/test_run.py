@@ -9,7 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import httpx
 import pytest
@@ -74,6 +76,33 @@ def test_a_socket_and_a_free_port_are_asked_as_the_greeting_says(tmp_path: Path,
             process.terminate()
             assert process.wait(timeout=30) == 0
     assert not path.exists()
+
+
+def test_a_second_start_leaves_the_first_service_alone(tmp_path: Path) -> None:
+    environment = _environment(tmp_path)
+    asked: list[str] = []
+
+    class First(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(f"{self.command} {self.path}")
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        do_POST = do_GET  # noqa: N815 - the name that the server asks for
+
+    first = ThreadingHTTPServer(("127.0.0.1", int(environment["MEMORY_PORT"])), First)
+    Thread(target=first.serve_forever, daemon=True).start()
+    try:
+        with _begun(environment, tmp_path / "said") as process:
+            assert process.wait(timeout=60) == 1
+    finally:
+        first.shutdown()
+        first.server_close()
+    assert asked == ["GET /health/live"]
+    assert "already: stop it, or set another MEMORY_PORT" in " ".join(_said(tmp_path).split())
+    assert "Ctrl-C" not in _said(tmp_path)
+    assert not (tmp_path / "data").exists()
 
 
 def _environment(folder: Path) -> dict[str, str]:
