@@ -1,12 +1,11 @@
 """The endpoints for admins: keys, grants, the audit and trust."""
 
 from typing import Unpack
-from urllib.parse import quote
 
 from service.client import access
 from service.client.endpoint import Endpoint
 from service.client.options import AuditOptions, KeyOptions, Moment, TrustOptions
-from service.client.sending import Request
+from service.client.sending import Request, part
 
 
 class AdminEndpoints:
@@ -27,12 +26,12 @@ class AdminEndpoints:
     @Endpoint
     def rotate_key(self, id: str) -> Request[access.NewKey]:  # noqa: A002
         """Give a key another secret; the old one ends at once."""
-        return Request("POST", f"/keys/{quote(id, safe='')}/rotate")
+        return Request("POST", f"/keys/{part(id)}/rotate")
 
     @Endpoint
     def revoke_key(self, id: str) -> Request[None]:  # noqa: A002
         """End a key at once and for good."""
-        return Request("DELETE", f"/keys/{quote(id, safe='')}")
+        return Request("DELETE", f"/keys/{part(id)}")
 
     @Endpoint
     def list_grants(
@@ -52,7 +51,7 @@ class AdminEndpoints:
     @Endpoint
     def revoke_grant(self, id: str) -> Request[None]:  # noqa: A002
         """Take a grant back, at once."""
-        return Request("DELETE", f"/grants/{quote(id, safe='')}")
+        return Request("DELETE", f"/grants/{part(id)}")
 
     @Endpoint
     def list_audit(self, **choices: Unpack[AuditOptions]) -> Request[access.AuditPage]:

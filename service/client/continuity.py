@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
-from urllib.parse import quote
 
 from service.client.conversations import (
     FixAnswer,
@@ -16,7 +15,7 @@ from service.client.conversations import (
 from service.client.endpoint import Endpoint
 from service.client.options import Moment, Project
 from service.client.reflections import HotMemory, Reflection, ReflectOptions
-from service.client.sending import Request
+from service.client.sending import Request, part
 from service.client.sessions import (
     ClientPage,
     ContextOptions,
@@ -165,7 +164,7 @@ class ContinuityEndpoints:
     @Endpoint
     def forget_intent(self, id: str, *, agent: str | None = None) -> Request[None]:  # noqa: A002
         """Have something said no more."""
-        return Request("DELETE", f"/intents/{quote(id, safe='')}", params={"agent": agent})
+        return Request("DELETE", f"/intents/{part(id)}", params={"agent": agent})
 
     @Endpoint
     def read_session(
@@ -178,7 +177,7 @@ class ContinuityEndpoints:
     ) -> Request[SessionGiven]:
         """Tell what a session was given by searches, recalls and its context."""
         params = {"agent": agent, "limit": limit, "cursor": cursor}
-        return Request("GET", f"/sessions/{quote(id, safe='')}", params=params)
+        return Request("GET", f"/sessions/{part(id)}", params=params)
 
     @Endpoint
     def cascade(self, query: str, **choices: Unpack[CascadeOptions]) -> Request[CascadeAnswer]:

@@ -6,14 +6,13 @@ of /openapi.json.
 
 from collections.abc import Sequence
 from typing import Unpack
-from urllib.parse import quote
 
 from service.client import access, answers, options, reports
 from service.client.admin import AdminEndpoints
 from service.client.concepts import ConceptDetail, ConceptPage
 from service.client.continuity import ContinuityEndpoints
 from service.client.endpoint import Endpoint
-from service.client.sending import AsyncSender, Request, Sender
+from service.client.sending import AsyncSender, Request, Sender, part
 
 
 class Endpoints(AdminEndpoints, ContinuityEndpoints):
@@ -68,7 +67,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
             "agent": agent, "trust": trust, "include_archived": include_archived,
             "read_from": read_from,
         }  # fmt: skip
-        return Request("GET", f"/memories/{_part(id)}", params=params)
+        return Request("GET", f"/memories/{part(id)}", params=params)
 
     @Endpoint
     def read_lineage(
@@ -78,7 +77,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
         agent: str | None = None,
     ) -> Request[access.Lineage]:
         """Say where a memory comes from, which summaries are made of it, who was given it."""
-        return Request("GET", f"/memories/{_part(id)}/lineage", params={"agent": agent})
+        return Request("GET", f"/memories/{part(id)}/lineage", params={"agent": agent})
 
     @Endpoint
     def change_memory(
@@ -89,7 +88,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
         **changes: Unpack[options.Changes],
     ) -> Request[answers.MemoryDetail]:
         """Change some fields of a memory; a new text is embedded and linked anew."""
-        return Request("PATCH", f"/memories/{_part(id)}", {**changes}, {"agent": agent})
+        return Request("PATCH", f"/memories/{part(id)}", {**changes}, {"agent": agent})
 
     @Endpoint
     def give_feedback(
@@ -102,12 +101,12 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
     ) -> Request[answers.Feedback]:
         """Say whether a memory helped, in place of your key's former vote; None takes it back."""
         body = {"helpful": helpful, "query": query}
-        return Request("POST", f"/memories/{_part(id)}/feedback", body, {"agent": agent})
+        return Request("POST", f"/memories/{part(id)}/feedback", body, {"agent": agent})
 
     @Endpoint
     def delete_memory(self, id: str, *, agent: str | None = None) -> Request[None]:  # noqa: A002
         """Delete a memory for good, with its vector and links; the deletion is audited."""
-        return Request("DELETE", f"/memories/{_part(id)}", params={"agent": agent})
+        return Request("DELETE", f"/memories/{part(id)}", params={"agent": agent})
 
     @Endpoint
     def ingest(
@@ -135,7 +134,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
     @Endpoint
     def read_job(self, id: str) -> Request[reports.JobStatus]:  # noqa: A002
         """Look at a job: its state (queued, running, done or failed) and its counts so far."""
-        return Request("GET", f"/ingest/jobs/{_part(id)}")
+        return Request("GET", f"/ingest/jobs/{part(id)}")
 
     @Endpoint
     def read_document(
@@ -170,7 +169,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
     @Endpoint
     def read_concept(self, id: str, *, agent: str | None = None) -> Request[ConceptDetail]:  # noqa: A002
         """Read one concept with the concepts around it."""
-        return Request("GET", f"/concepts/{_part(id)}", params={"agent": agent})
+        return Request("GET", f"/concepts/{part(id)}", params={"agent": agent})
 
     @Endpoint
     def consolidate(
@@ -190,7 +189,7 @@ class Endpoints(AdminEndpoints, ContinuityEndpoints):
     @Endpoint
     def read_consolidation(self, id: str) -> Request[reports.ConsolidationStatus]:  # noqa: A002
         """Look at a consolidation that a job does: its state, its stage and its counts so far."""
-        return Request("GET", f"/consolidate/jobs/{_part(id)}")
+        return Request("GET", f"/consolidate/jobs/{part(id)}")
 
     @Endpoint
     def undo_consolidation(
@@ -245,8 +244,3 @@ class AsyncGraphMemory(Endpoints, AsyncSender):
     async with AsyncGraphMemory("http://127.0.0.1:8080") as memory:
         hits = (await memory.search("what is the code phrase?", limit=3))["results"]
     """
-
-
-def _part(name: str) -> str:
-    """Return one part of a path: no slash or question mark of a name leads elsewhere."""
-    return quote(name, safe="")

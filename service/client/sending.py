@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -27,6 +28,11 @@ _CONNECT_SECONDS: Final = 5.0
 # Scans, consolidations and reports read a whole store: minutes, for a large one.
 _LONG_SECONDS: Final = 600.0
 _SENT: Final = {"Content-Type": "application/json"}
+
+
+def part(name: str) -> str:
+    """Return one part of a path: no slash, question mark or dots of a name lead elsewhere."""
+    return quote(name, safe="").replace(".", "%2E")
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ def test_moments_lists_and_names_arrive_as_they_were_meant() -> None:
     assert [(s["connect"], s["read"]) for s in seconds] == [(5, 60)] * 4 + [(5, 600)]
 
 
-def test_the_name_of_a_session_leads_to_no_other_endpoint() -> None:
+def test_a_name_leads_to_no_other_endpoint() -> None:
     sent: list[bytes] = []
 
     def keep(request: httpx.Request) -> httpx.Response:
@@ -183,7 +183,14 @@ def test_the_name_of_a_session_leads_to_no_other_endpoint() -> None:
     with _client(keep) as memory:
         memory.read_session("../stats")
         memory.read_session("s1/sub agent?x")
-    assert sent == [b"/sessions/..%2Fstats", b"/sessions/s1%2Fsub%20agent%3Fx"]
+        memory.delete_memory("..")
+        memory.read_memory(".")
+    assert sent == [
+        b"/sessions/%2E%2E%2Fstats",
+        b"/sessions/s1%2Fsub%20agent%3Fx",
+        b"/memories/%2E%2E",
+        b"/memories/%2E",
+    ]
 
 
 def test_what_is_no_json_is_not_sent() -> None:
