@@ -73,9 +73,9 @@ class Table(dict[Key, Made], Generic[Key, Made]):
 
     def __missing__(self, key: Key) -> Made:
         made = self._make(key)
-        if len(self) >= self._entries:
-            self.clear()
         if self._is_short(key, made):
+            if len(self) >= self._entries:
+                self.clear()
             self[key] = made
         return made
 

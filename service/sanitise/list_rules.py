@@ -23,7 +23,7 @@ _WITH_DASHES: Final = rf""":{_LINE_END}[ \t]{{0,24}}-[ \t]{{1,4}}["']?[^\s"']{{6
 _FOLDED: Final = rf""":[ \t]{{0,4}}[|>][0-9+-]{{0,2}}{_LINE_END}[ \t]{{1,24}}[^\s"'`]{{6,500}}(?:{_LINE_END}[ \t]{{1,24}}[^\s"'`]{{6,500}}){{0,200}}(?=[ \t]{{0,8}}(?:[\r\n]|\Z))"""
 _SEVERAL: Final = rf"{_NAME_ENDS}(?:{_IN_BRACKETS}|{_WITH_COMMAS}|{_WITH_DASHES}|{_FOLDED})"
 _BEGINS: Final = re.compile(r"""(?<=[\s"'`,=:])[^\s"'`,=:\\]""")
-_VALUE: Final = re.compile(r"""(?P<secret>[^\s"'`,;<>(){}|\[\]\\]{6,500})(?=\\{0,7}["'`,\s]|\Z)""")
+_VALUE: Final = re.compile(r"""(?P<secret>[^\s"'`,;<>(){}|\[\]\\]{6,500}+)(?=\\{0,7}["'`,\s]|\Z)""")
 # A JSON Web Token that was cut in lines: by a mail, or by the edge of a terminal.
 _CUT: Final = r"(?:\\?\r?\n[ \t>|+]{0,12})"
 _LETTERS: Final = r"[A-Za-z0-9_-]"

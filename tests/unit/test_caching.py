@@ -57,3 +57,6 @@ def test_a_table_forgets_all_when_it_is_full_and_keeps_no_long_word() -> None:
     # The third let go of the two before it.
     assert asked == ["one", long, long, "two", "three", "one"]
     assert cached_bytes() - before == 2 * 400
+    # What does not stay lets go of nothing.
+    assert table[long] == long.upper()
+    assert cached_bytes() - before == 2 * 400
