@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from service.text.cjk import CJK_LETTERS
 from service.text.words import STOP_WORDS
 
 _BEFORE: Final = "`'\"()[]{}<>,;:!?*|“”‘’"
 _BEHIND: Final = _BEFORE + ".…"
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./~@:+-]+")
+# FN-88을: an identifier ends where the script changes, not at an accent: Küche.md.
+_ONE_SCRIPT: Final = re.compile(rf"(?:[^\W{CJK_LETTERS}]|[./~@:+-])+")
 _LONGEST_CHARACTERS: Final = 100
 _NUMBERED: Final = re.compile(
     # Possessive: what a part has taken it never gives back, for no other reading ends elsewhere.
@@ -56,7 +58,7 @@ def identifiers(text: str, spans: Iterable[str] = ()) -> set[str]:
         bare = chunk.lstrip(_BEFORE).rstrip(_BEHIND)
         if bare.isalnum() or "://" in bare or not _has_mark(bare):
             continue
-        for piece in [bare] if bare.isascii() else _PLAIN.findall(bare):
+        for piece in [bare] if bare.isascii() else _ONE_SCRIPT.findall(bare):
             word = _without_line_number(piece.rstrip(_BEHIND))
             if len(word) <= _LONGEST_CHARACTERS and is_identifier(word):
                 names.add(word)

@@ -1,7 +1,9 @@
 """Proper nouns in running text: runs of capitalised words, identifiers, names in CJK."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from service.caching import cached_by_text
@@ -17,7 +19,14 @@ from service.names.names import (
     is_code_like,
     names_something,
 )
-from service.names.slugs import folded_tokens, is_marked, key_of, tokens_of
+from service.names.slugs import (
+    accented_words,
+    folded_tokens,
+    is_marked,
+    key_of,
+    tokens_of,
+    with_accents,
+)
 from service.text.cjk import has_cjk
 from service.text.fences import outside_fences
 from service.text.words import fold
@@ -63,6 +72,7 @@ def proper_names(text: str) -> dict[str, Name]:
     identifiers, fenced code nothing at all.
     """
     names: dict[str, Name] = {}
+    text = unicodedata.normalize("NFC", text)  # No mark of an accent cuts an identifier.
     # Most texts are one sentence and hold none of these marks: looking for them costs least.
     if "```" in text or "~~~" in text:
         text = outside_fences(text)
@@ -75,6 +85,7 @@ def proper_names(text: str) -> dict[str, Name]:
     for word in sorted(marked, key=lambda word: (-len(word), word))[:_MOST_IDENTIFIERS]:
         _add(names, _identifier_name(word))
         prose = prose.replace(word, " . ")
+    accents = accented_words(prose)
     prose = fold(prose)
     for name in _cjk_names(prose):
         _add(names, name)
@@ -86,7 +97,11 @@ def proper_names(text: str) -> dict[str, Name]:
         words.update(tokens)
         for run, starts_piece in _capitalised_runs(tokens):
             _add(names, _proper_name(run, starts_piece=starts_piece))
-    return {slug: name for slug, name in names.items() if not name.is_cased or slug not in words}
+    return {
+        slug: replace(name, name=with_accents(name.name, accents)) if accents else name
+        for slug, name in names.items()
+        if not name.is_cased or slug not in words
+    }
 
 
 def _add(names: dict[str, Name], name: Name | None) -> None:
@@ -110,7 +125,7 @@ def _identifier_name(word: str) -> Name | None:
     stem = tokens[:-1] if "." in word.rsplit("/", 1)[-1] else tokens
     if len(tokens) > LONGEST_TITLE_TOKENS or not (is_numbered(word) or names_something(stem)):
         return None
-    return Name(key_of(tokens), fold(word), "proper")
+    return Name(key_of(tokens), unicodedata.normalize("NFKC", word), "proper")
 
 
 def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[list[str], bool]]:

@@ -1,6 +1,8 @@
 """Slugs: the tokens of a name, and the one spelling under which it is looked up."""
 
 import re
+import unicodedata
+from collections.abc import Mapping
 from typing import Final
 
 from service.caching import cached_by_word
@@ -26,6 +28,21 @@ def tokens_of(text: str) -> list[str]:
 def folded_tokens(folded: str) -> list[str]:
     """Split a text that is folded already."""
     return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
+
+
+def accented_words(text: str) -> dict[str, str]:
+    """Return the words that folding changes, by their folded spelling, as each is met first."""
+    if text.isascii():
+        return {}
+    words: dict[str, str] = {}
+    for word in dict.fromkeys(folded_tokens(unicodedata.normalize("NFKC", text))):
+        words.setdefault(fold(word), word)
+    return {folded: word for folded, word in words.items() if folded != word}
+
+
+def with_accents(name: str, words: Mapping[str, str]) -> str:
+    """Return a name from a folded text as that was written; `words` are its accented ones."""
+    return _TOKEN.sub(lambda token: words.get(token[0], token[0]), name)
 
 
 def key_of(tokens: list[str]) -> str:

@@ -59,6 +59,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.lines.hidden": {
         "sections": [Placed(at, at, ("a", "b"), at == 1) for at in range(1, 2000, 2)]
     },
+    "service.names.slugs.with_accents": {"words": {"bunny": "bünny"}},
     "service.names.subjects.subject_of": {"content": "Anna: A bunny."},
     "service.text.titles.title_of": {"content": "A bunny."},
     "service.text.titles.in_one_line": {"content": "A bunny."},

@@ -12,7 +12,7 @@ from service.consolidate.summary.originals import Original
 from service.consolidate.summary.refs import is_of_near_duplicates, line_name
 from service.drafts.drafts import Draft
 from service.drafts.kinds import type_of
-from service.names.slugs import slug_of
+from service.names.slugs import accented_words, slug_of, with_accents
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
 from service.text.titles import title_of
@@ -113,4 +113,9 @@ def _spellings(slug: str, text: str) -> list[str]:
     """Return what spells a concept in a text, as it stands there, once for each place."""
     pattern = r"[\W_]{1,3}".join(map(re.escape, slug.split("_")))
     spellings = re.findall(rf"(?<![^\W_]){pattern}s?(?![^\W_])", fold(text), re.IGNORECASE)
-    return [" ".join(spelling.split()) for spelling in spellings if slug_of(spelling) == slug]
+    accents = accented_words(text) if spellings else {}
+    return [
+        " ".join(with_accents(spelling, accents).split())
+        for spelling in spellings
+        if slug_of(spelling) == slug
+    ]

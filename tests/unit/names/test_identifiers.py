@@ -18,6 +18,7 @@ from service.names.identifiers import identifiers, is_hash
         ("on /dev/sdc and ~/notes/today", {"/dev/sdc", "~/notes/today"}),
         ("set max_tokens, __init_subclass__", {"max_tokens", "__init_subclass__"}),
         ("paid from FN-88을 받았다", {"FN-88"}),
+        ("siehe Küche.md, Müller-7 und größe_max", {"Küche.md"}),
     ],
 )
 def test_words_with_marks(text: str, found: set[str]) -> None:

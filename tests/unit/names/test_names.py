@@ -1,6 +1,8 @@
 """Names: which headings and words name something, and which are grammar, calendar or clock."""
 
 import time
+import unicodedata
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -134,7 +136,7 @@ def test_a_declared_name_that_cannot_be_matched_is_none(name: str) -> None:
         ("so said J. K. Rowling", {"J K Rowling"}),
         ("then Dr. Harlan came by St. Louis", {"Harlan", "St Louis"}),
         ("In 2019 Microsoft bought it", {"Microsoft"}),
-        ("the café Zürich", {"Zurich"}),
+        ("the café Zürich", {"Zürich"}),
         ("ask Kit\n\nHarlan then", {"Kit"}),
         ("| see Kit | Harlan |", {"Kit"}),
         ("bring GPUs", {"GPUs"}),
@@ -203,6 +205,21 @@ def test_prose_between_code_does() -> None:
 
 def test_the_first_spelling_gives_the_name() -> None:
     assert proper_names("use VRAM, then Vram, then vram")["vram"].name == "VRAM"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_name_keeps_its_accents_and_is_looked_up_without_them(
+    form: Literal["NFC", "NFD"],
+) -> None:
+    text = "Did Jürgen Müller meet Lucía de la Peña in Lübeck? See `de/Küche.md` and Straße.md."
+    found = proper_names(unicodedata.normalize(form, text))
+    assert {slug: name.name for slug, name in found.items()} == {
+        "jurgen_muller": "Jürgen Müller",
+        "lucia_de_la_pena": "Lucía de la Peña",
+        "lubeck": "Lübeck",
+        "de_kuche_md": "de/Küche.md",
+        "strasse_md": "Straße.md",
+    }
 
 
 def test_a_list_of_everything_is_no_name() -> None:

@@ -12,6 +12,7 @@ from service.consolidate.summary.density import facts, is_decision
 from service.consolidate.summary.extraction import Extract, best_formed, extract
 from service.consolidate.summary.originals import Original
 from service.consolidate.summary.passages import Passage, read_passages
+from service.consolidate.summary.summaries import spelling_of
 from service.text.tokens import estimate_tokens
 
 _DAY = datetime(2026, 2, 13, 9, tzinfo=UTC)
@@ -195,3 +196,8 @@ def test_no_fact_of_a_decision_is_lost(contents: list[str], budget: int) -> None
 def test_a_long_text_takes_time_in_proportion(text: str) -> None:
     summary = extract(_originals(text), 400)
     assert estimate_tokens(summary.content) <= 1_024
+
+
+def test_a_summary_is_called_as_its_memories_write_its_name() -> None:
+    said = ("Jürgen Müller set the pump.", "Ask Ju\u0308rgen Mu\u0308ller.", "jurgen-muller.txt")
+    assert spelling_of("jurgen_muller", _originals(*said)) == "Jürgen Müller"
