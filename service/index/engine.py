@@ -132,10 +132,10 @@ class Engine(Protocol):
         """
 
     async def concepts_named(self, agents: Sequence[str], question: Question) -> list[Concept]:
-        """Return the concepts of several names that a question names, by id.
+        """Return the concepts that a question names and words alone do not lead to, by id.
 
-        A concept of one name is left out: who mentions it holds the words of its name. The
-        question's vector is not looked at.
+        They go by several names, or a memory was given them without their words; who mentions any
+        other holds the words of its name. The question's vector is not looked at.
         """
 
     async def memories_of_concepts(

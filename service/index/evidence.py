@@ -66,7 +66,7 @@ class Corpus:
     """All that the agents have stored, as far as a question's words go.
 
     `document_frequencies` counts the memories that hold each word, of `documents` with `words`
-    words in all; `mentions` those that mention a concept of several names which it names.
+    words in all; `mentions` those that mention a concept which it names, see concepts_named.
     `plain` is as in Question.
     """
 
@@ -193,7 +193,7 @@ def _join_corpora(parts: Sequence[Corpus]) -> Corpus:
 def mentions_of(question: Question, named: Mapping[Concept, frozenset[int]]) -> Floats:
     """Return how many memories mention what each word of a question names, see Corpus.
 
-    `named` are concepts of several names with the places of their words.
+    `named` are concepts with the places of their words, see concepts_named.
     """
     mentions = np.zeros(len(question.words), np.float32)
     for concept, places in named.items():

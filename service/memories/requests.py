@@ -66,7 +66,9 @@ class StoreRequest(Strict):
     type: Type | None = Field(None, description="Unset: what the kind implies.")
     agent: OwnAgent = own_agent()
     tags: Tags = Field([], description="Labels to filter and to find it by; they are concepts too.")
-    concepts: Tags = Field([], description="Names this memory is about, besides those in its text.")
+    concepts: Tags = Field(
+        [], description="Names it is about, besides those in its text: found by them."
+    )
     occurred_at: Moment | None = Field(None, description="Unset: now.")
     source_ref: Reference | None = Field(
         None,

@@ -434,6 +434,9 @@ async def same_graph(
     assert filled(beside[0]) == filled(beside[1])
     chains = [await engine.before_and_after(agents, ids) for engine in both.engines]
     assert chains[0] == chains[1]
+    read = Read.read(f"{question.words}, Anna Berg, drivers", None)
+    named = [await engine.concepts_named(agents, read) for engine in both.engines]
+    assert named[0] == named[1]
 
 
 async def same_evidence(both: Both, question: Question, ids: Sequence[str]) -> None:

@@ -200,7 +200,7 @@ class DatabaseEngine:
 
     async def concepts_named(self, agents: Sequence[str], question: Question) -> list[Concept]:
         """Look names up among merged and declared concepts."""
-        named = await stored_evidence.named_in(self.db, agents, question.names)
+        named = await stored_evidence.named_in(self.db, agents, question)
         return sorted(named.concepts, key=lambda concept: concept.id)
 
     async def memories_of_concepts(

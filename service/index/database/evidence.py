@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from service.index.database.values import VALUES, Row, Told
 from service.index.evidence import (
     Corpus,
     Evidence,
+    Floats,
     Names,
     Question,
     RowNumbers,
@@ -22,6 +23,7 @@ from service.index.evidence import (
     told_within,
     with_other_spellings,
 )
+from service.index.given import MOST_MEMORIES, are_looked_up, given
 from service.names.spellings import other_slugs
 from service.records import FEW_MEMORIES, Concept, ConceptId, Filters
 from service.store.database import Database, record
@@ -33,6 +35,7 @@ DOCUMENT_FREQUENCY: Final = load_query(__package__, "document_frequency")
 ENDS: Final = load_query(__package__, "ends")
 SPELLINGS: Final = load_query(__package__, "spellings")
 MEMORIES_OF_CONCEPTS: Final = load_query(__package__, "memories_of_concepts")
+OF_ONE_NAME: Final = load_query(__package__, "of_one_name")
 SIZES: Final = load_query(__package__, "sizes")
 
 # The store answers a few questions faster at once than in turn; more only wait.
@@ -47,7 +50,7 @@ async def collect_evidence(
     How long an average text is, is estimated by those read.
     """
     named, (rows, within) = await asyncio.gather(
-        named_in(db, filters.agents, question.names),
+        named_in(db, filters.agents, question),
         _read_around(db, question, filters, keys, reach),
     )
     frequencies = await _document_frequencies(db, filters.agents, question.words)
@@ -131,14 +134,18 @@ def _beside(key: str, concept: Concept, row: Row) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a question names, by agent: all slugs of it, and concepts of several names."""
+    """What a question names, by agent: all slugs of it, and concepts whose words may be lacking."""
 
     spellings: Mapping[str, Names]
     concepts: Mapping[Concept, frozenset[int]]
 
 
-async def named_in(db: Database, agents: Sequence[str], names: Names) -> Named:
-    """Return names with all slugs that stand for the same concepts, and these concepts."""
+async def named_in(db: Database, agents: Sequence[str], question: Question) -> Named:
+    """Return names with all slugs that stand for the same concepts, and these concepts.
+
+    With them those of one name that a memory was given without their words.
+    """
+    names = question.names
     rows = await db.run(SPELLINGS, agents=list(agents), slugs=sorted(names))
     groups: dict[str, list[tuple[str, ...]]] = {agent: [] for agent in agents}
     concepts = {}
@@ -149,11 +156,32 @@ async def named_in(db: Database, agents: Sequence[str], names: Names) -> Named:
             groups[agent].append(slugs)
             concepts[Concept((agent, slug), name, memories)] = frozenset[int]().union(*words)
     spellings = {agent: with_other_spellings(names, slugs) for agent, slugs in groups.items()}
+    if are_looked_up(question):
+        several = {(agent, slug) for agent, every in groups.items() for slug in chain(*every)}
+        concepts |= await _given(db, agents, question, several)
     return Named(spellings, concepts)
 
 
+async def _given(
+    db: Database, agents: Sequence[str], question: Question, several: Collection[ConceptId]
+) -> dict[Concept, frozenset[int]]:
+    """Return the concepts of one name that a memory was given; `several` go by more than one."""
+    keys = [(agent, slug) for agent in agents for slug, words in question.names.items() if words]
+    ids = [record("concept", list(key)) for key in keys if key not in several]
+    told = await db.run(OF_ONE_NAME, ids=ids, most_memories=MOST_MEMORIES)
+    named: dict[Concept, frozenset[int]] = {
+        Concept((agent, slug), name, memories): question.names[slug]
+        for (agent, slug), name, memories in told["concepts"]
+    }
+    texts = {
+        concept: [words for mentioned, words in told["memories"] if list(concept.id) in mentioned]
+        for concept in named
+    }
+    return given(named, {one: _counts(question, words) for one, words in texts.items()})
+
+
 async def _mentions(db: Database, named: Named) -> dict[str, frozenset[int]]:
-    """Return the words of the named concepts of several names, by the memories that mention them.
+    """Return the words of the named concepts, by the memories that mention them.
 
     Raises what the store does.
     """
@@ -212,14 +240,19 @@ async def _rows(
 
 def _count(question: Question, rows: Collection[Row]) -> dict[str, NDArray[Any]]:
     """Return how often each word of the question stands in each row, and the rows' lengths."""
-    texts = [row["words"].split() for row in rows]
-    counted = [Counter(map(TERMS.__getitem__, text)) for text in texts]
+    texts = [row["words"] for row in rows]
+    return {
+        "counts": _counts(question, texts),
+        "lengths": np.array([len(text.split()) for text in texts], np.float32),
+    }
+
+
+def _counts(question: Question, texts: Sequence[str]) -> Floats:
+    """Return how often each word of the question stands in each text [text, word]."""
+    counted = [Counter(map(TERMS.__getitem__, text.split())) for text in texts]
     terms = [TERMS[word] for word in question.words]
     counts = np.array([[one[term] for term in terms] for one in counted], np.float32)
-    return {
-        "counts": counts.reshape(len(rows), len(terms)),
-        "lengths": np.array([len(text) for text in texts], np.float32),
-    }
+    return counts.reshape(len(texts), len(terms))
 
 
 def _ways(rows: Mapping[str, Row], candidates: int, side: str, reach: int) -> RowNumbers:

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 class Told:
     """The question, the names in it with all their spellings (by agent), and who mentions them.
 
-    `mentions` gives the places of the words of concepts of several names, by memory.
+    `mentions` gives the places of the words of concepts that may be lacking, by memory.
     """
 
     question: Question
@@ -54,7 +54,8 @@ def named_words(rows: Sequence[Row], told: Told) -> NDArray[np.bool_]:
 def mentioned_words(rows: Sequence[Row], told: Told) -> NDArray[np.bool_]:
     """Return which of the question's words name a concept that each memory mentions [row, word].
 
-    Of concepts that go by several names: who mentions others holds the words of their name.
+    Of concepts that go by several names, or were given without a word: who mentions them holds the
+    words of their name.
     """
     words = np.zeros((len(rows), len(told.question.words)), np.bool_)
     for place, row in enumerate(rows):

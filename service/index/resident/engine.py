@@ -200,7 +200,7 @@ class ResidentEngine:
         return dict(chain.from_iterable(part.items() for part in answers))
 
     async def concepts_named(self, agents: Sequence[str], question: Question) -> list[Concept]:
-        """Return the concepts of several names that go by some of these."""
+        """Return the concepts that go by some of these names, and are not said by them alone."""
         answers = await self._look_up(agents, lambda i: concepts_named(i, question))
         return sorted(chain.from_iterable(answers), key=lambda concept: concept.id)
 

@@ -171,6 +171,19 @@ class AgentGraph:
                 named[concept] = frozenset[int]().union(*words)
         return named
 
+    def concepts_of_one_name(
+        self, names: Names, most_memories: int
+    ) -> dict[Concept, frozenset[int]]:
+        """Return the concepts of a single spelling that is one of these names, with its words."""
+        named = {}
+        for slug, words in names.items():
+            number = self.concepts.find(slug)
+            if number is None or not words or slug in self._others:
+                continue
+            if (concept := self.concepts[number]) and concept.memories <= most_memories:
+                named[concept] = words
+        return named
+
     def _groups(self, names: Names) -> list[tuple[str, ...]]:
         """Return all slugs of each concept of several that some of the names lead to."""
         if not self._others:

@@ -26,7 +26,7 @@ def concepts_of(
 
 
 def concepts_named(index: AgentIndex, question: Question) -> list[Concept]:
-    """Return the concepts of several names that a question names."""
+    """Return the concepts that a question names and a memory mentions without their words."""
     with index.lock:
         return list(Told.of(index, question).concepts)
 

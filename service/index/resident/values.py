@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.evidence import Corpus, Question, mentions_of
+from service.index.given import MOST_MEMORIES, are_looked_up, given
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.postings import MOST_COUNTED
 from service.index.resident.text import TextIndex
@@ -26,7 +27,8 @@ class Told:
     """A question, what it names in one agent's index, and what all memories say of its words.
 
     `subjects` gives the places of the words of each name, by the digest of each slug that stands
-    for it; `concepts` are those of several names, with the places of their words.
+    for it; `concepts` are those of several names, and those that a memory was given without their
+    words, with the places of these.
     """
 
     question: Question
@@ -45,10 +47,13 @@ class Told:
         if not isinstance(told, cls) or told.question.names is not question.names:
             names = index.graph.spellings(question.names)
             subjects = {digest_of_name(name): list(places) for name, places in names.items()}
-            told = cls(question, subjects, index.graph.concepts_named(question.names))
-            index.told = told
+            concepts = index.graph.concepts_named(question.names)
             if len(question.words) <= MOST_COUNTED:  # of more, nothing is kept
                 index.text.look_up(question.words)
+            if are_looked_up(question):
+                concepts |= _given(index, question)
+            told = cls(question, subjects, concepts)
+            index.told = told
         told.question = question
         return told
 
@@ -61,6 +66,18 @@ class Told:
                 frequencies, mentions, self.question.plain, text.documents, text.words
             )
         return known
+
+
+def _given(index: AgentIndex, question: Question) -> dict[Concept, frozenset[int]]:
+    named = index.graph.concepts_of_one_name(question.names, MOST_MEMORIES)
+    rows = {concept: index.graph.rows_of(concept.id[1]) for concept in named}
+    return given(
+        named,
+        {
+            concept: index.text.count(question.words, np.array(mentioning, np.intp)).counts
+            for concept, mentioning in rows.items()
+        },
+    )
 
 
 Value = Callable[[AgentIndex, Told, Rows], NDArray[Any]]
@@ -92,7 +109,8 @@ def named_words(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
 def mentioned_words(index: AgentIndex, told: Told, rows: Rows) -> NDArray[np.bool_]:
     """Return which of the question's words name a concept that each memory mentions [row, word].
 
-    Of concepts that go by several names: who mentions others holds the words of their name.
+    Of concepts that go by several names, or were given without a word: who mentions them holds the
+    words of their name.
     """
     words = np.zeros((len(rows), len(told.question.words)), np.bool_)
     for concept, places in told.concepts.items():
