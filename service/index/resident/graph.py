@@ -177,10 +177,9 @@ class AgentGraph:
         """Return the concepts of a single spelling that is one of these names, with its words."""
         named = {}
         for slug, words in names.items():
-            number = self.concepts.find(slug)
-            if number is None or not words or slug in self._others:
-                continue
-            if (concept := self.concepts[number]) and concept.memories <= most_memories:
+            number = self.concepts.find(slug) if words and slug not in self._others else None
+            concept = None if number is None else self.concepts[number]
+            if concept and concept.memories <= most_memories:
                 named[concept] = words
         return named
 
