@@ -273,11 +273,11 @@ def test_a_bad_reranker_leaves_the_fused_order_and_is_left_alone(
 
 
 def test_a_slow_reranker_costs_no_more_than_its_limit(start: Start, outer: OuterReranker) -> None:
-    outer.before_answering = lambda: time.sleep(2)
+    outer.before_answering = lambda: time.sleep(4)
     client = _begin(start, outer, rerank_timeout_seconds=0.2)
     started = time.monotonic()
     found = _search(client, "lighthouse lamp")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 3.5
     assert found["receipt"]["missing_signals"] == ["rerank"]
     assert "within 0.2 s" in found["receipt"]["fallback_reason"]
     assert len(found["results"]) == 3

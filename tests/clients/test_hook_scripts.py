@@ -150,7 +150,7 @@ def test_a_prompt_of_five_megabytes_is_answered_in_time(hooks: Hooks, start: Sta
     began = time.monotonic()
     prompt = "word " * 1_000_000 + "\nWhat is the code phrase of the lighthouse?"
     hooks.send("UserPromptSubmit", prompt=prompt)
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < LIMITS["UserPromptSubmit"]
 
 
 # Below what the program waits for, which hooks.json says; of a session's end 1.5 s together.
