@@ -10,9 +10,9 @@ from typing import Final
 from service.index.evidence import Floats, Question
 from service.records import Concept
 
-# Of a longer question, and of a concept that more memories mention, words tell enough.
+# Of a longer question words tell enough, and a concept of more memories links nothing by default.
 _MOST_WORDS: Final = 24
-MOST_MEMORIES: Final = 1_000
+MOST_MEMORIES: Final = 200
 
 
 def are_looked_up(question: Question) -> bool:

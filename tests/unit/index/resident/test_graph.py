@@ -110,6 +110,19 @@ def test_a_memorys_concepts_are_those_that_link() -> None:
     assert graph.concepts_of(1, 10) == ()
 
 
+def test_concepts_of_one_name_are_told_up_to_a_number_of_memories() -> None:
+    graph = AgentGraph("main")
+    graph.put_concept("pod", "Pod", 200)
+    graph.put_concept("hub", "Hub", 201)
+    graph.put_concept("gpu", "GPU", 2, ["graphics_card"])
+    words = frozenset({1})
+    names = {"pod": words, "hub": words, "gpu": words, "graphics_card": words, "node": words}
+    assert graph.concepts_of_one_name(names, 200) == {Concept(("main", "pod"), "Pod", 200): words}
+    assert graph.concepts_of_one_name(dict.fromkeys(names, frozenset[int]()), 200) == {}
+    graph.remove_concept("pod")
+    assert graph.concepts_of_one_name(names, 200) == {}
+
+
 def test_related_concepts_come_tightest_first_and_ties_by_slug() -> None:
     graph = graph_of(here=10, a=10, b=10, c=20, d=5, e=3)
     relate(graph, "here", "b", 5)
