@@ -11,10 +11,11 @@ from textwrap import fill
 
 import uvicorn
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from embedding_server.app import create_app
 from embedding_server.errors import CannotStart
-from embedding_server.settings import Settings
+from embedding_server.settings import SECRETS_FOLDER, Settings
 from embedding_server.web.connections import configure
 from embedding_server.web.door import is_loopback
 from embedding_server.web.log_format import configure_logging
@@ -76,10 +77,17 @@ def _read_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         faults = [
-            f"EMBEDDING_{'_'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}"
+            f"EMBEDDING_{'_'.join(str(part) for part in fault['loc']).upper()}: "
+            + fault["msg"].removeprefix("Value error, ")
             for fault in error.errors()
         ]
         raise CannotStart("; ".join(faults)) from error
+    except SettingsError as error:
+        # Which setting stands in its text alone: `error getting value for field "api_key" from …`.
+        _, name, _ = str(error).split('"', 2)
+        why = getattr(error.__cause__, "strerror", "it is no text in UTF-8")
+        file = SECRETS_FOLDER / f"embedding_{name}"
+        raise CannotStart(f"EMBEDDING_{name.upper()}: {file} cannot be read: {why}") from error
     except UnicodeDecodeError as error:
         raise CannotStart(".env is no text in UTF-8: save it as that") from error
     except OSError as error:
@@ -99,9 +107,9 @@ def _open_port(settings: Settings) -> socket.socket:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
         family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
         listener = socket.create_server(address[:2], family=family)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         # The reason alone: Python appends the address once more.
-        reason = str(error.strerror).partition(" (")[0]
+        reason = str(getattr(error, "strerror", "no name of a host")).partition(" (")[0]
         raise CannotStart(
             f"cannot listen on {settings.host}:{settings.port}: {reason}; "
             "set EMBEDDING_HOST or EMBEDDING_PORT"

@@ -1,13 +1,19 @@
 """Every knob of the embedding server, with its default, its unit and one line of why."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 # Where containers find secrets as files: embedding_api_key.
 SECRETS_FOLDER = Path("/run/secrets")
+
+# As requests name a host, with a port or without.
+_HOST = re.compile(r"(?:\[[0-9a-f:.]++\]|[\w.-]++)(?::\d{1,5})?+", re.ASCII | re.IGNORECASE)
+# What a header carries behind "Bearer ".
+_SENDABLE = re.compile(r"[!-~]++(?:[\t ]++[!-~]++)*+")
 
 
 class Settings(BaseSettings):
@@ -17,6 +23,7 @@ class Settings(BaseSettings):
         env_prefix="EMBEDDING_",
         env_file=".env",
         env_ignore_empty=True,
+        allow_inf_nan=False,
         extra="ignore",
         frozen=True,
         secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
@@ -127,7 +134,10 @@ class Settings(BaseSettings):
         description="Bearer key that clients must send; unset: none. /health stays open.",
     )
     threads: int | None = Field(
-        default=None, ge=1, description="CPU threads of one forward pass; unset: one for each core."
+        default=None,
+        ge=1,
+        le=1024,
+        description="CPU threads of one forward pass; unset: one for each core.",
     )
     log_format: Literal["text", "json"] = Field(
         default="text", description="Lines for people, or one JSON object a line for collectors."
@@ -137,6 +147,25 @@ class Settings(BaseSettings):
         description="Least severity that is logged; debug adds a line for each request, info has "
         "one for each that failed.",
     )
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _hosts(cls, listed: str) -> str:
+        """Refuse what no request names as its host: it would let nobody in."""
+        for name in sorted(_names_in(listed)):
+            if not _HOST.fullmatch(name):
+                msg = f"{name!r} is no name of a host; write each in full, as embeddings.example"
+                raise ValueError(msg)
+        return listed
+
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, key: SecretStr | None) -> SecretStr | None:
+        """Refuse what no client can send; what is wrong in it is not repeated."""
+        if key is not None and not _SENDABLE.fullmatch(key.get_secret_value()):
+            msg = "no header can carry it; choose letters and digits of ASCII, no blanks around"
+            raise ValueError(msg)
+        return key
 
     @property
     def alias_names(self) -> frozenset[str]:
