@@ -154,7 +154,7 @@ class Settings(BaseSettings):
         """Refuse what no request names as its host: it would let nobody in."""
         for name in sorted(_names_in(listed)):
             if not _HOST.fullmatch(name):
-                msg = f"{name!r} is no name of a host; write each in full, as embeddings.example"
+                msg = f"{name!r} is no name of a host; write each in full, in ASCII: box.example"
                 raise ValueError(msg)
         return listed
 

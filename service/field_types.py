@@ -1,8 +1,10 @@
 """Types of values as requests give them: their bounds, and what a refusal says; pure."""
 
+import json
 import re
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import (
@@ -35,6 +37,8 @@ MOST_SENT_TITLE_CHARACTERS: Final = 10_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WHOLE_NUMBER: Final = re.compile(r"-?\d++", re.ASCII)
 _JSON_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?", re.ASCII)
+# A host as requests name it, with a port or without.
+_HOST: Final = re.compile(r"(?:\[[0-9a-f:.]++\]|[\w.-]++)(?::\d{1,5})?+", re.ASCII | re.IGNORECASE)
 # An origin as browsers send it, and the slash that people copy with it.
 _ORIGIN: Final = re.compile(r"(?i:null|[a-z][a-z0-9+.-]*+://[^/*?#\s]++)/*+", re.ASCII)
 # What str.strip() takes away, one by one: `\s` is another set in each dialect of expressions.
@@ -68,8 +72,8 @@ def _sendable(key: SecretStr) -> SecretStr:
 def _hosts(names: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse what no request names as its host: it would let nobody in and tell nobody why."""
     for name in names:
-        if "/" in name or "*" in name:
-            msg = f"{name!r} is no name of a host; write each as memory.example, in full"
+        if not _HOST.fullmatch(name):
+            msg = f"{name!r} is no name of a host; write each in full, in ASCII: memory.example"
             raise ValueError(msg)
     return names
 
@@ -81,6 +85,24 @@ def _origins(names: tuple[str, ...]) -> tuple[str, ...]:
             msg = f"{name!r} is no origin of a page; write each as https://app.example, in full"
             raise ValueError(msg)
     return names
+
+
+def at_home(path: Path) -> Path:
+    """Put one's home in the place of ~; raises ValueError for that of nobody."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        msg = f"whose home ~ is cannot be told in {str(path)!r}; write the path in full"
+        raise ValueError(msg) from error
+
+
+def _from_json(value: object) -> object:
+    """Read a setting that is a mapping; a line of a variable or a file is all it has."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError) as error:
+        msg = 'must be JSON that gives each name one value: {"NAME": "VALUE"}'
+        raise ValueError(msg) from error
 
 
 def _telling(text: str) -> str:
@@ -177,6 +199,10 @@ _TELLING: Final = (
 Text = Annotated[str, *_STORABLE]
 HostNames = Annotated[tuple[str, ...], AfterValidator(_hosts)]
 OriginNames = Annotated[tuple[str, ...], AfterValidator(_origins)]
+# A path of a setting; ~ is one's home, which no shell has put in its place in a file.
+HomePath = Annotated[Path, AfterValidator(at_home)]
+# Before a type of a mapping: what a setting says in JSON.
+FROM_JSON: Final = BeforeValidator(_from_json)
 # A key that is sent as a bearer's.
 SentKey = Annotated[SecretStr, AfterValidator(_sendable)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[\w.:@/-]{1,100}$")]

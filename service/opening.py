@@ -13,7 +13,7 @@ from service.access.quota import Quota
 from service.consolidate.jobs import CONSOLIDATION, Consolidations, consolidating
 from service.consolidate.revising import revise
 from service.decisions.holding import hold
-from service.errors import ServiceError
+from service.errors import CannotStart, ServiceError
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.resident.engine import ResidentEngine
@@ -44,6 +44,7 @@ from service.store.database import Database
 from service.store.database_indexes import fit_indexes
 from service.store.keyring import Keyring
 from service.store.private_files import PrivateFiles
+from service.store.schema import is_schema
 from service.store.snapshot_log import forget_snapshot
 from service.store.vector_forms import FORM_OF_ENGINE
 from service.writing.leaving import hand_on
@@ -98,7 +99,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
     schema = await read_schema(settings)
     db = Database(_store_address(settings))
     private_files = PrivateFiles()
-    await asyncio.to_thread(private_files.keep, settings.data_dir.expanduser(), db.address.folder)
+    await asyncio.to_thread(private_files.keep, settings.data_dir, db.address.folder)
     embedder = Embedder(embedder_address(settings))
     reranker = _reranker(settings)
     residency: Residency | None = None
@@ -204,12 +205,20 @@ async def _leave_no_snapshots(settings: Settings, db: Database) -> None:
 
 
 def _snapshot_folder(settings: Settings) -> Path:
-    return settings.data_dir.expanduser() / "snapshots"
+    return settings.data_dir / "snapshots"
 
 
 async def read_schema(settings: Settings) -> str:
-    """Return the text of schema.surql."""
-    return await asyncio.to_thread(settings.schema_file.read_text, encoding="utf-8")
+    """Return the text of schema.surql; raises CannotStart for a file that is none."""
+    try:
+        text = await asyncio.to_thread(settings.schema_file.read_text, encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = f"cannot be read: {getattr(error, 'strerror', 'it is no text in UTF-8')}"
+    else:
+        if is_schema(text):
+            return text
+        why = "holds no schema: leave the setting out, or begin with a copy of schema.surql"
+    raise CannotStart(f"MEMORY_SCHEMA_FILE: {settings.schema_file} {why}.")
 
 
 def embedder_address(settings: Settings) -> EmbedderAddress:

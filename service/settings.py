@@ -1,6 +1,5 @@
 """Every knob of the service, with its default, its unit and one line of why."""
 
-import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,7 +11,15 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.access.origins import Origin
-from service.field_types import AgentName, HostNames, OriginNames, SentKey
+from service.field_types import (
+    FROM_JSON,
+    AgentName,
+    HomePath,
+    HostNames,
+    OriginNames,
+    SentKey,
+    at_home,
+)
 from service.kinds import KINDS
 from service.limits import Limits
 from service.redaction import SECRETS
@@ -25,7 +32,7 @@ SECRETS_FOLDER = Path("/run/secrets")
 
 def _data_home() -> Path:
     """Return the folder for user data by the XDG base directory specification."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share").expanduser()
 
 
 class _Choices(BaseSettings):
@@ -44,7 +51,7 @@ class _Choices(BaseSettings):
         None, description="Key that commands show to the running service, where keys were made."
     )
     port: int = Field(8080, ge=0, le=65535, description="TCP port; 0 takes a free one.")
-    data_dir: Path = Field(
+    data_dir: HomePath = Field(
         default_factory=lambda: _data_home() / "graph-memory",
         description="Folder of the embedded store.",
     )
@@ -60,7 +67,7 @@ class _Choices(BaseSettings):
     database_timeout_seconds: float = Field(
         30.0, gt=0, description="Longest wait for one query, in seconds; past it: 503."
     )
-    sources: Annotated[tuple[Path, ...], NoDecode] = Field(
+    sources: Annotated[tuple[HomePath, ...], NoDecode] = Field(
         (), description="Folders of markdown notes to scan, comma-separated."
     )
     agent: AgentName = Field(
@@ -70,7 +77,7 @@ class _Choices(BaseSettings):
         False,
         description="true reads files with several names too; one may lead out of the folders.",
     )
-    concepts_file: Path | None = Field(
+    concepts_file: HomePath | None = Field(
         None, description="concepts.toml: names, aliases and relations, for MEMORY_AGENT."
     )
     embedding_url: str = Field(
@@ -168,7 +175,7 @@ class _Choices(BaseSettings):
         le=8000,
         description="Longest section stored in one piece, in estimated tokens; MiniLM reads 256.",
     )
-    places: dict[str, str] = Field(
+    places: Annotated[dict[str, str], NoDecode, FROM_JSON] = Field(
         {},
         description='Kinds by place, before the built-in table: {"journal/**": "daily_log"}.',
     )
@@ -195,7 +202,7 @@ class _Choices(BaseSettings):
         description="What is done with secrets in texts: `mask` stores [SECRET:kind] instead, "
         "`reject` refuses the text, `off` stores it.",
     )
-    instructions: Annotated[Mapping[Origin, Instructions], NoDecode] = Field(
+    instructions: Annotated[Mapping[Origin, Instructions], NoDecode, FROM_JSON] = Field(
         {},
         description="What is done with instructions to agents, by origin (owner, agent, "
         "untrusted): off, warn, filter, quarantine or reject. Unset: owner=warn,agent=warn,"
@@ -211,15 +218,6 @@ class _Choices(BaseSettings):
         if isinstance(value, str) and not value.lstrip().startswith("{"):
             parts = (part.partition("=") for part in value.split(",") if part.strip())
             return {name.strip(): policy.strip() for name, _, policy in parts}
-        return json.loads(value) if isinstance(value, str) else value
-
-    @field_validator("sources", mode="before")
-    @classmethod
-    def _split_folders(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(
-                Path(part.strip()).expanduser() for part in value.split(",") if part.strip()
-            )
         return value
 
     @field_validator("places")
@@ -249,9 +247,10 @@ class _Choices(BaseSettings):
         if value and (scheme not in {"surrealkv", "ws", "wss"} or not place):
             msg = "must begin with surrealkv://, ws:// or wss:// and name a folder or a server"
             raise ValueError(msg)
-        return value and value.replace("surrealkv://~/", f"surrealkv://{Path.home()}/")
+        is_of_home = scheme == "surrealkv" and place.startswith("~")
+        return f"surrealkv://{at_home(Path(place))}" if is_of_home else value
 
-    @field_validator("allowed_hosts", "allowed_origins", "mcp_tools", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "sources", "mcp_tools", mode="before")
     @classmethod
     def _split_names(cls, value: object) -> object:
         if isinstance(value, str):
@@ -266,6 +265,7 @@ class Settings(Limits, _Choices):
         env_prefix="MEMORY_",
         env_file=".env",
         env_ignore_empty=True,
+        allow_inf_nan=False,
         extra="ignore",
         frozen=True,
         secrets_dir=SECRETS_FOLDER if SECRETS_FOLDER.is_dir() else None,
@@ -282,7 +282,7 @@ class Settings(Limits, _Choices):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe log line to print."
     )
-    schema_file: Path = Field(
+    schema_file: HomePath = Field(
         REPOSITORY / "schema.surql", description="The description of all stored data."
     )
 
@@ -297,4 +297,4 @@ class Settings(Limits, _Choices):
     @cached_property
     def store_url(self) -> str:
         """The database to open: the configured URL, or the embedded store in the data folder."""
-        return self.database_url or f"surrealkv://{self.data_dir.expanduser() / 'store'}"
+        return self.database_url or f"surrealkv://{self.data_dir / 'store'}"

@@ -3,11 +3,11 @@
 import re
 from typing import Final
 
-_SENDABLE: Final = re.compile(r"[\t -~]*+")
+_SENDABLE: Final = re.compile(r"(?:[!-~]++(?:[\t ]++[!-~]++)*+)?+")
 
 
 def check_sendable(key: str) -> None:
     """Raise ValueError for a key that no header can carry; what is wrong in it is not repeated."""
     if not _SENDABLE.fullmatch(key):
-        msg = "holds letters or line ends that no header can carry; copy the key anew"
+        msg = "holds letters, line ends or outer blanks that no header can carry; copy the key anew"
         raise ValueError(msg)

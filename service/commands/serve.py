@@ -100,9 +100,10 @@ def _listen(settings: Settings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
-    except OSError as error:
+    except (OSError, TypeError) as error:  # the latter for a name that has no ASCII form
+        reason = getattr(error, "strerror", "no name of a host")
         msg = (
-            f"Cannot listen on {settings.host}:{settings.port} ({error.strerror}): "
+            f"Cannot listen on {settings.host}:{settings.port} ({reason}): "
             "stop what runs there, or set another MEMORY_PORT or MEMORY_HOST."
         )
         raise CannotStart(msg) from error

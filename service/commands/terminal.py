@@ -23,7 +23,7 @@ from service.client.answers import Receipt
 from service.client.errors import ClientError
 from service.errors import CannotStart, ServiceError
 from service.redaction import WithoutSecrets, redacted
-from service.settings import Settings
+from service.settings import SECRETS_FOLDER, Settings
 from service.text.clean import clean_text
 
 # Marks that turn a line around, so that it reads other than it is (CVE-2021-42574).
@@ -101,8 +101,7 @@ def _stop(reason: str) -> NoReturn:
 
 def _settings() -> Settings:
     try:
-        settings = Settings()
-        settings.data_dir.expanduser()
+        return Settings()
     except ValidationError as error:
         first = error.errors()[0]
         if not first["loc"]:
@@ -110,24 +109,21 @@ def _settings() -> Settings:
             msg = "A password among the settings is no text in UTF-8: write it as that."
             raise CannotStart(msg) from error
         # Behind the field stands where in a mapping: no setting is called that.
-        field, *inside = map(str, first["loc"])
-        at = f", at {inside[0]!r}" if inside else ""
+        field, *inside = first["loc"]
+        at = "".join(f", at {name!r}" for name in inside[:1] if isinstance(name, str))
         told = first["msg"].removeprefix("Value error, ")
-        raise CannotStart(f"MEMORY_{field.upper()}{at}: {told}") from error
+        raise CannotStart(f"MEMORY_{str(field).upper()}{at}: {told}") from error
     except SettingsError as error:
-        # The field is named in its text alone: `error parsing value for field "places" from …`.
-        name = str(error).partition('"')[2].partition('"')[0]
-        msg = f'MEMORY_{name.upper()}: must be JSON, for example {{"journal/**": "daily_log"}}.'
-        raise CannotStart(msg) from error
+        # The field is named in its text alone: `error getting value for field "api_key" from …`.
+        _, name, _ = str(error).split('"', 2)
+        why = getattr(error.__cause__, "strerror", "it is no text in UTF-8")
+        file = SECRETS_FOLDER / f"memory_{name}"
+        raise CannotStart(f"MEMORY_{name.upper()}: {file} cannot be read: {why}.") from error
     except UnicodeDecodeError as error:
         raise CannotStart(".env is no text in UTF-8: save it as that.") from error
     except RuntimeError as error:
-        msg = (
-            "Whose home ~ is cannot be told: write the folders of MEMORY_DATA_DIR and "
-            "MEMORY_SOURCES in full, or set HOME."
-        )
+        msg = "Where your home is cannot be told: set HOME, or MEMORY_DATA_DIR in full."
         raise CannotStart(msg) from error
-    return settings
 
 
 def _log_defect(

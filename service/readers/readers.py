@@ -58,7 +58,7 @@ class Readers:
         self.ranked = {"reader": 0, "service": 0}
         self._residency = residency
         self._settings = settings
-        self._folder = settings.data_dir.expanduser() / "readers"
+        self._folder = settings.data_dir / "readers"
         self._shares_at = 0.0
         residency.follower.audience = self
 

@@ -18,6 +18,7 @@ from service.errors import (
     ServiceError,
     StaleRead,
     StoreFull,
+    StoreRefused,
     StoreUnavailable,
     WriteConflict,
 )
@@ -95,7 +96,11 @@ class Database:
         facts = schema_facts(definitions)
         if stored != facts:
             # An index that is new is built here, over all rows.
-            await self.apply(definitions, OPENING_PATIENCE)
+            try:
+                await self.apply(definitions, OPENING_PATIENCE)
+            except QueryFailed as error:
+                msg = "The store does not take the schema in MEMORY_SCHEMA_FILE"
+                raise StoreRefused(msg, said=error.said) from error
             await self.set_meta("schema", facts)
         if self.address.folder:
             self.write_log.resume(await self.run(LAST_LOGGED), await self.meta(SNAPSHOT))

@@ -15,6 +15,11 @@ _INDEX_MARKS: Final[Mapping[IndexOf, str]] = {
 }  # fmt: skip
 
 
+def is_schema(text: str) -> bool:
+    """Return whether a text has all parts that a schema is made of."""
+    return all(mark in text for mark in (_FEED_MARK, *_INDEX_MARKS.values()))
+
+
 def definitions_of(schema: str, *, is_shared: bool) -> str:
     """Return what a store has, whatever its engine; idempotent, and it takes no variables.
 

@@ -24,14 +24,16 @@ WRONG_SETTINGS = {
     "MEMORY_EMBEDDING_URL": ("localhost:8001", "http://"),
     "MEMORY_SEARCH_ENGINE": ("ram", "resident"),
     "MEMORY_AGENT": ("my agent", "MEMORY_AGENT"),
-    "MEMORY_PLACES": ("not json", "MEMORY_PLACES"),
+    "MEMORY_PLACES": ("[" * 100_000, "MEMORY_PLACES: must be JSON"),
+    "MEMORY_HOST": ("\u00fc..b", "no name of a host"),
+    "MEMORY_READ_TIMEOUT_SECONDS": ("inf", "MEMORY_READ_TIMEOUT_SECONDS: Input should be a finite"),
     "MEMORY_INSTRUCTIONS": ("reject", "MEMORY_INSTRUCTIONS, at 'reject': "),
     "MEMORY_API_KEY": ("gm_\u00e9", "MEMORY_API_KEY: holds"),
     "MEMORY_EMBEDDING_API_KEY": ("k\n", "MEMORY_EMBEDDING_API_KEY: holds"),
     "MEMORY_DATABASE_PASSWORD": ("\udcff", "UTF-8"),
-    "MEMORY_SOURCES": ("~nobody-here/notes", "MEMORY_SOURCES in full"),
-    "MEMORY_DATA_DIR": ("~nobody-here/data", "MEMORY_DATA_DIR and"),
-    "MEMORY_SCHEMA_FILE": ("/none/schema.surql", "/none/schema.surql"),
+    "MEMORY_SOURCES": ("~nobody-here/notes", "MEMORY_SOURCES: whose home ~ is"),
+    "MEMORY_DATA_DIR": ("~nobody-here/data", "MEMORY_DATA_DIR: whose home ~ is"),
+    "MEMORY_SCHEMA_FILE": ("/none/schema.surql", "MEMORY_SCHEMA_FILE: /none/schema.surql cannot"),
 }
 
 

@@ -175,7 +175,7 @@ async def test_a_store_that_an_older_program_started_gets_the_definitions(
 
 async def test_a_start_that_failed_half_way_is_made_up_for(tmp_path: Path) -> None:
     broken = SCHEMA.replace("-- words:", "DEFINE NOTHING;\n-- words:")
-    with pytest.raises(QueryFailed):
+    with pytest.raises(StoreRefused, match="MEMORY_SCHEMA_FILE: Parse error"):
         await _tables(tmp_path, broken)
     assert "audit" in await _tables(tmp_path)
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import InvalidRequest, QueryFailed
+from service.errors import CannotStart, InvalidRequest, QueryFailed
 from service.memories.screening import Pushed
 from service.memories.storing import store
+from service.opening import read_schema
+from service.settings import Settings
 from service.store.address import StoreAddress
 from service.store.database import record
 from service.store.queries import Query
@@ -231,3 +233,21 @@ async def test_a_store_of_version_1_is_brought_over(tmp_path: Path) -> None:
         assert "CHANGEFEED" not in str(await new.ask("INFO FOR DB"))
         assert (await new.db.meta("schema"))["version"] == SCHEMA_VERSION
         assert await new.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("holds", "told"),
+    [(None, "Is a directory"), (b"\xff", "no text in UTF-8"), (b"", "holds no schema"),
+     (b"# Notes\n\nA crane.\n", "holds no schema")],
+)  # fmt: skip
+async def test_a_file_that_is_no_schema_is_told_with_the_setting(
+    tmp_path: Path, holds: bytes | None, told: str
+) -> None:
+    file = tmp_path / "schema.surql"
+    if holds is None:
+        file.mkdir()
+    else:
+        file.write_bytes(holds)
+    with pytest.raises(CannotStart, match=told) as refused:
+        await read_schema(Settings(_env_file=None, schema_file=file))
+    assert str(refused.value).startswith(f"MEMORY_SCHEMA_FILE: {file} ")

@@ -109,12 +109,12 @@ async def test_no_proxy_stands_between_programs_of_one_machine(
         far.live()
 
 
-@pytest.mark.parametrize("key", ["gm_schlüssel", "gm_key\u200b", "gm_key\n", "gm_\r\nX: y"])
+@pytest.mark.parametrize("key", ["gm_schlüssel", "gm_key\u200b", "gm_key\n", "gm_\r\nX: y", "gm_ "])
 @pytest.mark.parametrize("client", [GraphMemory, AsyncGraphMemory])
 def test_a_key_that_no_header_can_carry_is_refused_and_not_repeated(
     client: type[GraphMemory | AsyncGraphMemory], key: str
 ) -> None:
-    with pytest.raises(ValueError, match=r"^`key` holds letters or line ends .*anew$") as refused:
+    with pytest.raises(ValueError, match=r"^`key` holds letters, line ends .*anew$") as refused:
         client("http://memory.example", key=key)
     assert type(refused.value) is ValueError
     assert key not in str(refused.value)
