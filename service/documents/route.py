@@ -11,7 +11,7 @@ from pydantic import Field
 
 from service.errors import DocumentNotFound
 from service.field_types import WHOLE, TrustTier
-from service.ingest.folders import names_of
+from service.ingest.document_names import names_of
 from service.store.agents import readable_agents
 from service.store.database import record
 from service.store.queries import load_query

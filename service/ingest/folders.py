@@ -2,10 +2,8 @@
 
 import errno
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -13,9 +11,9 @@ from typing import Final
 
 from service.drafts.kinds import SUFFIXES
 from service.errors import PathOutsideSources
+from service.ingest.document_names import has_control_characters
 from service.ingest.reading import opened_folder
 
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
 _NAME_PROBLEM: Final = "its name is not UTF-8. Rename the file."
 _CONTROL_PROBLEM: Final = "its name holds a control character. Rename the file."
 _MOST_CHARACTERS: Final = 500
@@ -29,6 +27,7 @@ _TAKEN_PROBLEM: Final = (
     "its name is that of a file of another configured folder. Rename the subfolder that has that "
     "folder's name."
 )
+_FILE: Final = "it is no folder: name the one that it lies in."
 # What it says of a folder that it is gone by now, or a link, which is not entered.
 _GONE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "venv", "lost+found"})
@@ -69,7 +68,8 @@ def configured_folders(
     to files, as (folder, name), stay: the first folder may get such a subfolder later, or be away.
     One folder given twice is one folder.
     """
-    places = list(dict.fromkeys(path.expanduser().resolve() for path in paths))
+    # realpath, for a circle of links is a folder that is not there.
+    places = list(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
     heads: dict[str, Counter[str]] = {str(place): Counter() for place in places}
     for folder, uri in given:
         if folder in heads:
@@ -92,30 +92,40 @@ def files_in(folders: Sequence[Folder], only: Sequence[Path] = ()) -> Iterator[F
     Hidden folders are passed over; what `only` names of them is yielded as a problem. So is a link
     that leads to a note outside or to a folder outside of all, a name that no source can have or
     another folder's files have, and a folder that cannot be looked into. Each file comes once,
-    however often `only` names it.
+    however often `only` names it; of folders in each other the first has what lies in both.
     """
+    read: set[Path] = set()
     for folder in folders:
         starts = sorted(path for path in only or [folder.path] if _is_of(path, folder, folders))
         found = dict(pair for one in starts for pair in _walk(folder.path, one, folders))
         for path, told in found.items():
+            if path in read:
+                continue
             inside = path.relative_to(folder.path)
             name = folder.prefix + inside.as_posix() if inside.parts else str(path)
             # What a name holds beside UTF-8 is read as lone surrogates; no store takes them.
             uri = name.encode("utf-8", "replace").decode()
-            is_taken = name.startswith(folder.taken)
+            if is_taken := name.startswith(folder.taken):
+                nearer = (one for one in folders if one != folder)
+                if any(_is_of(path, one, folders) for one in nearer):
+                    continue  # that one gave it the name
             problem = (
                 told
                 or (_TAKEN_PROBLEM if is_taken else None)
                 or _name_problem(name, uri)
                 or _link_problem(path, folder.path)
             )
+            if problem is None:
+                read.add(path)
             yield Found(uri, path, str(folder.path), problem)
 
 
 def why_missing(folder: Folder) -> str | None:
     """Return why a folder cannot be walked at all; None where it is there."""
     try:
-        return None if folder.path.is_dir() else "the folder does not exist."
+        if folder.path.is_dir():
+            return None
+        return _FILE if folder.path.exists() else "the folder does not exist."
     except OSError as error:
         return _unlooked(error)
 
@@ -135,38 +145,6 @@ def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
             raise PathOutsideSources(f"{text!r} names nothing in a configured folder: {advice}")
         inside.append(found)
     return inside
-
-
-def has_control_characters(name: str) -> bool:
-    """Say whether a name holds what no source's name may: line breaks, escapes and their like."""
-    return any(ord(character) < 32 for character in name)
-
-
-def relative_name(source: str) -> str:
-    """Return the name of a document that is called so: without `.`, separators as slashes.
-
-    Raises ValueError for names that look like a way out of a folder.
-    """
-    path = source.replace("\\", "/")
-    parts = path.split("/")
-    if ".." in parts or path.startswith(("/", "~")) or _DRIVE.match(path):
-        msg = "must be a relative path without `..`, for example memory/2026-02-13.md"
-        raise ValueError(msg)
-    if has_control_characters(source):
-        msg = "holds a control character; send a plain path"
-        raise ValueError(msg)
-    name = "/".join(part for part in parts if part not in {"", "."})
-    if not name:
-        msg = "names no file; send a relative path, for example memory/2026-02-13.md"
-        raise ValueError(msg)
-    return name
-
-
-def names_of(path: str) -> list[str]:
-    """Return the names that a path may mean: as it is, and as /ingest would call it."""
-    with suppress(ValueError):
-        return list(dict.fromkeys([path, relative_name(path)]))
-    return [path]
 
 
 def _is_of(path: Path, folder: Folder, folders: Sequence[Folder]) -> bool:

@@ -22,7 +22,7 @@ from service.errors import (
 )
 from service.field_types import Kind, Label, Moment, OwnAgent, Reference, Text, pattern_of
 from service.ingest.counts import Failure, ScanCounts
-from service.ingest.folders import relative_name
+from service.ingest.document_names import relative_name
 from service.ingest.jobs import Scans, counts_from
 from service.ingest.opt_outs import refuse_switched_off_documents
 from service.projects.switched_off import SwitchedOff

@@ -12,7 +12,7 @@ import orjson
 
 from service.access.origins import tier_of
 from service.drafts.stored_memory import StoredMemory
-from service.ingest.folders import names_of
+from service.ingest.document_names import names_of
 from service.links.change import Change
 from service.store.database import Database
 from service.store.queries import load_query

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from service.app import create_app
 from service.drafts.stored_memory import StoredMemory
 from service.ingest.counts import ScanCounts
 from service.ingest.scan import Scanner, scan_request
@@ -87,6 +88,43 @@ async def test_a_file_in_it_says_that_a_folder_was_emptied(notes: Notes) -> None
     path.with_name("empty.md").unlink()
     assert (await notes.scan("notes")).failed == []
     assert await notes.uris() == []
+
+
+async def test_of_folders_in_each_other_a_file_is_stored_once(notes: Notes) -> None:
+    for name in ("notes/a.md", "notes/day/b.md"):
+        notes.write(name)
+    await notes.scan("notes/day")
+    await notes.scan("notes", "notes/day")
+    assert await notes.uris() == ["a.md", "day/b.md"]
+    before = await notes.opened.ids()
+    counts = await notes.scan("notes", "notes/day")
+    assert (counts.files, counts.unchanged, counts.failed) == (2, 2, [])
+    assert await notes.opened.ids() == before
+
+
+async def test_what_is_no_folder_is_told(notes: Notes) -> None:
+    notes.write("a.md")
+    (notes.place / "circle").symlink_to(notes.place / "circle")
+    counts = await notes.scan("a.md", "none", "circle")
+    told = {Path(one.source).name: one.detail for one in counts.failed}
+    assert "no folder: name the one" in told["a.md"]
+    assert told["none"] == told["circle"] == "the folder does not exist."
+
+
+async def test_a_start_tells_what_no_scan_will_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.md").touch()
+    (tmp_path / "notes").mkdir()
+    sources = tuple(tmp_path / name for name in ("notes", "a.md", "none"))
+    given = Settings(
+        _env_file=None, data_dir=tmp_path / "data", sources=sources, embedding_url="http://[::1]:9"
+    )
+    app = create_app(given)
+    async with app.router.lifespan_context(app):
+        pass
+    told = [line for line in caplog.messages if line.startswith("MEMORY_SOURCES: ")]
+    assert [line.split(": ")[1] for line in told] == [str(one) for one in sources[1:]]
 
 
 async def test_a_part_of_a_folder_may_be_emptied(notes: Notes) -> None:

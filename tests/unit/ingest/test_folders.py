@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from service.errors import PathOutsideSources
-from service.ingest.folders import (
-    Found,
-    configured_folders,
-    files_in,
-    paths_inside,
-)
+from service.ingest.folders import Found, configured_folders, files_in, paths_inside
 from tests.stores.forbidden import forbid
 
 
@@ -132,6 +127,28 @@ def test_what_the_first_folder_gets_under_anothers_name_is_told(
 
 def test_a_folder_given_twice_is_one(notes: Path) -> None:
     assert _uris(notes, notes / "memory" / "..") == _uris(notes)
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [((".", "memory"), ["a.md", "memory/x.md", "memory/deep/y.md"]),
+     (("memory", "."), ["x.md", "deep/y.md", "notes/a.md"]),
+     (("memory/deep", ".", "memory"), ["y.md", "notes/a.md", "notes/memory/x.md"])],
+)  # fmt: skip
+def test_of_folders_in_each_other_the_first_has_what_lies_in_both(
+    tmp_path: Path, order: tuple[str, ...], names: list[str]
+) -> None:
+    notes = _folder(tmp_path / "notes", "a.md", "memory/x.md", "memory/deep/y.md")
+    assert _uris(*(notes / one for one in order)) == names
+    only = notes / "memory" / "x.md"
+    assert len(_uris(*(notes / one for one in order), only=(only, only))) == 1
+
+
+def test_a_folder_inside_keeps_the_names_that_it_gave(notes: Path) -> None:
+    given = [(str(notes / "memory"), "memory/2026-02-13.md")]
+    found = list(files_in(configured_folders([notes, notes / "memory"], given)))
+    assert [one.uri for one in found] == ["a.md", "memory/2026-02-12.md", "memory/2026-02-13.md"]
+    assert not any(one.problem for one in found)
 
 
 def test_a_link_out_of_the_folder_is_told_and_not_followed(tmp_path: Path, notes: Path) -> None:
