@@ -20,6 +20,8 @@ from service.errors import NotText, PathOutsideSources, SourceTooLarge
 # Opening a pipe waits for nobody, and a terminal does not become ours.
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+# Room is made for so much at once, however small the file is.
+_PART_BYTES: Final = 1_000_000
 _BINARY: Final = "a binary file: it holds NUL bytes."
 _NOT_A_FILE: Final = "not a file: a folder, a link, a pipe or a device."
 _OUTSIDE: Final = "a link that leads out of its folder; it is not followed."
@@ -149,7 +151,7 @@ def _refuse_size(size: int, most: int) -> None:
 def _read(descriptor: int, most: int) -> bytes:
     """Read at most so many bytes: a file may grow, and those of /proc say that they are empty."""
     parts, left = [], most
-    while left > 0 and (part := os.read(descriptor, left)):
+    while left > 0 and (part := os.read(descriptor, min(left, _PART_BYTES))):
         parts.append(part)
         left -= len(part)
     return b"".join(parts)

@@ -18,7 +18,6 @@ _FULL: Final = re.compile(
 _UNSAID: Final = "not executed due to a failed transaction"
 # Larger than a page of any file system, smaller than what one wants to write.
 _PROBE_BYTES: Final = 1_000_000
-_WAY_OUT: Final = "Make room there, and it goes on by itself. Nothing of this request was stored."
 
 
 def says_full(text: str) -> bool:
@@ -39,7 +38,8 @@ def may_be_torn(text: str) -> bool:
 
 def full(place: object, reason: str) -> StoreFull:
     """Return the error that names the place and what to do."""
-    return StoreFull(f"The disk of the store {place} is full ({reason}). {_WAY_OUT}")
+    told = f"The disk of the store {place} is full ({reason})."
+    return StoreFull(f"{told} Make room there, and it goes on by itself.")
 
 
 def free_bytes(folder: Path) -> int:

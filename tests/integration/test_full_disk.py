@@ -88,7 +88,9 @@ async def test_what_is_acknowledged_after_a_full_disk_survives_a_kill(tmp_path: 
     }  # fmt: skip
 
 
-async def test_below_the_reserve_nothing_is_written_and_everything_is_read(tmp_path: Path) -> None:
+async def test_below_the_reserve_nothing_is_written_and_everything_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with outer_embeddings() as outer:
         with running_service(data_dir=tmp_path, embedding_url=outer.url) as service:
             assert service.client.post("/memories", json={"text": "A pump."}).status_code == 201
@@ -105,9 +107,13 @@ async def test_below_the_reserve_nothing_is_written_and_everything_is_read(tmp_p
             assert str(tmp_path) in refused.json()["detail"]
             ready = service.client.get("/health/ready")
             assert (ready.status_code, ready.json()["status"]) == (503, "degraded")
-            assert "MEMORY_DISK_RESERVE_MB" in ready.json()["checks"]["disk"]["detail"]
+            told = ready.json()["checks"]["disk"]["detail"]
+            assert "MEMORY_DISK_RESERVE_MB" in told
+            assert "request" not in told
             found = service.client.post("/search", json={"query": "pump"}).json()["results"]
             assert [hit["content"] for hit in found] == ["A pump."]
+    # Nothing of what goes on beside requests took it for a defect.
+    assert [line for line in caplog.messages if "starts again" in line] == []
 
 
 async def test_below_the_reserve_sessions_are_told_what_there_is(tmp_path: Path) -> None:

@@ -58,6 +58,13 @@ def test_a_file_is_taken_up_to_its_largest_size(notes: Path) -> None:
         read_file(notes, notes / "a.md", RULES)
 
 
+def test_a_large_limit_costs_a_small_file_nothing(notes: Path) -> None:
+    for most in (10**14, 10**26):
+        assert read_file(notes, notes / "a.md", ReadingRules(most)).text == "a note"
+    (notes / "a.md").write_bytes(b"x" * 2_500_000)
+    assert len(read_file(notes, notes / "a.md", ReadingRules(10**26)).text) == 2_500_000
+
+
 def test_a_link_inside_is_followed_and_one_out_is_not(tmp_path: Path, notes: Path) -> None:
     (notes / "in.md").symlink_to("memory/b.md")
     (notes / "out.md").symlink_to(tmp_path / "secret" / "b.md")
