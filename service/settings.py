@@ -16,11 +16,11 @@ from service.field_types import (
     AgentName,
     HomePath,
     HostNames,
+    Kind,
     OriginNames,
     SentKey,
     at_home,
 )
-from service.kinds import KINDS
 from service.limits import Limits
 from service.redaction import SECRETS
 from service.sanitise.policies import Instructions, Secrets
@@ -175,7 +175,7 @@ class _Choices(BaseSettings):
         le=8000,
         description="Longest section stored in one piece, in estimated tokens; MiniLM reads 256.",
     )
-    places: Annotated[dict[str, str], NoDecode, FROM_JSON] = Field(
+    places: Annotated[dict[str, Kind], NoDecode, FROM_JSON] = Field(
         {},
         description='Kinds by place, before the built-in table: {"journal/**": "daily_log"}.',
     )
@@ -220,25 +220,17 @@ class _Choices(BaseSettings):
             return {name.strip(): policy.strip() for name, _, policy in parts}
         return value
 
-    @field_validator("places")
-    @classmethod
-    def _known_kinds(cls, value: dict[str, str]) -> dict[str, str]:
-        for pattern, kind in value.items():
-            if kind not in KINDS:
-                msg = f"{pattern!r} leads to {kind!r}; a kind is one of {', '.join(KINDS)}"
-                raise ValueError(msg)
-        return value
-
     @field_validator("embedding_url", "rerank_url")
     @classmethod
     def _base_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
         url = urlsplit(value)  # its port raises where it is no number
-        if url.scheme not in {"http", "https"} or not url.hostname or url.port == 0:
-            msg = "must begin with http:// or https:// and a host, such as http://127.0.0.1:8001"
+        has_place = url.scheme in {"http", "https"} and url.hostname and url.port != 0
+        if not has_place or len(value.split()) > 1 or url.query or url.fragment:
+            msg = "must be http:// or https://, a host and at most a path: http://127.0.0.1:8001"
             raise ValueError(msg)
-        return value.rstrip("/").removesuffix("/v1")
+        return value.rstrip("/").removesuffix("/v1/embeddings").removesuffix("/v1")
 
     @field_validator("database_url")
     @classmethod

@@ -12,8 +12,13 @@ _PASSING: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
 # What some servers say to a text that is too long for them, whenever they are asked; and gateways
 # (408, 504) to a batch that takes them too long.
 _OF_TEXTS: Final = frozenset({408, 500, 502, 504})
-# What a server says to every text, so that asking for each by itself is of no use.
-_FORBIDDING: Final = frozenset({401, 403, 404, 405, 407})
+# What a server says to every text, so that asking for each by itself is of no use; and what of
+# ours may be wrong.
+_FORBIDDING: Final = {
+    401: "MEMORY_EMBEDDING_API_KEY", 403: "MEMORY_EMBEDDING_API_KEY",
+    404: "MEMORY_EMBEDDING_URL and MEMORY_EMBEDDING_MODEL", 405: "MEMORY_EMBEDDING_URL",
+    407: "HTTP_PROXY and NO_PROXY",
+}  # fmt: skip
 
 
 class PassingFailure(Exception):
@@ -51,7 +56,7 @@ def accepted(answer: Answer) -> Answer:
         raise EmbedderForbids(detail, said=answer.headers.get("location", ""))
     is_final = answer.headers.get("x-should-retry") == "false"
     if answer.status in _FORBIDDING:
-        raise EmbedderForbids(detail, said=said)
+        raise EmbedderForbids(f"{detail}; look at {_FORBIDDING[answer.status]}", said=said)
     if is_final or answer.status not in _PASSING:
         raise EmbedderRefused(detail, said=said)
     wait_seconds = _seconds(answer.headers.get("retry-after"))

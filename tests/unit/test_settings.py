@@ -15,6 +15,8 @@ from service.settings import Settings
     [
         ("embedding_url", "localhost:8001"), ("embedding_url", "http://["),
         ("embedding_url", "http://127.0.0.1:8o01"), ("rerank_url", "https://"),
+        ("embedding_url", "http://box?key=a"), ("rerank_url", "http://box/#x"),
+        ("embedding_url", "http://127.0 .0.1"),
         ("database_url", "http://box"), ("database_url", "surrealkv://"), ("database_url", "ws://"),
         ("database_url", "surrealkv://~nobody-here/x"),
     ],
@@ -33,7 +35,8 @@ def test_a_store_of_ones_home_lies_there() -> None:
 
 def test_urls_are_taken_without_the_version() -> None:
     for url in ("http://127.0.0.1:8001", "https://box.example/models", "http://[::1]:80"):
-        assert Settings.model_validate({"embedding_url": f"{url}/v1/"}).embedding_url == url
+        for end in ("", "/", "/v1/", "/v1/embeddings"):
+            assert Settings.model_validate({"embedding_url": f"{url}{end}"}).embedding_url == url
 
 
 @pytest.mark.parametrize("name", ["api_key", "embedding_api_key", "rerank_api_key"])
@@ -95,6 +98,13 @@ def test_what_is_no_json_is_told_as_that(name: str, value: str) -> None:
     (error,) = refused.value.errors()
     assert error["loc"] == (name,)
     assert "must be JSON" in error["msg"]
+
+
+def test_a_place_leads_to_a_kind() -> None:
+    with pytest.raises(ValidationError, match="Input should be 'daily_log'") as refused:
+        Settings.model_validate({"places": '{"journal/**": "diary"}'})
+    assert [error["loc"] for error in refused.value.errors()] == [("places", "journal/**")]
+    assert Settings.model_validate({"places": '{"a": "fact"}'}).places == {"a": "fact"}
 
 
 @pytest.mark.parametrize("name", ["data_dir", "concepts_file", "schema_file"])
