@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.addresses import UNIX
 from service.app import create_app
+from service.commands.misspelt import given_names, misspelt
 from service.commands.terminal import begin
 from service.compiled import INTERPRETED, is_compiled
 from service.errors import CannotStart, ServiceError
@@ -32,6 +33,8 @@ _PROBE_SECONDS: Final = 2
 def command() -> None:
     """Start the service alone; settings come from MEMORY_… variables and .env."""
     settings = begin()
+    for name, near in misspelt(given_names()).items():
+        log.warning("%s is no setting, and nothing reads it; there is %s", name, near)
     listening = _listen(settings)
     app = create_app(settings)
     starting = _Starting(app, _url_of(listening))

@@ -126,6 +126,14 @@ def test_what_cannot_be_had_stops_the_start_in_one_line(tmp_path: Path) -> None:
             assert "ws://127.0.0.1:9/rpc" in _one_line(without_database)
 
 
+def test_a_variable_that_is_nearly_a_setting_is_told(tmp_path: Path) -> None:
+    given = _environment(tmp_path, MEMORY_SOURCE=str(tmp_path), MEMORY_DATABASE_URL="ws://[/rpc")
+    told = _run("serve", **given).stderr.splitlines()
+    assert len(told) == 2
+    assert "MEMORY_SOURCE is no setting" in told[0]
+    assert told[0].endswith("MEMORY_SOURCES")
+
+
 def test_a_second_process_on_the_store_stops_and_leaves_the_first_alone(tmp_path: Path) -> None:
     first = _environment(tmp_path)
     with _serving(first) as (client, _):
