@@ -7,11 +7,12 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from textwrap import fill
 
 import uvicorn
 from pydantic import ValidationError
-from pydantic_settings import SettingsError
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, SettingsError
 
 from embedding_server.app import create_app
 from embedding_server.errors import CannotStart
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CannotStart as error:
         sys.exit(f"{PROGRAM}: {error}")
     configure_logging(settings)
+    _tell_misspelt()
     _share_cores()
     failures: list[str] = []
     is_thread_alive = _serve(settings, listener, failures)
@@ -92,6 +94,20 @@ def _read_settings() -> Settings:
         raise CannotStart(".env is no text in UTF-8: save it as that") from error
     except OSError as error:
         raise CannotStart(f"{error.filename}: {error.strerror}") from error
+
+
+def _tell_misspelt() -> None:
+    """Log what is nearly called as a setting is: nothing reads it, and nothing else says so."""
+    settings = [name.upper() for name in Settings.model_fields]
+    sources = (EnvSettingsSource(Settings), DotEnvSettingsSource(Settings))
+    for given in sorted({name.upper() for source in sources for name in source.env_vars}):
+        name = given.removeprefix("EMBEDDING_")
+        if name == given or name in settings:
+            continue
+        for near in get_close_matches(name, settings, 1, 0.8):
+            logger.warning(
+                "%s is no setting, and nothing reads it; there is EMBEDDING_%s", given, near
+            )
 
 
 def _refuse_open_door(settings: Settings) -> None:

@@ -172,6 +172,16 @@ def test_a_wrong_setting_is_one_line_and_status_1(tmp_path: Path) -> None:
     assert "EMBEDDING_BATCH_SIZE: " in line
 
 
+def test_what_is_nearly_a_setting_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("EMBEDDING_DEVISE=cpu\nEMBEDDING_OTHERWISE=1\n")
+    ended = run(tmp_path, EMBEDDING_MODLE=NAME, EMBEDDING_MODEL=str(tmp_path / "none"))
+    told = [line for line in ended.stderr.splitlines() if "is no setting" in line]
+    assert [line.partition(": ")[2].split()[0] for line in told] == [
+        "EMBEDDING_DEVISE", "EMBEDDING_MODLE",
+    ]  # fmt: skip
+    assert told[1].endswith("there is EMBEDDING_MODEL")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_settings_are_read_from_a_file(tmp_path: Path, encoding: str) -> None:
     (tmp_path / ".env").write_text("EMBEDDING_PORT=none\nOTHER=1\n", encoding=encoding)
