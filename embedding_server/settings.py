@@ -12,7 +12,7 @@ SECRETS_FOLDER = Path("/run/secrets")
 
 # As requests name a host, with a port or without.
 _HOST = re.compile(r"(?:\[[0-9a-f:.]++\]|[\w.-]++)(?::\d{1,5})?+", re.ASCII | re.IGNORECASE)
-# What a header carries behind "Bearer ".
+# What every client can send behind "Bearer ": curl alone sends letters beyond ASCII as UTF-8.
 _SENDABLE = re.compile(r"[!-~]++(?:[\t ]++[!-~]++)*+")
 
 
@@ -161,9 +161,9 @@ class Settings(BaseSettings):
     @field_validator("api_key")
     @classmethod
     def _sendable(cls, key: SecretStr | None) -> SecretStr | None:
-        """Refuse what no client can send; what is wrong in it is not repeated."""
+        """Refuse what clients cannot send, ours among them; what is wrong is not repeated."""
         if key is not None and not _SENDABLE.fullmatch(key.get_secret_value()):
-            msg = "no header can carry it; choose letters and digits of ASCII, no blanks around"
+            msg = "clients cannot send it; choose letters and digits of ASCII, no blanks around"
             raise ValueError(msg)
         return key
 
