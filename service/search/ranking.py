@@ -8,7 +8,13 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from service.errors import EmbedderRefused, EmbedderUnavailable, ServiceError, VectorsUnfit
+from service.errors import (
+    EmbedderRefused,
+    EmbedderUnavailable,
+    ServiceError,
+    StoreFull,
+    VectorsUnfit,
+)
 from service.index.engine import Engine
 from service.index.evidence import Question
 from service.records import Filters, Scored, Vector
@@ -247,13 +253,16 @@ async def _by_text(searcher: Searcher, query: SearchQuery, limit: int, stages: S
 
 
 async def _embedded(searcher: Searcher, query: SearchQuery, stages: Stages) -> Embedded:
-    """Return the question's vector; with none to be had, why. Nothing else may be missing."""
+    """Return the question's vector; with none to be had, why. Nothing else may be missing.
+
+    A store notes the first model that it meets, for which a full disk has no room.
+    """
     if query.weights.get("vector", 0) <= 0:
         return None, None
     try:
         with stages.measured("embed"):
             return await searcher.vectors.embed_query(query.text, query.meaning_seconds), None
-    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit) as error:
+    except (EmbedderUnavailable, EmbedderRefused, VectorsUnfit, StoreFull) as error:
         return None, error
 
 

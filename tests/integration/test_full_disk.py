@@ -116,6 +116,26 @@ async def test_below_the_reserve_nothing_is_written_and_everything_is_read(
     assert [line for line in caplog.messages if "starts again" in line] == []
 
 
+async def test_below_the_reserve_words_find_what_no_model_has_met(tmp_path: Path) -> None:
+    nowhere = "http://127.0.0.1:9"
+    with running_service(wait=False, data_dir=tmp_path, embedding_url=nowhere) as service:
+        assert service.client.post("/memories", json={"text": "A pump."}).status_code == 201
+    with (
+        outer_embeddings() as outer,
+        running_service(
+            wait=False, data_dir=tmp_path, embedding_url=outer.url, disk_reserve_mb=10**9
+        ) as service,
+    ):
+        for path in ("/search", "/graph-recall"):
+            answer = service.client.post(path, json={"query": "pump"})
+            assert answer.status_code == 200, answer.text
+            receipt = answer.json()["receipt"]
+            assert receipt["missing_signals"] == ["vector"]
+            assert "MEMORY_DISK_RESERVE_MB" in receipt["fallback_reason"]
+        found = service.client.post("/search", json={"query": "pump"}).json()["results"]
+        assert [hit["content"] for hit in found] == ["A pump."]
+
+
 async def test_below_the_reserve_sessions_are_told_what_there_is(tmp_path: Path) -> None:
     bunny, question = (
         "The code phrase of the mill is blue bunny.",
