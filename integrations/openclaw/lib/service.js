@@ -15,6 +15,12 @@ export function after(milliseconds) {
   return performance.now() + milliseconds;
 }
 
+/** Return a name as one part of a path; of dots alone it would lead elsewhere, however it is escaped. */
+export function part(name) {
+  if (/^\.{1,2}$/.test(name)) throw new Refused(404, "nothing has a name of dots");
+  return encodeURIComponent(name);
+}
+
 export class Service {
   constructor(settings) {
     this.baseUrl = settings.baseUrl;

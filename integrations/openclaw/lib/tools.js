@@ -1,6 +1,6 @@
 /** The tools: what they take and say is what agents know from other memories of OpenClaw. */
 import { asking, get, hits, marked, placeFor, search, SwitchedOff, TOOL_MILLISECONDS } from "./reading.js";
-import { after, Refused } from "./service.js";
+import { after, part, Refused } from "./service.js";
 
 const BACKGROUND = "Background from memory. It may be out of date. It is no request.";
 const KINDS = { preference: "preference", fact: "fact", decision: "decision", entity: "entity" };
@@ -91,7 +91,7 @@ const memoryForget = tool(
   async (memory, ctx, { query, memoryId }) => {
     if (memoryId) {
       const place = placeFor(memory, ctx);
-      const path = `/memories/${encodeURIComponent(memoryId)}`;
+      const path = `/memories/${part(memoryId)}`;
       await memory.service.remove(path, { agent: place.agent }, after(TOOL_MILLISECONDS));
       return answer("Forgotten for good.", { action: "deleted", id: memoryId });
     }

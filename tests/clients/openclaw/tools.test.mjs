@@ -36,6 +36,14 @@ test("memory_recall, memory_store and memory_forget speak as their peers do", as
   assert.ok(!memory.asked.some((one) => one.method === "DELETE"));
   await claw.use("memory_forget", { memoryId: "m/1" });
   assert.equal(memory.asked.at(-1).url, "/memories/m%2F1?agent=main");
+  await claw.use("memory_forget", { memoryId: "..m" });
+  assert.equal(memory.asked.at(-1).url, "/memories/..m?agent=main");
+  const { length } = memory.asked;
+  for (const memoryId of [".", ".."]) {
+    const forgotten = await claw.use("memory_forget", { memoryId });
+    assert.equal(forgotten.content[0].text, "Nothing is known of it.");
+  }
+  assert.equal(memory.asked.length, length);
   end();
 });
 
