@@ -2,15 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import (
-    AsyncGenerator,
-    Callable,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +12,7 @@ from service.concepts.merging import merge_concepts
 from service.consolidate.derived_from import Joining, derived_from, state_of
 from service.consolidate.grouping import batches
 from service.consolidate.planning import ConsolidationPlan, PlannedGroup, make_plan, settle
-from service.consolidate.reading import PUT_AWAY
+from service.consolidate.reading import PUT_AWAY, declared_names
 from service.consolidate.revising import edges_of, kept, sources_of
 from service.consolidate.summary.originals import Original, original_of
 from service.consolidate.summary.summaries import Summary, summarise
@@ -220,7 +212,7 @@ async def _ahead(work: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[T]:
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-def in_batches(groups: Sequence[PlannedGroup]) -> Iterator[list[PlannedGroup]]:
+def in_batches(groups: Sequence[PlannedGroup]) -> Iterable[list[PlannedGroup]]:
     """Yield groups in lots whose memories may be held at once and written in one transaction."""
     by_key = {group.key: group for group in groups}
     for keys in batches({key: len(group.members) + 1 for key, group in by_key.items()}):
@@ -237,17 +229,23 @@ async def _summarise_and_embed(
 async def _summarise(pipeline: Pipeline, batch: Sequence[PlannedGroup]) -> list[SummarisedGroup]:
     keys = {key for group in batch for key in (*group.members, group.key)}
     memories = await stored.memories_by_id(pipeline.db, keys)
+    refs = [group.ref for group in batch]
+    names = await declared_names(pipeline.db, memories.values(), refs)
     # Megabytes of text take seconds.
-    return await asyncio.to_thread(_summarise_batch, batch, memories, pipeline.section_tokens)
+    most = pipeline.section_tokens
+    return await asyncio.to_thread(_summarise_batch, batch, memories, most, names)
 
 
 def _summarise_batch(
-    batch: Sequence[PlannedGroup], memories: Mapping[str, StoredMemory], budget_tokens: int
+    batch: Sequence[PlannedGroup],
+    memories: Mapping[str, StoredMemory],
+    budget_tokens: int,
+    names: Mapping[str, str],
 ) -> list[SummarisedGroup]:
     done = []
     for group in batch:
         originals = tuple(original_of(memories[key]) for key in group.members if key in memories)
-        summary = summarise(group.key, group.ref, originals, budget_tokens)
+        summary = summarise(group.key, group.ref, originals, budget_tokens, names)
         done.append(SummarisedGroup(group, originals, summary, group.key not in memories))
     return done
 

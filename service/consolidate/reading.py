@@ -13,7 +13,9 @@ from service.consolidate.grouping import Candidate, Capacity, GroupKey, Wall, su
 from service.consolidate.near_duplicates import find_leaders
 from service.consolidate.summary.refs import leader_of
 from service.drafts.ids import digest
+from service.drafts.stored_memory import StoredMemory
 from service.links import stored
+from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION
 from service.store.database import Database, record
 from service.store.queries import load_query
@@ -25,6 +27,7 @@ CANDIDATES: Final = load_query(__package__, "candidates")
 MEMBERS: Final = load_query(__package__, "members")
 CAPACITIES: Final = load_query(__package__, "capacities")
 NEAR_DUPLICATE_REFS: Final = load_query(__package__, "near_duplicate_refs")
+DECLARED_NAMES: Final = load_query(__package__, "declared_names")
 
 # What is compacted: raw logs. Notes, decisions, facts and the like were written to be kept.
 KINDS: Final = ("daily_log", "observation")
@@ -205,6 +208,20 @@ def _candidate(row: Mapping[str, Any]) -> Candidate:
         state=_state(row),
         tokens=estimate_tokens_of_bytes(row["bytes"]),
     )
+
+
+async def declared_names(
+    db: Database, memories: Iterable[StoredMemory], refs: Iterable[str]
+) -> dict[str, str]:
+    """Return by slug how the user calls the declared concepts that summaries are about.
+
+    `memories` are of one agent, whose concepts are meant; `refs` those of summary/refs.py.
+    """
+    agent = next((one.agent for one in memories), None)
+    slugs = sorted({slug for ref in refs if (slug := concept_of_summary(ref))})
+    if agent is None or not slugs:
+        return {}
+    return dict(await db.run(DECLARED_NAMES, ids=[record("concept", [agent, s]) for s in slugs]))
 
 
 def _wall(row: Mapping[str, Any]) -> Wall:

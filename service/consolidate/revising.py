@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from service.consolidate.derived_from import Derived, derived_from
 from service.consolidate.grouping import Wall
-from service.consolidate.reading import KINDS
+from service.consolidate.reading import KINDS, declared_names
 from service.consolidate.summary.originals import Original, original_of, original_of_draft
 from service.consolidate.summary.summaries import Summary, summarise
 from service.drafts.drafts import Draft
@@ -116,10 +116,13 @@ async def without(
         key: original_of(one) for key, one in (await stored.memories_by_id(db, every)).items()
     }
     originals |= {key: one for key, one in (changed or {}).items() if key in originals}
+    refs = [old.ref or "" for old in summaries.values()]
+    names = await declared_names(db, summaries.values(), refs)
     for key, old in sorted(summaries.items()):
         runs = sources[key]
         staying = [originals[one] for one in runs if one not in leaving[key] and one in originals]
-        summary = summarise(key, old.ref or "", staying, budget_tokens) if staying else None
+        made = (key, old.ref or "", staying, budget_tokens, names)
+        summary = summarise(*made) if staying else None
         revision.left += [(key, one) for one in sorted(leaving[key]) if one in runs]
         if summary is None:
             revision.gone.append(old)

@@ -2,6 +2,7 @@
 
 import itertools
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -668,3 +669,21 @@ def test_what_is_not_archived_is_found_behind_hundreds_of_sources(
     found = client.post("/search", json=asked).json()["results"]
     assert {one["id"] for one in summaries["memories"]} <= {hit["id"] for hit in found}
     assert {*notes} <= {hit["content"] for hit in found}
+
+
+def test_a_summary_is_called_as_the_user_calls_its_concept(start: Start, tmp_path: Path) -> None:
+    declared = tmp_path / "concepts.toml"
+    declared.write_text('[[concept]]\nname = "Kubernetes"\naliases = ["k8s", "cluster"]\n')
+    client = start(concepts_file=declared).client
+    logs = [
+        ("2026-02-09", "The k8s nodes ran out of disk, as logs filled them."),
+        ("2026-02-10", "We upgraded k8s to 1.31 in staging."),
+    ]
+    _, leaving = _push(client, "main", *logs)
+    [group] = _consolidate(client, "main", dry_run=False)["groups"]
+    assert (group["title"], group["ref"]) == (
+        "Kubernetes, 2026-02-09 to 2026-02-10", "concept:kubernetes",
+    )  # fmt: skip
+    assert client.delete(f"/memories/{leaving}", params={"agent": "main"}).status_code == 204
+    title = _read(client, "main", group["id"])["title"]
+    assert title == "Kubernetes, 2026-02-09"

@@ -71,7 +71,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.search.times.times.times_named": {"now": NOW},
     "service.consolidate.summary.refs.week_ref": {"moment": NOW},
     "service.consolidate.summary.summaries.summarise": {
-        "ref": "week", "originals": [], "budget_tokens": 200,
+        "ref": "week", "originals": [], "budget_tokens": 200, "names": {},
     },
     "service.consolidate.summary.summaries.spelling_of": {"originals": []},
     "service.drafts.kinds.kind_of": {"table": [("journal/**", "daily_log")]},

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,26 +32,28 @@ class Summary:
 
 
 def summarise(
-    key: str, ref: str, originals: Sequence[Original], budget_tokens: int
+    key: str,
+    ref: str,
+    originals: Sequence[Original],
+    budget_tokens: int,
+    names: Mapping[str, str],
 ) -> Summary | None:
     """Make the summary of a group; None when its memories hold no passage, as a rule alone ("---").
 
     The same memories give the same bytes, in whichever order they come. `key` is the summary's id,
-    `ref` that of refs.py.
+    `ref` that of refs.py, `names` those of declared concepts by slug.
     """
     ordered = sorted(originals, key=lambda one: one.order)
     best = best_formed(ordered) if is_of_near_duplicates(ref) else None
     text = extract(ordered, budget_tokens, best)
     if not text.content:
         return None
-    return Summary(_draft(key, ref, ordered, text, best), dict(text.lines))
+    name = _name(ref, ordered, best, names)
+    return Summary(_draft(key, ref, ordered, text, name), dict(text.lines))
 
 
-def _draft(
-    key: str, ref: str, ordered: Sequence[Original], text: Extract, best: str | None
-) -> Draft:
+def _draft(key: str, ref: str, ordered: Sequence[Original], text: Extract, name: str) -> Draft:
     first, last = ordered[0], ordered[-1]
-    name = _name(ref, ordered, best)
     slug = concept_of_summary(ref)
     sessions = {one.session for one in ordered}
     return Draft(
@@ -75,11 +77,12 @@ def _draft(
     )
 
 
-def _name(ref: str, ordered: Sequence[Original], best: str | None) -> str:
+def _name(ref: str, ordered: Sequence[Original], best: str | None, names: Mapping[str, str]) -> str:
     """Name what the group is about: its concept, its best-formed text, or its line of time."""
     slug = concept_of_summary(ref)
     if slug is not None:
-        name = spelling_of(slug, ordered)
+        # Of a declared concept texts may use aliases alone.
+        name = names.get(slug) or spelling_of(slug, ordered)
     elif best is not None:
         title = next(title_of(one.title, one.content) for one in ordered if one.id == best)
         name = title.rstrip(" .,;:!?。，；：！？")
@@ -96,7 +99,7 @@ def _span(ordered: Sequence[Original]) -> str:
 def spelling_of(slug: str, originals: Iterable[Original]) -> str:
     """Return the spelling of a concept that these memories use most; of equal ones the first.
 
-    Those of texts count before those of titles and tags. The stored name of the concept would
+    Those of texts count before those of titles and tags. The name of a learned concept would
     make the summary depend on memories outside of the group: it is that of whoever used it first.
     """
     in_texts: Counter[str] = Counter()
