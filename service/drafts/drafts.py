@@ -6,17 +6,15 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, Protocol
 
 from service.access.origins import UNKNOWN, Provenance, tier_of
+from service.drafts.decided import told_sections
 from service.drafts.ids import digest
 from service.drafts.kinds import (
-    DEFAULT_PLACES,
     date_of,
-    kind_of,
     linked_name,
     name_of,
     occurred_at,
     type_of,
 )
-from service.kinds import KINDS
 from service.metadata import Metadata
 from service.moments import micros_of
 from service.names.names import Name, declared_name, file_name, heading_name
@@ -27,7 +25,7 @@ from service.text.titles import text_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "5"
+RECIPE: Final = "6"
 _MOST_TITLE_CHARACTERS: Final = 200
 _HEADING_SEPARATOR: Final = "\x1e"
 
@@ -150,16 +148,14 @@ def document_drafts(
 ) -> list[Draft]:
     """Turn a parsed document into drafts, in the order of its lines.
 
-    The kind is the caller's, else the front matter's if it is one of KINDS, else the place's:
     `places` (pattern → kind) are tried before the built-in table. A document without a title is
     called as its file is, and whatever its title, a link to the file leads to it.
     """
-    said = parsed.kind if parsed.kind in KINDS else None
     origin = document.sender.origin
-    kind = document.kind or said or kind_of(document.uri, (*places.items(), *DEFAULT_PLACES))
     name, told = name_of(document.uri), _date_of(document, parsed)
+    sections = told_sections(parsed, document.uri, document.kind, places)
     drafts = []
-    for position, section in enumerate(parsed.sections):
+    for position, (section, kind) in enumerate(sections):
         dated = document.occurred_at or _date_in(section.heading_path) or told
         at = occurred_at(dated, document.uri, section.clock, document.modified_at)
         drafts.append(

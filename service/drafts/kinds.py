@@ -24,6 +24,13 @@ _EPISODIC: Final = frozenset({"daily_log", "handoff", "observation"})
 # where agents keep what they chose to keep for good: facts.
 DEFAULT_PLACES: Final = (
     ("memory/YYYY-MM-DD*", "daily_log"),
+    # What stands at the top of such a folder tells of the folder.
+    ("decisions/readme.md", "note"),
+    ("decisions/index.md", "note"),
+    ("decisions/*template.md", "note"),
+    ("adr/readme.md", "note"),
+    ("adr/index.md", "note"),
+    ("adr/*template.md", "note"),
     ("decisions/**", "decision"),
     ("adr/**", "decision"),
     ("people/**", "entity"),
@@ -81,6 +88,11 @@ def kind_of(source: str, table: Sequence[tuple[str, str]] = DEFAULT_PLACES) -> s
     digits.
     """
     return next((kind for pattern, kind in table if _matches(pattern, source)), "note")
+
+
+def is_place_of_one_file(source: str, table: Sequence[tuple[str, str]] = DEFAULT_PLACES) -> bool:
+    """Say whether the pattern that gives a path its kind names one file, none of many: no `*`."""
+    return next(("*" not in pattern for pattern, _ in table if _matches(pattern, source)), False)
 
 
 def type_of(kind: str, source: str = "") -> str:

@@ -57,7 +57,7 @@ def differs(draft: Draft, old: StoredMemory) -> bool:
     """Say whether a draft is another version than the stored one: it counts as an update."""
     return draft.content_hash != old.content_hash or any(
         getattr(draft, name) != getattr(old, name)
-        for name in ("kind", "type", "tags", "concepts", *MAKE_VERSION)
+        for name in ("title", "kind", "type", "tags", "concepts", *MAKE_VERSION)
     )
 
 

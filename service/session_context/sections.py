@@ -108,9 +108,9 @@ def said_in_handoff(found: Found, sections: Sequence[PackedSection]) -> list[Mem
 
 
 def line_of_decision(memory: Memory) -> str:
-    """Return a decision as a line: when, its tags, its words."""
+    """Return a decision as a line: when, its tags, its title if that says more, its words."""
     tags = f" [{', '.join(memory.tags)}]" if memory.tags else ""
-    return f"- [{_minute(memory.occurred_at)}]{tags} {_one_line(memory.content)}"
+    return f"- [{_minute(memory.occurred_at)}]{tags} {_words(memory)}"
 
 
 def most_active(memories: Sequence[Memory]) -> list[Memory]:
@@ -161,7 +161,7 @@ def _orders(found: Found) -> list[SectionOrder]:
         # Two may contradict each other: the day says which is the later one.
         SectionOrder(
             "preferences", "## Preferences", 0.1,
-            [Piece(inside(_dated(_one_line(one.content), one)), one.id) for one in preferences],
+            [Piece(inside(_dated(_words(one), one)), one.id) for one in preferences],
         ),
         SectionOrder(
             "active", "## Active memories", 0.15,
@@ -175,11 +175,15 @@ def _orders(found: Found) -> list[SectionOrder]:
 
 
 def _lines(memories: Iterable[Memory]) -> list[Piece]:
-    return [Piece(inside(f"- {_one_line(one.content)}"), one.id) for one in memories]
+    return [Piece(inside(f"- {_words(one)}"), one.id) for one in memories]
 
 
 def _focus(focus: Sequence[WorkingMemory]) -> list[Piece]:
     return [Piece(inside(one.text), may_be_cut=True) for one in focus]
+
+
+def _words(memory: Memory) -> str:
+    return _one_line(in_one_line(memory.title, memory.content))
 
 
 def _titled(memory: Memory) -> str:

@@ -21,7 +21,8 @@ _DATE_KEYS = ("occurred_at", "date", "created", "created_at")
 # Where there is one, many write it so.
 _SINGULAR = {"tags": "tag", "aliases": "alias"}
 _FIELDS = frozenset(
-    {"title", "tags", "kind", "scope", "concepts", "aliases", *_SINGULAR.values(), *_DATE_KEYS}
+    {"title", "tags", "kind", "scope", "status", "concepts", "aliases"}
+    | {*_SINGULAR.values(), *_DATE_KEYS}
 )
 _DATE = re.compile(
     r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})"
@@ -45,6 +46,7 @@ class FrontMatter:
     date: dt.datetime | dt.date | None = None
     kind: str | None = None
     scope: str | None = None
+    status: str = ""
     concepts: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
 
@@ -139,6 +141,7 @@ def _read_fields(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...
         date=_read_date(values, warnings),
         kind=_read_kind(values, warnings),
         scope=_read_text(values.get("scope")) or None,
+        status=_read_text(values.get("status")),
         concepts=_read_names(values, "concepts", warnings),
         aliases=_read_names(values, "aliases", warnings),
     )

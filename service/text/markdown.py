@@ -70,6 +70,7 @@ class Document:
     date_in_text: dt.datetime | dt.date | None = None
     kind: str | None = None
     scope: str | None = None
+    status: str = ""
     concepts: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -109,10 +110,7 @@ class _Text:
 
 
 def parse_markdown(
-    text: str,
-    max_tokens: int = 400,
-    overlap_tokens: int = 60,
-    max_sections: int = 4000,
+    text: str, max_tokens: int = 400, overlap_tokens: int = 60, max_sections: int = 4000
 ) -> Document:
     """Parse a note into sections of at most `max_tokens` (estimated), never raising on any text.
 
@@ -147,6 +145,7 @@ def parse_markdown(
         date_in_text=read_date_line(lines[preface.line_count :]),
         kind=front.kind,
         scope=front.scope,
+        status=front.status,
         concepts=front.concepts,
         aliases=front.aliases,
         sections=sections,

@@ -42,6 +42,15 @@ class Deciding:
         listed = self.client.get("/decisions", params=self.own).json()["decisions"]
         return {one["id"]: one["superseded_by"] for one in listed}
 
+    def push(self, source: str, text: str) -> None:
+        body = {"source": source, "text": text, **self.own}
+        answer = self.client.post("/ingest", json=body)
+        assert answer.status_code == 200, answer.text
+
+    def titles(self) -> set[str]:
+        listed = self.client.get("/decisions", params=self.own).json()["decisions"]
+        return {one["title"] for one in listed}
+
     def found(self) -> set[str]:
         body = {"query": "What do we deploy with?", **self.own}
         return {one["id"] for one in self.client.post("/search", json=body).json()["results"]}
@@ -139,3 +148,23 @@ def test_an_end_that_somebody_set_stays(deciding: Deciding) -> None:
         deciding.delete(key)
     assert [deciding.end(key) for key in keys] == [*ends, since]
     assert deciding.found() == {ending}
+
+
+def test_of_a_file_that_was_replaced_no_decision_is_told(deciding: Deciding) -> None:
+    record = "# {}\n\n## Status\n\n{}\n\n## Context\n\nIt has to run.\n\n## Decision\n\n{}\n"
+    files = [
+        ("adr/1.md", record.format("1. Nomad", "Accepted", "We deploy with Nomad.")),
+        ("adr/README.md", "# Decisions\n\nHow we deploy.\n"),
+        ("decisions.md", "# Decisions\n\nWhat we chose.\n\n## Ansible for hosts\n\nNo agents.\n"),
+    ]
+    for source, text in files:
+        deciding.push(source, text)
+    assert deciding.titles() == {"1. Nomad", "Ansible for hosts"}
+    assert "1. Nomad: We deploy with Nomad." in deciding.told()
+    assert "Ansible for hosts: No agents." in deciding.told()
+    replaced = record.format("1. Nomad", "Superseded by [2](2.md)", "We deploy with Nomad.")
+    deciding.push("adr/1.md", replaced)
+    assert deciding.titles() == {"Ansible for hosts"}
+    [told] = [part for part in deciding.told().split("\n\n") if "## Last decisions" in part]
+    assert "Ansible" in told
+    assert "Nomad" not in told

@@ -81,6 +81,10 @@ def test_what_matters_counts_half_as_much_a_week_later() -> None:
 def test_lines_are_short_and_tell_what_is_behind_them() -> None:
     decided = replace(_memory("d", "decision", "Use\n it."), tags=("storage", "app"))
     assert line_of_decision(decided) == "- [2026-02-13 09:00] [storage, app] Use it."
+    headed = replace(decided, title="Postgres keeps the orders", tags=())
+    line = "- [2026-02-13 09:00] Postgres keeps the orders: Use it."
+    assert line_of_decision(headed) == line
+    assert line_of_decision(replace(headed, title="Use it.")) == "- [2026-02-13 09:00] Use it."
     long = _memory("long", "preference", "word " * 100)
     many = tuple(_memory(f"n{n:02}", text="abcd" * n, days=n) for n in range(1, 15))
     text, _ = compose(replace(_NOTHING, preferences=(long,), others=many), Budget(10**5), "me", "p")

@@ -1,0 +1,139 @@
+"""Which sections of a document tell a decision, and which stand around one; pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from service.drafts.kinds import DEFAULT_PLACES, is_place_of_one_file, kind_of
+from service.kinds import KINDS
+from service.text.markdown import Document, Section
+
+_DECISION: Final = "decision"
+_AROUND: Final = "note"
+# Of a record whose parts have headings, the part that says what was decided.
+_DECIDING: Final = frozenset(
+    {"decision", "decision outcome", "the decision", "entscheidung", "decisión"}
+    | {"결정", "决定", "決定"}
+)
+_STATUS: Final = frozenset({"status", "estado", "상태", "状态", "状態"})
+_HELD: Final = frozenset(
+    {"accepted", "approved", "decided", "angenommen", "akzeptiert", "beschlossen"}
+    | {"aceptada", "aceptado", "aprobada", "aprobado"}
+)
+# `Superceded` is how a widespread tool writes it.
+_NOT_HELD: Final = frozenset(
+    {"draft", "proposed", "rejected", "withdrawn", "deprecated", "obsolete", "replaced"}
+    | {"superseded", "superceded", "entwurf", "vorgeschlagen", "abgelehnt", "verworfen", "ersetzt"}
+    | {"abgelöst", "veraltet", "borrador", "propuesta", "propuesto", "rechazada", "rechazado"}
+    | {"obsoleta", "obsoleto", "reemplazada", "reemplazado", "sustituida", "sustituido"}
+)
+_FIRST_WORD: Final = re.compile(r"[\s*_>-]{0,9}([^\W\d_]{1,40})")
+_STATUS_LINE: Final = re.compile(
+    r"[\s*_>-]{0,9}(?:status|estado)[*_]{0,3}:[*_\s]{0,9}([^\W\d_]{1,40})", re.IGNORECASE
+)
+_LISTED: Final = re.compile(r"^[ \t]{0,8}(?:[-*+][ \t]|\||[0-9]{1,9}[.)][ \t])", re.MULTILINE)
+
+_Path = tuple[str, ...]
+
+
+def told_sections(
+    parsed: Document, uri: str, kind: str | None, places: Mapping[str, str]
+) -> list[tuple[Section, str]]:
+    """Return each section with its kind: the caller's, else the front matter's, else the place's.
+
+    Where that makes decisions of them, what stands around one is a note: see `is_decision`. The
+    section below a heading `Decision` is called by the heading above it, which names what was
+    decided. `places` (pattern to kind) are tried before the built-in table.
+    """
+    if kind is not None:
+        return [(section, kind) for section in parsed.sections]
+    table = (*places.items(), *DEFAULT_PLACES)
+    found = parsed.kind if parsed.kind in KINDS else kind_of(uri, table)
+    if found != _DECISION:
+        return [(section, found) for section in parsed.sections]
+    record = _Record(parsed, is_list=is_place_of_one_file(uri, table))
+    return [
+        (record.named(section), _DECISION if record.is_decision(section) else _AROUND)
+        for section in parsed.sections
+    ]
+
+
+class _Record:
+    """A document of decisions: `is_list` where it is known to hold more than one."""
+
+    def __init__(self, parsed: Document, *, is_list: bool) -> None:
+        paths = [section.heading_path for section in parsed.sections]
+        self._title = parsed.title
+        self._paths = frozenset(paths)
+        self._is_list = is_list
+        self._deciding = {path[:at] for path in paths for at in _places(path, _DECIDING)}
+        self._held = dict(_statuses(parsed))
+
+    def is_decision(self, section: Section) -> bool:
+        """Say whether a section tells a decision that holds.
+
+        Below a heading that has a heading `Decision` under it only that one's text does. None does
+        whose status says that it is not decided or not any more, nor the status itself, nor the
+        words in front of a list of decisions.
+        """
+        path = section.heading_path
+        if any(self._held.get(path[:at]) is False for at in range(len(path) + 1)):
+            return False
+        entry = self._entry(path)
+        if entry is not None:
+            return self._decides(path, len(entry))
+        return not (path and _is_one_of(path[-1], _STATUS)) and not self._introduces(section)
+
+    def named(self, section: Section) -> Section:
+        """Return a section, called by the heading above it where its own is `Decision`."""
+        *above, own = section.heading_path or ("",)
+        if not _is_one_of(own, _DECIDING):
+            return section
+        return replace(section, title=above[-1] if above else self._title or section.title)
+
+    def _entry(self, path: _Path) -> _Path | None:
+        """Return the nearest path above, or this one, that has a heading `Decision` below it."""
+        above = (path[:at] for at in range(len(path), -1, -1))
+        return next((one for one in above if one in self._deciding), None)
+
+    def _decides(self, path: _Path, depth: int) -> bool:
+        """Say whether a path is that heading `Decision`, or below one without words of its own."""
+        if len(path) <= depth or not _is_one_of(path[depth], _DECIDING):
+            return False
+        return len(path) == depth + 1 or path[: depth + 1] not in self._paths
+
+    def _introduces(self, section: Section) -> bool:
+        """Say whether these are words below the title of a list, which itself stands below."""
+        path = section.heading_path
+        if not self._is_list or len(path) > 1 or _LISTED.search(section.content):
+            return False
+        others = self._paths - {(), path}
+        return bool(others) and all(other[: len(path)] == path for other in others)
+
+
+def _statuses(parsed: Document) -> Iterator[tuple[_Path, bool]]:
+    """Yield where a status stands, and whether what is below that heading holds by it."""
+    if (held := _held([parsed.status], _FIRST_WORD)) is not None:
+        yield (), held
+    for section in parsed.sections:
+        path, lines = section.heading_path, section.content.splitlines()
+        is_status = bool(path) and _is_one_of(path[-1], _STATUS)
+        held = _held(lines, _FIRST_WORD if is_status else _STATUS_LINE)
+        if held is not None:
+            yield path[:-1] if is_status else path, held
+
+
+def _held(lines: Sequence[str], words: re.Pattern[str]) -> bool | None:
+    """Return what the last line with a status says; None without one."""
+    found = (words.match(line) for line in reversed(lines))
+    told = (match[1].casefold() for match in found if match)
+    return next((word in _HELD for word in told if word in _HELD or word in _NOT_HELD), None)
+
+
+def _places(path: _Path, names: frozenset[str]) -> list[int]:
+    return [at for at, heading in enumerate(path) if _is_one_of(heading, names)]
+
+
+def _is_one_of(heading: str, names: frozenset[str]) -> bool:
+    return heading.lstrip("0123456789.) ").rstrip(" :：").casefold() in names

@@ -1,0 +1,146 @@
+"""Decisions in documents: which sections tell one, and what stands around it."""
+
+import pytest
+
+from service.drafts.decided import told_sections
+from service.text.markdown import parse_markdown
+
+_NYGARD = """# 3. Use Postgres
+
+Date: 2026-02-12
+
+## Status
+
+{}
+
+## Context
+
+Two services write at once.
+
+## Decision
+
+We use Postgres.
+
+## Consequences
+
+It has to be backed up.
+"""
+_MADR = """---
+status: {}
+date: 2026-02-12
+---
+# Svelte for the front end
+
+## Considered Options
+
+* React
+* Svelte
+
+## Decision Outcome
+
+Svelte, because it is small.
+
+### Consequences
+
+* Good, because pages are small.
+"""
+
+
+def _told(text: str, uri: str = "docs/adr/0003.md") -> list[str]:
+    """Return the titles of the sections that are decisions."""
+    found = told_sections(parse_markdown(text), uri, None, {})
+    return [section.title for section, kind in found if kind == "decision"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (_NYGARD.format("Accepted"), "3. Use Postgres"),
+        (_NYGARD.format("Proposed 2026-01-02\n\nAccepted 2026-02-12"), "3. Use Postgres"),
+        (_NYGARD.format("Accepted\n\nSupersedes [1. Use SQLite](0001.md)"), "3. Use Postgres"),
+        (_MADR.format("accepted"), "Svelte for the front end"),
+        (_MADR.format("{of the team}"), "Svelte for the front end"),
+        ("# Postgres\n\n## Kontext\n\nZwei.\n\n## Entscheidung\n\nWir nehmen es.", "Postgres"),
+        ("# Postgres\n\n## Contexto\n\nDos.\n\n## 2. Decisión\n\nLo usamos.", "Postgres"),
+        ("# Postgres\n\n## Context\n\nTwo.\n\n## Decision\n\n### For orders\n\nIt.", "For orders"),
+        ("---\ntitle: Postgres\n---\n## Context\n\nTwo.\n\n## Decision\n\nIt.", "Postgres"),
+        ("# Postgres\n\nWe use it. Status: rejected is what SQLite was.", "Postgres"),
+    ],
+)
+def test_of_a_record_the_decision_is_what_stands_under_that_heading(text: str, title: str) -> None:
+    assert _told(text) == [title]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            _NYGARD.format(f"{word} by [4. Use both](0004.md)")
+            for word in ("Superseded", "Replaced")
+        ),
+        _NYGARD.format("Accepted\n\nSuperceded by [4. Use both](0004.md)"),
+        *map(
+            _NYGARD.format, ("proposed", "**Rejected**", "- Deprecated since 2026-03-01", "Ersetzt")
+        ),
+        *map(_MADR.format, ("superseded by ADR-0004", "rejected", '"proposed"')),
+        "# Postgres\n\n* Status: superseded by [4](0004.md)\n\nWe use it.",
+        "# Postgres\n\n**Estado:** rechazada\n\n## Decisión\n\nLo usamos.",
+    ],
+)
+def test_what_is_not_decided_or_not_any_more_is_no_decision(text: str) -> None:
+    assert _told(text) == []
+    assert {kind for _, kind in told_sections(parse_markdown(text), "x.md", "decision", {})} == {
+        "decision"
+    }
+
+
+_LIST = """# Decisions
+
+{}
+
+## 2026-02-12 Postgres keeps the orders
+
+It takes two writers.
+
+## 2026-02-14 Batches of eight
+
+Status: superseded, they are of four.
+"""
+
+
+@pytest.mark.parametrize("title", ["# Decisions", "---\ntitle: Decisions\n---", ""])
+def test_words_in_front_of_a_list_of_decisions_are_none(title: str) -> None:
+    text = _LIST.format("Here we write down what we decided.").replace("# Decisions", title)
+    assert _told(text, "memory/decisions.md") == ["2026-02-12 Postgres keeps the orders"]
+
+
+@pytest.mark.parametrize("listed", ["- No Redis.", "* No Redis.", "1. No Redis.", "| No | Redis |"])
+def test_a_list_in_front_of_headings_is_one_of_decisions(listed: str) -> None:
+    text = _LIST.format(f"What holds:\n\n{listed}")
+    assert _told(text, "decisions.md") == ["Decisions", "2026-02-12 Postgres keeps the orders"]
+
+
+def test_words_that_stand_alone_or_in_a_file_of_their_own_are_the_decision() -> None:
+    assert _told("# Decisions\n\nWe use Postgres.", "decisions.md") == ["Decisions"]
+    assert _told("We use Postgres.", "decisions.md") == [""]
+    own = "# Use Postgres\n\nIt takes two writers.\n\n## Why\n\nTwo services write."
+    assert _told(own, "decisions/postgres.md") == ["Use Postgres", "Why"]
+    several = "# Use Postgres\n\nIt takes two.\n\n## Why\n\nTwo write.\n\n# No Redis\n\nNone."
+    assert _told(several, "decisions.md") == ["Use Postgres", "Why", "No Redis"]
+
+
+def test_a_list_may_hold_records_beside_other_decisions() -> None:
+    text = (
+        "# Decisions\n\n## Postgres\n\n### Context\n\nTwo.\n\n### Decision\n\nWe use it.\n\n"
+        "## No Redis\n\nNobody needs it.\n\n## SQLite\n\n### Status\n\nSuperseded\n\n"
+        "### Decision\n\nWe use it."
+    )
+    assert _told(text, "decisions.md") == ["Postgres", "No Redis"]
+
+
+def test_a_place_of_ones_own_that_names_a_file_is_a_list() -> None:
+    places = {"entscheidungen.md": "decision", "beschluss-*.md": "decision"}
+    text = "# Beschlüsse\n\nHier steht, was gilt.\n\n## Kein Redis\n\nNiemand braucht es."
+    for uri, many in [("team/entscheidungen.md", 1), ("beschluss-7.md", 2)]:
+        found = told_sections(parse_markdown(text), uri, None, places)
+        assert [kind for _, kind in found].count("decision") == many
