@@ -8,7 +8,7 @@ import typer
 
 from service.client.answers import Memory
 from service.commands.connect import connect
-from service.commands.given_options import Form, in_form
+from service.commands.given_options import Form, in_form, named
 from service.commands.here import Agent, find_place
 from service.commands.shown import head_of
 from service.commands.terminal import begin, end_with_nothing, printable, tell_json
@@ -39,7 +39,7 @@ def command(
     if matching:
         _show_candidates(asyncio.run(_candidates(settings, matching, own)), form)
         return
-    wanted = list(dict.fromkeys(ids or ()))
+    wanted = list(dict.fromkeys(map(named, ids or ())))
     forgotten = asyncio.run(_forget(settings, wanted, own, yes=yes))
     if form.is_json:
         tell_json({"forgotten": forgotten})

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from service.commands.terminal import tell_json
+from service.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,13 @@ def give(
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def named(id: str) -> str:  # noqa: A002
+    """Return what may be an id; raises InvalidRequest for what asks for another endpoint."""
+    if not id or "/" in id:
+        raise InvalidRequest(f"{id!r} is no id.")
+    return id
 
 
 _FORMS: Final = {

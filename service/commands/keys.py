@@ -14,7 +14,7 @@ from service.access.quota import Quota
 from service.client.access import Key, NewKey
 from service.client.options import KeyOptions
 from service.commands.connect import connect
-from service.commands.given_options import told_as_json, with_json
+from service.commands.given_options import named, told_as_json, with_json
 from service.commands.spans import seconds_of
 from service.commands.terminal import answers, begin, cell, console
 from service.errors import InvalidRequest
@@ -107,7 +107,7 @@ async def _list(settings: Settings) -> list[Key]:
 @with_json
 def rotate(key: Annotated[str, typer.Argument(help="The key's id.")]) -> None:
     """Give a key another secret and print it; the old one ends at once."""
-    _show(asyncio.run(_rotate(begin(), key)))
+    _show(asyncio.run(_rotate(begin(), named(key))))
 
 
 async def _rotate(settings: Settings, key: str) -> NewKey:
@@ -119,7 +119,7 @@ async def _rotate(settings: Settings, key: str) -> NewKey:
 @with_json
 def revoke(key: Annotated[str, typer.Argument(help="The key's id.")]) -> None:
     """End a key at once and for good."""
-    asyncio.run(_revoke(begin(), key))
+    asyncio.run(_revoke(begin(), named(key)))
     if not told_as_json({}):
         console.print(f"Key {key} has ended.", highlight=False)
 

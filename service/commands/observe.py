@@ -176,6 +176,8 @@ def _place_of(told: Transcript, agent: str | None, project: str | None) -> Place
 def _may_be_read(file: Path) -> bool | None:
     """Return whether memory is on where a transcript was made; None where nobody can tell: said."""
     try:
+        if not _head_of(file) and file.stat().st_size:
+            _say(file, "no transcript: none of its first lines is one of JSON.")
         folder = describe(file).folder
         return folder is None or switched_off_by(Path(folder)) is None
     except InvalidRequest as error:

@@ -9,7 +9,7 @@ from rich.tree import Tree
 
 from service.client.answers import MemoryDetail, Neighbour
 from service.commands.connect import connect
-from service.commands.given_options import Form, in_form
+from service.commands.given_options import Form, in_form, named
 from service.commands.here import Agent, find_place
 from service.commands.shown import source_of
 from service.commands.terminal import answers, begin, printable, tell_json
@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Show one memory whole: where it is from, what it mentions, what came before and after."""
     place = find_place(agent, "none")
-    memory = asyncio.run(_read(begin(), id, place.get("agent")))
+    memory = asyncio.run(_read(begin(), named(id), place.get("agent")))
     if form.is_json:
         tell_json(memory)
         return

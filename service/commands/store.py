@@ -45,7 +45,15 @@ def command(
 
 
 def _piped() -> str | None:
-    return None if sys.stdin.isatty() else sys.stdin.read()
+    if sys.stdin.isatty():
+        return None
+    try:
+        text = sys.stdin.read()
+        # Some locales let other bytes through as halves of characters.
+        text.encode()
+    except UnicodeError as error:
+        raise InvalidRequest("What comes through the pipe is no text in UTF-8.") from error
+    return text
 
 
 async def _store(settings: Settings, text: str, more: MemoryOptions) -> Stored:

@@ -24,7 +24,10 @@ class Folder:
     @classmethod
     def open(cls, path: Path) -> Self:
         """Return a folder, made where there is none; raises InvalidRequest."""
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise InvalidRequest(f"{path}: a file stands there; name a folder.") from error
         return cls(path, _state(path / _STATE))
 
     def read(self, name: str) -> str | None:

@@ -90,6 +90,17 @@ def test_a_text_comes_through_a_pipe(tmp_path: Path) -> None:
     assert "Mina takes\nthe ferry." in Shell(own, tmp_path).said("show", key)
 
 
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_what_is_no_text_is_told_so(tmp_path: Path, locale: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "service", "store"], input=b"Mina \xff\xfe takes it.",
+        cwd=tmp_path, capture_output=True, check=False, timeout=60,
+        env=_BARE | _environment(tmp_path) | {"LC_ALL": locale},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"graph-memory: What comes through the pipe is no text in UTF-8.\n"
+
+
 def test_what_is_stored_in_a_repository_is_its_projects(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     shell = Shell(own, tmp_path)
@@ -108,8 +119,10 @@ def test_what_is_stored_in_a_repository_is_its_projects(tmp_path: Path) -> None:
         (("forget", "x", "--matching", "y"), "--matching"),
         (("forget", "nobody", "--yes"), "no memory"),
         (("show", "nobody"), "no memory"),
-        (("show", "../stats?x=1#"), "no endpoint"),
-        (("show", ""), "no endpoint"),
+        (("show", "../stats?x=1#"), "no id"),
+        (("show", ""), "'' is no id"),
+        (("forget", "", "--yes"), "'' is no id"),
+        (("keys", "revoke", ""), "'' is no id"),
     ],
 )
 def test_wrong_words_are_told_in_one_line(

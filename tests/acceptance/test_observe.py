@@ -499,6 +499,17 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_being_read(tmp_path: Pat
     code, out, err = _run(tmp_path, _environment(tmp_path), "observe", str(tmp_path), "--dry-run")
     assert (code, "[preference] From now on use tabs." in out) == (1, True)
     assert "odd.jsonl: cannot be read: " in err
+    assert "codex.jsonl: " not in err
+
+
+def test_a_file_that_is_no_transcript_is_told(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n\nFrom now on use tabs.\n")
+    (tmp_path / "empty.jsonl").touch()
+    files = [str(tmp_path / name) for name in ("notes.md", "empty.jsonl")]
+    code, out, err = _run(tmp_path, _environment(tmp_path), "observe", *files, "--dry-run")
+    assert (code, out) == (0, "Dry run: nothing was stored.\n")
+    assert "notes.md: no transcript: " in err
+    assert "empty.jsonl: " not in err
 
 
 def test_a_large_transcript_is_sent_in_stretches(tmp_path: Path) -> None:

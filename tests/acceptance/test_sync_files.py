@@ -133,6 +133,9 @@ def test_files_that_make_no_sense_are_told_and_nothing_is_lost(
     code, told = shell.run("sync-files")
     assert (code, "decisions.md" in told, told.count("\n")) == (1, True, 1)
     assert (files / "decisions.md").read_bytes() == b"- \xff\xfe\n"
+    for place in ("notes/decisions.md", "notes/decisions.md/here"):
+        code, told = shell.run("sync-files", place)
+        assert (code, "name a folder" in told, told.count("\n")) == (1, True, 1)
     (files / "decisions.md").write_text(
         "-\n- \n<!-- x -->\n- [ [ ]] odd <!-- nobody-knows-it -->\n"
     )
