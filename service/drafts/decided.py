@@ -44,7 +44,8 @@ def told_sections(
 
     Where that makes decisions of them, what stands around one is a note: see `is_decision`. The
     section below a heading `Decision` is called by the heading above it, which names what was
-    decided. `places` (pattern to kind) are tried before the built-in table.
+    decided, with the status that says that it does not hold. `places` (pattern to kind) are tried
+    before the built-in table.
     """
     if kind is not None:
         return [(section, kind) for section in parsed.sections]
@@ -68,7 +69,7 @@ class _Record:
         self._paths = frozenset(paths)
         self._is_list = is_list
         self._deciding = {path[:at] for path in paths for at in _places(path, _DECIDING)}
-        self._held = dict(_statuses(parsed))
+        self._status = dict(_statuses(parsed))
 
     def is_decision(self, section: Section) -> bool:
         """Say whether a section tells a decision that holds.
@@ -78,7 +79,7 @@ class _Record:
         words in front of a list of decisions.
         """
         path = section.heading_path
-        if any(self._held.get(path[:at]) is False for at in range(len(path) + 1)):
+        if self._fault(path):
             return False
         entry = self._entry(path)
         if entry is not None:
@@ -90,7 +91,14 @@ class _Record:
         *above, own = section.heading_path or ("",)
         if not _is_one_of(own, _DECIDING):
             return section
-        return replace(section, title=above[-1] if above else self._title or section.title)
+        title = above[-1] if above else self._title or section.title
+        fault = self._fault(section.heading_path)
+        return replace(section, title=f"{title} ({fault})" if fault else title)
+
+    def _fault(self, path: _Path) -> str | None:
+        """Return the status of what is above, or of this, that lets no decision hold."""
+        words = (self._status.get(path[:at], "") for at in range(len(path) + 1))
+        return next((word for word in words if word in _NOT_HELD), None)
 
     def _entry(self, path: _Path) -> _Path | None:
         """Return the nearest path above, or this one, that has a heading `Decision` below it."""
@@ -112,23 +120,22 @@ class _Record:
         return bool(others) and all(other[: len(path)] == path for other in others)
 
 
-def _statuses(parsed: Document) -> Iterator[tuple[_Path, bool]]:
-    """Yield where a status stands, and whether what is below that heading holds by it."""
-    if (held := _held([parsed.status], _FIRST_WORD)) is not None:
-        yield (), held
+def _statuses(parsed: Document) -> Iterator[tuple[_Path, str]]:
+    """Yield of what is below which heading a status tells, and its word."""
+    if word := _last_status([parsed.status], _FIRST_WORD):
+        yield (), word
     for section in parsed.sections:
         path, lines = section.heading_path, section.content.splitlines()
         is_status = bool(path) and _is_one_of(path[-1], _STATUS)
-        held = _held(lines, _FIRST_WORD if is_status else _STATUS_LINE)
-        if held is not None:
-            yield path[:-1] if is_status else path, held
+        if word := _last_status(lines, _FIRST_WORD if is_status else _STATUS_LINE):
+            yield path[:-1] if is_status else path, word
 
 
-def _held(lines: Sequence[str], words: re.Pattern[str]) -> bool | None:
-    """Return what the last line with a status says; None without one."""
+def _last_status(lines: Sequence[str], words: re.Pattern[str]) -> str | None:
+    """Return the word of the last line with a status; None without one."""
     found = (words.match(line) for line in reversed(lines))
     told = (match[1].casefold() for match in found if match)
-    return next((word in _HELD for word in told if word in _HELD or word in _NOT_HELD), None)
+    return next((word for word in told if word in _HELD or word in _NOT_HELD), None)
 
 
 def _places(path: _Path, names: frozenset[str]) -> list[int]:

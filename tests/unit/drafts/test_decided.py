@@ -94,6 +94,15 @@ def test_what_is_not_decided_or_not_any_more_is_no_decision(text: str) -> None:
     }
 
 
+def test_a_decision_that_does_not_hold_says_so_in_its_title() -> None:
+    text = _NYGARD.format("Superseded by [4. Use both](0004.md)")
+    titles = [
+        section.title for section, _ in told_sections(parse_markdown(text), "adr/3.md", None, {})
+    ]
+    assert "3. Use Postgres (superseded)" in titles
+    assert "Context" in titles
+
+
 _LIST = """# Decisions
 
 {}
