@@ -56,7 +56,8 @@ def accepted(answer: Answer) -> Answer:
         raise EmbedderForbids(detail, said=answer.headers.get("location", ""))
     is_final = answer.headers.get("x-should-retry") == "false"
     if answer.status in _FORBIDDING:
-        raise EmbedderForbids(f"{detail}; look at {_FORBIDDING[answer.status]}", said=said)
+        at = f"Look at {_FORBIDDING[answer.status]}"
+        raise EmbedderForbids(f"{at}: the embedding server answered {answer.status}", said=said)
     if is_final or answer.status not in _PASSING:
         raise EmbedderRefused(detail, said=said)
     wait_seconds = _seconds(answer.headers.get("retry-after"))

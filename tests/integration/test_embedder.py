@@ -154,10 +154,10 @@ async def test_vectors_of_no_use_are_refused(
         (Answer(b"\x00\x01", headers={"content-encoding": "gzip"}), "cannot be unpacked"),
         (
             Answer({"error": {"message": "no such model"}}, 404),
-            "answered 404; look at MEMORY_EMBEDDING_URL and .*: no such model",
+            "MEMORY_EMBEDDING_URL and .*: the embedding server answered 404: no such model",
         ),
         (Answer({"error": "input too long"}, 400), "answered 400: input too long"),
-        (Answer(b"nginx", 401), "answered 401; look at MEMORY_EMBEDDING_API_KEY: nginx"),
+        (Answer(b"nginx", 401), "at MEMORY_EMBEDDING_API_KEY: the .* answered 401: nginx"),
         (Answer(b"", 301, {"location": "https://x/v1"}), "answered 301, .* leads: https://x/v1"),
         (Answer({"error": {"message": "no credit"}}), "answered 200 with an error: no credit"),
         (Answer({"error": {"code": 429}, "data": None}), 'with an error: {"error": {"code": 429}'),
