@@ -1,22 +1,16 @@
 """Settings that make no sense end the start with their names, and not later, or never."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from embedding_server import command
 from embedding_server.errors import CannotStart
 from embedding_server.settings import Settings
+from tests.refused_settings import lay_unreadable, why_refused
 
-
-def refused(name: str, value: str) -> str:
-    """Return why a setting is refused."""
-    with pytest.raises(ValidationError) as error:
-        Settings.model_validate({name: value})
-    [fault] = error.value.errors()
-    assert fault["loc"] == (name,)
-    return fault["msg"]
+refused = partial(why_refused, Settings)
 
 
 @pytest.mark.parametrize(
@@ -52,22 +46,15 @@ def test_a_key_may_hold_blanks() -> None:
 )
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e400"])
 def test_no_time_is_without_end(name: str, value: str) -> None:
-    refused(name, value)
+    assert refused(name, value) == "Input should be a finite number"
 
 
 @pytest.mark.parametrize("is_text", [True, False])
 def test_a_secret_that_cannot_be_read_is_told_by_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_text: bool
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(Settings.model_config, "secrets_dir", tmp_path)
-    (tmp_path / "embedding_api_key").write_bytes(b"k" if is_text else b"\xff")
-
-    def forbid(*_: object, **__: object) -> str:
-        raise PermissionError(13, "Permission denied")
-
-    if is_text:
-        monkeypatch.setattr(Path, "read_text", forbid)
+    file = tmp_path / "embedding_api_key"
+    lay_unreadable(monkeypatch, Settings, file, is_text=is_text)
     with pytest.raises(CannotStart) as told:
         command._read_settings()
     assert "embedding_api_key cannot be read: " in str(told.value)
