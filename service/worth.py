@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from service.records import Memory
+from service.text.combining_marks import COMBINING
 
 _MARKS: Final = frozenset({"constraint", "important"})
 _HALF_LIFE_DAYS: Final = 7.0
@@ -20,7 +21,9 @@ _MOST_REFERENCES: Final = 10
 # So many telling words are worth 63 % of all that words can be.
 _TELLING_WORDS: Final = 12
 _MARK_OF_EMPHASIS: Final = 0.5
-_WORD: Final = re.compile(r"[^\W_][\w./:@+-]{2,60}|[\u3041-\u30ff\u3400-\u9fff]{2,4}")
+_WORD: Final = re.compile(
+    rf"[^\W_][\w{COMBINING}./:@+-]{{2,60}}|[\u3041-\u30ff\u3400-\u9fff]{{2,4}}"
+)
 _SPECIFIC: Final = re.compile(r"\d|[a-z][A-Z]|[./:@_]")
 _EMPHASIS: Final = re.compile(
     r"!|\*\*[^*\n]{1,200}\*\*|\b[A-Z]{4,30}\b"

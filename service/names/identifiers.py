@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from service.text.cjk import CJK_LETTERS
+from service.text.combining_marks import COMBINING
 from service.text.words import STOP_WORDS
 
 _BEFORE: Final = "`'\"()[]{}<>,;:!?*|“”‘’"
 _BEHIND: Final = _BEFORE + ".…"
 # FN-88을: an identifier ends where the script changes, not at an accent: Küche.md.
-_ONE_SCRIPT: Final = re.compile(rf"(?:[^\W{CJK_LETTERS}]|[./~@:+-])+")
+_ONE_SCRIPT: Final = re.compile(rf"(?:[^\W{CJK_LETTERS}]|[./~@:+{COMBINING}-])+")
 _LONGEST_CHARACTERS: Final = 100
 _NUMBERED: Final = re.compile(
     # Possessive: what a part has taken it never gives back, for no other reading ends elsewhere.
@@ -21,7 +22,9 @@ _SYMBOL: Final = re.compile(r"_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*")
 # `:12:3-7` at the end of a word, read from there: searched for from the front, it would be tried at
 # every place of a long word.
 _LINE_NUMBER_BACKWARDS: Final = re.compile(r"(?:\d+-)?(?:\d+:)+")
-_FILE: Final = re.compile(r"(?P<stem>[\w+@~.-]*\w\w)\.(?P<extension>[a-z]\w{0,7})")
+_FILE: Final = re.compile(
+    rf"(?P<stem>[\w{COMBINING}+@~.-]*[\w{COMBINING}]{{2}})\.(?P<extension>[a-z]\w{{0,7}})"
+)
 _ROOTED: Final = re.compile(r"(?:~|\.{1,2})?/[\w.@~+-]+(?:/[\w.@~+-]+)+/?")
 _PATH: Final = re.compile(r"(?:~|\.{1,2})?/?(?:[\w.@~+-]+/)*[\w.@~+-]+")
 # Written without blanks, with a mark inside that no plain word has: `birdlab:1.8`, `--dry-run`.

@@ -7,14 +7,17 @@ from typing import Final
 
 from service.caching import cached_by_word
 from service.text.cjk import CJK_LETTERS
+from service.text.combining_marks import run_of
+from service.text.unspaced import SOUTH_EAST_ASIAN
 from service.text.words import fold, mark_behind
 
 _ASCII_TOKEN: Final = re.compile("[A-Za-z0-9]+" + mark_behind("A-Za-z0-9", "A-Za-z"))
 # Where the script changes a word ends: GPU를, 在GitHub上, C++로.
+_UNSPACED: Final = CJK_LETTERS + SOUTH_EAST_ASIAN
 _TOKEN: Final = re.compile(
-    rf"[^\W_{CJK_LETTERS}]+"
-    + mark_behind(rf"^\W_{CJK_LETTERS}", rf"^\W\d_{CJK_LETTERS}")
-    + rf"|[{CJK_LETTERS}]+"
+    run_of(rf"[^\W_{_UNSPACED}]")
+    + mark_behind(rf"^\W_{_UNSPACED}", rf"^\W\d_{_UNSPACED}")
+    + rf"|[{CJK_LETTERS}]+|[{SOUTH_EAST_ASIAN}]+"
 )
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")
 _FEWEST_AFTER_THE: Final = 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.records import Memory
+from service.text.combining_marks import COMBINING
 from service.text.terms import TERMS
 from service.text.tokens import estimate_prompt_tokens
 from service.worth import Worth
@@ -18,7 +19,7 @@ _MOST_CONTRADICTIONS: Final = 20
 # Of the words of the shorter decision so many must be in the other one.
 _LEAST_SHARED: Final = 0.5
 _LEAST_SHARED_WORDS: Final = 2
-_WORD: Final = re.compile(r"[^\W_][\w./-]{2,60}|[\u3400-\u9fff]")
+_WORD: Final = re.compile(rf"[^\W_][\w{COMBINING}./-]{{2,60}}|[\u3400-\u9fff]")
 _NOISE: Final = frozenset(
     """
     the and for with that this from into are was were will use uses used using let lets our not

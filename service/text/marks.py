@@ -2,6 +2,8 @@
 
 import re
 
+from service.text.combining_marks import COMBINING
+
 _BACKTICKS = re.compile(r"`+")
 # 200: no name is longer, and the bound keeps a row of unclosed brackets linear.
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n]{1,200})\]\]")
@@ -12,7 +14,8 @@ _MEDIA = re.compile(r"\.(?!md$)\w{1,5}$", re.IGNORECASE)
 # After white space only: neither "C#", "page.html#part" nor "[text](#part)" is a tag; and not
 # before a bracket: "#map(&:id)" is a method. "#c++" and "#c#" are.
 _TAG = re.compile(
-    r"(?:^|(?<=\s))#([A-Za-z](?:\+\+|#)|[^\W\d_][\w/-]{1,99})(?=[\s.,;:!?)\]]|$)", re.MULTILINE
+    rf"(?:^|(?<=\s))#([A-Za-z](?:\+\+|#)|[^\W\d_][\w{COMBINING}/-]{{1,99}})(?=[\s.,;:!?)\]]|$)",
+    re.MULTILINE,
 )
 _COLOUR = re.compile(r"(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 

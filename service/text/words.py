@@ -2,19 +2,20 @@
 
 Code-like tokens stand whole and in parts: `src/app.py` gives `src/app.py app.py src app py`,
 `app-2.3.1` gives `app-2.3.1 app 2.3.1`, `HTTPServer` gives `httpserver http server`, `C++` gives
-`c++ c`. Runs of Han, Kana and Hangul become character bigrams, since no blank tells where their
-words end.
+`c++ c`. Runs of Han, Kana, Hangul, Thai and the like become pairs of letters, since no blank tells
+where their words end.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final
 
 from service.caching import WordTable, cached_by_text
-from service.text.cjk import CJK_INDEXED
+from service.text.combining_marks import run_of, without_optional
+from service.text.unspaced import UNSPACED, UNSPACED_RUN, is_unspaced, pairs
 
 
 def mark_behind(word: str, letter: str | None = None) -> str:
@@ -29,16 +30,16 @@ def mark_behind(word: str, letter: str | None = None) -> str:
     )
 
 
-_CJK_LETTER: Final = re.compile(f"[{CJK_INDEXED}]")
+_RUN: Final = run_of(rf"[^\W{UNSPACED}]")
 _TOKEN: Final = re.compile(
-    rf"[{CJK_INDEXED}]+|[^\W{CJK_INDEXED}]+(?:[./:@#+\-_]+[^\W{CJK_INDEXED}]+)*"
-    + mark_behind(rf"^\W{CJK_INDEXED}")
+    rf"{UNSPACED_RUN}|{_RUN}(?:[./:@#+\-_]+{_RUN})*" + mark_behind(rf"^\W{UNSPACED}")
 )
 # The same where all is ASCII, in two thirds of the time.
 _ASCII_TOKEN: Final = re.compile(r"\w+(?:[./:@#+-]+\w+)*" + mark_behind(r"\w"), re.ASCII)
 _MARKED: Final = re.compile(r"(?<!\w)([A-Za-z])(?:\+\+(?![^\W\d]|\+|#)|#(?!\w|\+|#))")
 # What stays together inside a token: app.py, github.com, 2.3.1.
-_DOTTED: Final = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
+_PIECE: Final = run_of(r"[^\W_]")
+_DOTTED: Final = re.compile(rf"{_PIECE}(?:\.{_PIECE})*")
 _VERSION: Final = re.compile(r"[vV]\d")
 # No quotation mark stands within its like: a thousand open ones would each be read to the end.
 _QUOTED: Final = re.compile(
@@ -47,7 +48,10 @@ _QUOTED: Final = re.compile(
 _MOST_PHRASES: Final = 5
 # So many quotes are looked at for that many phrases that say something.
 _MOST_QUOTES: Final = 50
-_CASE_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_CASE_PART: Final = re.compile(
+    r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|" + run_of(r"[^\W\d_A-Za-z]")
+)
+_LETTERS: Final = re.compile(run_of(r"[^\W\d_]"))
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")  # GPUs, APIs: the stemmer keeps the s after a u
 # A token longer than this is a hash, a URL or base64: nobody types it whole.
@@ -70,9 +74,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
-    return unicodedata.normalize(
-        "NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-    )
+    return unicodedata.normalize("NFC", without_optional(decomposed))
 
 
 @cached_by_text()
@@ -121,9 +123,11 @@ def plain_words(text: str) -> frozenset[str]:
     """Return those of its words that are the whole of their token, letters as a person writes them.
 
     Of a token of code several words say the same: where one stands, the others need not. Nor need
-    the bigrams of a run of Han, Kana or Hangul, of which inflection changes some.
+    the pairs of letters of a run without blanks, of which inflection changes some.
     """
-    return frozenset(token.lower() for token in _tokens(text) if _is_plain(token))
+    return frozenset(
+        token.lower() for token in _tokens(text) if _is_plain(token) and not is_unspaced(token)
+    )
 
 
 def _words(text: str) -> str:
@@ -139,8 +143,8 @@ def _tokens(text: str) -> list[str]:
 
 def _words_of(token: str) -> str:
     """Return the words of one token, separated by blanks."""
-    if not token.isascii() and _CJK_LETTER.match(token):
-        return " ".join(_bigrams(token))
+    if is_unspaced(token):
+        return " ".join(pairs(token))
     if len(token) <= _LONGEST_CHARACTERS and _is_plain(token):
         return token.lower()
     if _PLURAL.fullmatch(token):
@@ -153,14 +157,12 @@ _WORDS_OF: Final = WordTable(_words_of, 32_768)
 
 
 def _is_plain(token: str) -> bool:
-    return token.isalpha() and (token.islower() or token.istitle() or token.isupper())
-
-
-def _bigrams(run: str) -> Iterator[str]:
-    if len(run) == 1:
-        yield run
-    for first, second in pairwise(run):
-        yield first + second
+    if token.isalpha() and (token.islower() or token.istitle() or token.isupper()):
+        return True
+    # Scripts without capitals.
+    return (
+        not token.isascii() and token.lower() == token.upper() and bool(_LETTERS.fullmatch(token))
+    )
 
 
 def _whole_and_parts(token: str) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from typing import Final
 from service.caching import cached_by_text
 from service.records import Memory
 from service.search.fusion.ranked import Ranked
+from service.text.combining_marks import COMBINING
 
 # A name or number, from its first capital or digit on. Where a script has no capitals, any word.
-_MARK: Final = re.compile(r"[^\Wa-z_]\w*")
+_MARK: Final = re.compile(rf"[^\Wa-z_][\w{COMBINING}]*")
 # Of a hit's shingles this share must stand in one better hit. A word changed in the middle of a
 # text changes three of them, so 0.9 forgives one in thirty words.
 _SHARE: Final = 0.9

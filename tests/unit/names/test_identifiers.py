@@ -19,6 +19,7 @@ from service.names.identifiers import identifiers, is_hash
         ("set max_tokens, __init_subclass__", {"max_tokens", "__init_subclass__"}),
         ("paid from FN-88을 받았다", {"FN-88"}),
         ("siehe Küche.md, Müller-7 und größe_max", {"Küche.md"}),
+        ("देखो रिपोर्ट.md और FN-88", {"रिपोर्ट.md", "FN-88"}),
     ],
 )
 def test_words_with_marks(text: str, found: set[str]) -> None:

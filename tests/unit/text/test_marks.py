@@ -41,6 +41,7 @@ def test_wikilinks(text: str, targets: list[str]) -> None:
         ("#c++ #C#, #f# #g++x #i+ #c##", ["c++", "C#", "f#"]),
         ("first line\n#second", ["second"]),
         ("#trailing- #slash/", ["trailing", "slash"]),
+        ("#हिन्दी #ภาษาไทย, #தமிழ்", ["हिन्दी", "ภาษาไทย", "தமிழ்"]),
     ],
 )
 def test_tags(text: str, tags: list[str]) -> None:

@@ -108,6 +108,39 @@ def test_east_asian_runs_become_bigrams(text: str, words: str) -> None:
     assert index_words(text) == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("हिन्दी में खोज", "हिन्दी में खोज"),
+        ("हिन्दी-भाषा नोट्स.md", "हिन्दी-भाषा हिन्दी भाषा नोट्स.md नोट्स md"),
+        ("தமிழ், বাংলা", "தமிழ் বাংলা"),
+        ("مُحَمَّد في القاهرة", "محمد في القاهرة"),
+        ("שָׁלוֹם", "שלום"),
+        ("བོད་སྐད", "བོད སྐད"),
+        ("ข้าวผัด", "ข้า าว วผั ผัด"),
+        ("ใช้Docker5", "ใช้ docker5 docker"),
+        ("ພາສາລາວ", "ພາ າສ ສາ າລ ລາ າວ"),
+        ("ខ្មែរ មែរ", "ខ្មែ មែរ មែរ"),
+        ("မြန်မာ", "မြန် န်မာ"),
+        ("ร้าน 10 เดือน", "ร้า าน 10 เดื ดือ อน"),
+    ],
+)
+def test_marks_are_parts_of_words(text: str, words: str) -> None:
+    assert index_words(text) == words
+
+
+@given(st.text(alphabet="กขคงจฉชดตถทนบปผพมยรลวสหอาเแโ", min_size=2, max_size=12), st.data())
+def test_every_part_of_a_thai_run_finds_it(run: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(run) - 2))
+    end = data.draw(st.integers(start + 2, len(run)))
+    assert _asked(run[start:end]) <= _indexed(run)
+
+
+def test_words_without_capitals_are_plain() -> None:
+    assert plain_words("القاهرة हिन्दी שלום") == {"القاهرة", "हिन्दी", "שלום"}
+    assert plain_words("ข้าวผัด 東京 서울 हिन्दी_भाषा") == frozenset()
+
+
 @given(st.one_of(_HANGUL, _HAN), st.data())
 def test_every_part_of_an_east_asian_run_finds_it(run: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(run) - 2))
