@@ -13,7 +13,8 @@ from typing import Final
 from service.caching import cached_by_text
 from service.names.names import Name, common_as_word
 from service.names.slugs import key_of, keys_of, tokens_of
-from service.text.cjk import has_cjk, is_hangul, is_name_border, stems
+from service.text.cjk import is_name_border, stems
+from service.text.unspaced import stands_in_runs
 from service.text.words import STOP_WORDS
 
 # No name runs across these. A full stop after one or two letters is an abbreviation's (St. Louis).
@@ -25,8 +26,6 @@ _PIECES: Final = re.compile(
 _MOST_CONCEPTS: Final = 64
 # "rag" and "Rag" are words of their own, as are "it" and "It".
 _CAPITALS_OF_SHORT: Final = 2
-# One letter of Han is a part of too many words.
-_FEWEST_LETTERS: Final = 2
 # Measured with tracemalloc over 86,000 spellings: 131 for a key and where it leads, with its share
 # of the tables of lengths; the names that it was read from are not kept.
 _SPELLING_BYTES: Final = 140
@@ -98,7 +97,7 @@ class Dictionary:
             self._capitals[key] = capitals
         first, length = key.split("_", 1)[0], key.count("_") + 1
         self._longest_by_first[first] = max(self._longest_by_first[first], length)
-        if length == 1 and has_cjk(key) and not is_hangul(key[0]):
+        if length == 1 and stands_in_runs(key):
             letters = max(self._longest_by_letter[key[0]], len(key))
             self._longest_by_letter[key[0]] = letters
 
@@ -224,7 +223,7 @@ class Dictionary:
         return needed is None or token[:needed].isupper()
 
     def _scan_letters(self, run: str, slugs: set[str]) -> None:
-        """Find names inside a run of Han and Kana, where no blank parts words."""
+        """Find names inside a run of a script where no blank parts words."""
         at = 0
         while at < len(run):
             longest = min(self._longest_by_letter.get(run[at], 0), len(run) - at)
@@ -233,9 +232,12 @@ class Dictionary:
     def _match_letters(self, run: str, at: int, longest: int, slugs: set[str]) -> int:
         if not is_name_border(run, at):
             return 0
-        for length in range(longest, _FEWEST_LETTERS - 1, -1):
-            slug = self._slug_of_key.get(run[at : at + length])
-            if slug is not None and is_name_border(run, at + length):
+        for length in range(longest, 1, -1):
+            name = run[at : at + length]
+            slug = self._slug_of_key.get(name)
+            if slug is None or not stands_in_runs(name):
+                continue
+            if is_name_border(run, at + length):
                 slugs.add(slug)
                 return length
         return 0

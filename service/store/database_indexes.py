@@ -1,7 +1,7 @@
 """The store's own indexes of words and edges: there for the database engine, which asks them."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from service.errors import TextIndexMissing
@@ -76,13 +76,25 @@ async def _define_over_edges(db: Database, schema: str) -> None:
 
 
 async def _write_words(db: Database) -> None:
-    """Give every memory the words that the resident engine does not keep in the store."""
+    """Give every memory its words: the resident engine keeps none in the store.
+
+    Those that it has may be of an older version.
+    """
     after = ""
     while page := await db.run(TEXT_PAGE, after=after, limit=_PAGE_MEMORIES):
-        await db.run(WRITE_WORDS, memories=await asyncio.to_thread(list, map(_with_words, page)))
+        if memories := await asyncio.to_thread(_lacking, page):
+            await db.run(WRITE_WORDS, memories=memories)
         after = page[-1]["id"]
 
 
-def _with_words(row: Mapping[str, Any]) -> dict[str, Any]:
-    text = text_of(row["heading_path"], row["title"], row["content"])
-    return {"id": record("memory", row["id"]), "words": memory_words(text, row["tags"])}
+def _lacking(page: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the memories of a page that have no words, or others than theirs, with these."""
+    words = (
+        memory_words(text_of(row["heading_path"], row["title"], row["content"]), row["tags"])
+        for row in page
+    )
+    return [
+        {"id": record("memory", row["id"]), "words": made}
+        for row, made in zip(page, words, strict=True)
+        if row.get("words") != made
+    ]

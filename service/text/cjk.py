@@ -10,6 +10,7 @@ existing stores were made with them.
 """
 
 import re
+import unicodedata
 from typing import Final
 
 from service.caching import cached_by_word
@@ -107,11 +108,14 @@ def stems(word: str) -> tuple[str, ...]:
 
 
 def is_name_border(run: str, at: int) -> bool:
-    """Say whether a name may begin or end at this place of a run of Han and Kana.
+    """Say whether a name may begin or end at this place of a run without blanks.
 
-    A word in Katakana is never cut: パン does not stand in ジャパン.
+    A word in Katakana is never cut, パン does not stand in ジャパン, nor a letter off its marks.
     """
-    return not 0 < at < len(run) or not (_is_katakana(run[at - 1]) and _is_katakana(run[at]))
+    if not 0 < at < len(run):
+        return True
+    is_within = _is_katakana(run[at - 1]) and _is_katakana(run[at])
+    return not is_within and not unicodedata.category(run[at]).startswith("M")
 
 
 def _is_katakana(letter: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from service.text.cjk import CJK_INDEXED
+from service.text.cjk import CJK_INDEXED, CJK_LETTERS, HANGUL
 from service.text.combining_marks import COMBINING
 
 # Inside the brackets of a regular expression, without digits and marks of punctuation.
@@ -23,11 +23,18 @@ UNSPACED: Final = CJK_INDEXED + SOUTH_EAST_ASIAN
 UNSPACED_RUN: Final = f"[{CJK_INDEXED}]+|[{SOUTH_EAST_ASIAN}]+"
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _LETTER: Final = re.compile(f".[{COMBINING}]*", re.DOTALL)
+# What is shorter is a part of too many words: one letter of Han, and กา stands in การ.
+_NAME_IN_RUN: Final = re.compile(f"(?![{HANGUL}])[{CJK_LETTERS}]{{2,}}|[{SOUTH_EAST_ASIAN}]{{4,}}")
 
 
 def is_unspaced(token: str) -> bool:
     """Say whether a token is a run of one of these scripts."""
     return not token.isascii() and _UNSPACED.match(token) is not None
+
+
+def stands_in_runs(name: str) -> bool:
+    """Say whether a name of one word is looked for within runs: not in Korean, which has blanks."""
+    return not name.isascii() and _NAME_IN_RUN.fullmatch(name) is not None
 
 
 def pairs(run: str) -> Iterator[str]:

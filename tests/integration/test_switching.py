@@ -259,6 +259,19 @@ async def test_the_database_engine_refuses_bytes_until_they_are_switched(
         assert await opened.complaints() == []
 
 
+async def test_a_switch_there_and_back_makes_words_of_older_versions_anew(tmp_path: Path) -> None:
+    async with open_store(tmp_path, "array") as opened:
+        await opened.push("हिन्दी में नोट", "Words of today.")
+        key = next(iter(await opened.ids()))
+        was = await opened.ask("SELECT VALUE words FROM ONLY type::record('memory', $key)", key=key)
+        await opened.ask("UPDATE type::record('memory', $key) SET words = 'ह न द'", key=key)
+        assert await switch_indexes(opened.db, SCHEMA, "resident")
+        assert await switch_indexes(opened.db, SCHEMA, "database")
+        now = await opened.ask("SELECT VALUE words FROM ONLY type::record('memory', $key)", key=key)
+        assert now == was
+        assert await opened.complaints() == []
+
+
 async def test_the_index_takes_no_bytes(tmp_path: Path) -> None:
     async with open_store(tmp_path) as opened:
         await opened.push("Words.")

@@ -87,6 +87,9 @@ def test_no_name_runs_across_the_end_of_a_sentence_or_cell(text: str) -> None:
         ("东京", "我在东京的家"),
         ("東京", "東京に、東京에서"),
         ("アメリカ", "アメリカへ"),
+        ("佐々木", "昨日は佐々木さんと"),
+        ("เชียงใหม่", "ไปเชียงใหม่พรุ่งนี้"),
+        ("दिल्ली मेट्रो", "कल दिल्ली मेट्रो में"),
     ],
 )
 def test_spellings_that_are_the_same_name(name: str, text: str) -> None:
@@ -97,7 +100,8 @@ def test_spellings_that_are_the_same_name(name: str, text: str) -> None:
     ("name", "text"),
     [
         ("서울", "서울대학교"), ("서울", "아서울"), ("지", "지도"), ("パン", "ジャパン"),
-        ("京", "东京的"), ("The Wire", "a wire"), ("FN-88", "FN-881"),
+        ("京", "东京的"), ("กา", "การบ้าน"), ("दिल", "दिल्ली में"),
+        ("เชียงใหม", "ไปเชียงใหม่"), ("The Wire", "a wire"), ("FN-88", "FN-881"),
         ("John Kennedy", "John F. Kennedy"), ("C++", "in C"), ("C#", "C, C++ and C#part"),
     ],
 )  # fmt: skip
