@@ -43,7 +43,9 @@ _DOTTED: Final = re.compile(rf"{_PIECE}(?:\.{_PIECE})*")
 _VERSION: Final = re.compile(r"[vV]\d")
 # No quotation mark stands within its like: a thousand open ones would each be read to the end.
 _QUOTED: Final = re.compile(
-    r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u300c([^\u300c\u300d]+)\u300d"
+    r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u201e([^\u201c-\u201e]+)[\u201c\u201d]"
+    r"|\u00ab([^\u00ab\u00bb]+)\u00bb|\u00bb([^\u00ab\u00bb]+)\u00ab"
+    r"|\u300c([^\u300c\u300d]+)\u300d|\u300e([^\u300e\u300f]+)\u300f"
 )
 _MOST_PHRASES: Final = 5
 # So many quotes are looked at for that many phrases that say something.

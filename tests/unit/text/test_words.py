@@ -14,6 +14,7 @@ from service.text.words import (
     memory_words,
     plain_words,
     query_words,
+    quoted_phrases,
 )
 
 _PIECE = st.text("abcxyzABCXYZ0123456789v", min_size=2, max_size=8)
@@ -169,6 +170,24 @@ def test_spellings_are_folded(written: str, words: str) -> None:
 def test_stop_words_are_indexed_but_not_asked_for() -> None:
     assert query_words("What is the VRAM of my card?") == "vram card"
     assert index_words("the VRAM") == "the vram"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'where is "blue harbour"', "where is “blue harbour”?", "wo ist „blue harbour“?",
+        "wo ist »blue harbour«?", "où est « blue harbour » ?", "「blue harbour」はどこ",
+        "『blue harbour』", 'an open « and "blue harbour"', "„blue harbour” po polsku",
+    ],
+)  # fmt: skip
+def test_quotation_marks_of_many_languages_hold_phrases(question: str) -> None:
+    assert quoted_phrases(question) == ["blue harbour"]
+
+
+def test_each_quote_is_a_phrase() -> None:
+    assert quoted_phrases("»one« und »two«, «three» et «four» „five“ “six”") == [
+        "one", "two", "three", "four", "five",
+    ]  # fmt: skip
 
 
 def test_a_question_of_stop_words_alone_keeps_them() -> None:
