@@ -2,11 +2,13 @@
 
     scripts/measure_observer.py [--data DIR] [--table] [--write]
 
-Read are the transcripts of tests/golden/transcripts, and below --data (a copy of the public sets
-that docs/measurements.md names) its transcripts, and the notes and conversations as if a person had
-said them. tests/golden/observed.jsonl holds a verdict for each extract, by its digest; --write adds
-those that have none yet, as `"right": null`, for a person to judge. Texts are in it only where the
-licence is ours or MIT. Ends with 1 when an extract has no verdict.
+Read are the turns of tests/golden/turns.jsonl, each with what of it is worth keeping; the
+transcripts of tests/golden/transcripts; and below --data (a copy of the public sets that
+docs/measurements.md names) its transcripts. tests/golden/observed.jsonl holds a verdict for each
+extract of a transcript, by its digest; --write adds those that have none yet, as `"right": null`,
+for a person to judge. Texts are in it only where the licence is ours. How much is kept of notes and
+conversations that nobody told an agent is counted, not judged. Ends with 1 when an extract has no
+verdict.
 """
 
 import argparse
@@ -31,11 +33,10 @@ from service.transcripts.reading import read_text
 console = Console()
 _GOLDEN: Final = Path(__file__).resolve().parents[1] / "tests" / "golden"
 _VERDICTS: Final = _GOLDEN / "observed.jsonl"
+_TURNS: Final = _GOLDEN / "turns.jsonl"
 _OWN: Final = "own transcripts"
-_MIT: Final = "MIT notes"
-_OTHERS: Final = "other texts"
 # Whether the texts of a source may be kept here.
-_MAY_BE_KEPT: Final = {_OWN: True, _MIT: True, "real transcripts": False, _OTHERS: False}
+_MAY_BE_KEPT: Final = {_OWN: True, "real transcripts": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,9 @@ def main() -> None:
     if asked.data:
         folders["real transcripts"] = asked.data / "transcripts"
     told = [one for name, folder in folders.items() for one in _of_transcripts(name, folder)]
+    _print_turns()
     if asked.data:
-        told += [Told(name, *one) for name, text in _texts(asked.data) for one in statements(text)]
+        _print_others(asked.data)
     verdicts = {one.digest: one for one in _verdicts()}
     new = {one.digest: one for one in told if one.digest not in verdicts}
     if asked.write:
@@ -100,14 +102,44 @@ def _of_transcripts(source: str, folder: Path) -> Iterator[Told]:
                     yield Told(source, one.kind, one.text)
 
 
-def _texts(data: Path) -> Iterator[tuple[str, str]]:
-    """Yield texts as if a person had said them: paragraphs of notes, turns, passages."""
-    for file in sorted((data / "notes").rglob("*.md")):
-        for paragraph in file.read_text("utf-8", "replace").split("\n\n"):
-            yield _MIT, paragraph
+def _print_turns() -> None:
+    """Print how much is found of what is worth keeping, and in how much of the rest anything."""
+    turns = [json.loads(line) for line in _TURNS.read_text("utf-8").splitlines()]
+    for half in ("tune", "report"):
+        for language in ("en", "ko", "zh"):
+            of_both = [t for t in turns if (t["half"], t["language"]) == (half, language)]
+            kept = {t["text"]: list(statements(t["text"])) for t in of_both}
+            cells = [
+                f"{sum(bool(told(t, kept[t['text']])) for t in one)} of {len(one)}"
+                for kind in ("preference", "decision", "fact")
+                for one in [[t for t in of_both if t["kind"] == kind]]
+            ]
+            rest = [t for t in of_both if t["kind"] == "none"]
+            wrong = sum(bool(kept[t["text"]]) for t in rest)
+            as_kind = sum(t["kind"] in told(t, kept[t["text"]]) for t in of_both if t["keep"])
+            row = (half, language, *cells, as_kind, f"{wrong} of {len(rest)}")
+            console.print(f"| {' | '.join(map(str, row))} |", highlight=False, markup=False)
+
+
+def told(turn: dict[str, str], kept: list[tuple[str, str]]) -> list[str]:
+    """Return as which kinds the sentence of a turn was kept that is worth it."""
+    wanted = " ".join(turn["keep"].split())
+    return [
+        kind for kind, text in kept if wanted and (text.rstrip(".!。") in wanted or wanted in text)
+    ]
+
+
+def _print_others(data: Path) -> None:
+    """Print how much is kept of what nobody told an agent: notes, conversations, passages."""
+    files = sorted((data / "notes").rglob("*.md"))
+    notes = [file.read_text("utf-8", "replace").split("\n\n") for file in files]
+    others = {"paragraphs of notes": [part for parts in notes for part in parts]}
     for file in sorted(data.rglob("corpus.jsonl")):
-        for line in file.read_text("utf-8").splitlines():
-            yield _OTHERS, json.loads(line)["text"]
+        rows = map(json.loads, file.read_text("utf-8").splitlines())
+        others[file.parent.name] = [row["text"] for row in rows]
+    for name, texts in others.items():
+        kept = sum(1 for text in texts for _ in statements(text))
+        console.print(f"{name}: {kept:,} sentences of {len(texts):,} texts", highlight=False)
 
 
 def _verdicts() -> Iterator[Verdict]:
@@ -123,7 +155,10 @@ def _unjudged(one: Told) -> Verdict:
 
 def _write(verdicts: list[Verdict]) -> None:
     lines = (
-        json.dumps({n: v for n, v in asdict(one).items() if v is not None}, ensure_ascii=False)
+        json.dumps(
+            {n: v for n, v in asdict(one).items() if v is not None or n == "right"},
+            ensure_ascii=False,
+        )
         for one in verdicts
     )
     _VERDICTS.write_text("".join(f"{line}\n" for line in lines), "utf-8")

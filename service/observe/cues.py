@@ -1,13 +1,22 @@
-"""What a person says to be kept: by words that open or close a sentence; pure.
+"""What a person says to be kept: by words that a sentence is made of; pure.
 
 Nobody's prose is summed up. A sentence is kept whole when it says of itself that it holds from now
-on, was decided, or is to be remembered. English, Korean and Chinese.
+on, was decided, or is to be remembered, and when its cues add up to that. English, Korean, Chinese.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
+from service.observe.chinese_cues import CHINESE
+from service.observe.english_cues import ENGLISH
+from service.observe.korean_cues import KOREAN
+from service.observe.lasting import Cues
+
+_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_KANA: Final = re.compile(r"[\u3041-\u30ff]")
+_FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])(?<!\b[A-Z]\.)(?<!i\.e\.)(?<!e\.g\.)\s+|\n+")
 # A line that goes on in the next one, as editors break them.
 _BROKEN: Final = re.compile(r"(?<=[\w,`)'\"])\n(?=[a-z`(])")
@@ -42,16 +51,17 @@ _ASKED: Final = (
     r"(?:세요|십시오|시오|줘요?|줄래|하자|합시다|할 것|말 것|말자|지 ?마라?|해라|해둬|해 둬|써|써요"
     r"|바랍니다|부탁해요?|부탁드립니다|해야 ?(?:한다|합니다|해요?|함)|않는다|않습니다|않기|금지)"
 )
+# What a sentence says of itself, whatever else it tells.
 _KINDS: Final = {
     "decision": re.compile(
         r"^(?:ok(?:ay)?,? |so,? |then,? |and )?"
         r"(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled) (?:to|on|that|against|for|not)\b"
         r"|(?:final )?decision\s?:|let'?s (?:go with|stick with|switch to|settle on|use)\b"
-        r"(?!.{0,30}\bexample)"
+        r"(?!.{0,40}\b(?:example|lunch|for (?:this|now)|(?:smoke )?test)\b)"
         r"|(?:we|i)(?:'ll| will| are going to|'re going to) (?:use|go with|stick with)\b"
         r"(?!.{0,30}\bexample))"
         r"|^결정\s?[:：]|기로 (?:했(?:다|습니다|어요?|음)|결정(?:했다|했습니다|했어요?|함)|하자"
-        r"|합시다|해요|합니다)[.!]?$|^(?:我们|我)?(?:已经)?决定|^决定[:：]",
+        r"|합시다|해요|합니다)[.!]?$|^(?:我们|我)?(?:已经)?决定(?!了)|^决定[:：]",
         re.IGNORECASE,
     ),
     "preference": re.compile(
@@ -60,8 +70,9 @@ _KINDS: Final = {
         rf"|make sure (?:to|you|that you) (?:always|never) {_DO}"
         rf"|from now on\b|going forward,|in (?:the )?future,? (?:please\b|always\b|never\b|{_DO}))"
         rf"|\b(?:you|we|they|it) (?:should|must|shall) (?:always|never) {_DO}"
-        r"|^(?:i|we) (?:(?:strongly |really )?prefer|(?:always|never) want you to"
-        r"|(?:like|hate|love) it when you)\b|^(?:i'd|i would) (?:rather you|prefer)\b"
+        r"|^(?:i|we) (?:(?:strongly |really )?prefer(?! (?:this|that|the [a-z]{4,6}(?:d|st|er))\b)"
+        r"|(?:always|never) want you to|(?:like|hate|love) it when you)\b"
+        r"|^(?:i'd|i would) (?:rather you|prefer)\b"
         rf"|^(?:앞으로(?:는)?|항상|절대로?|언제나) .{{0,200}}{_ASKED}[.!]?$"
         r"|(?:선호해요?|선호합니다)[.!]?$"
         r"|^(?:请)?(?:以后(?!再)|从现在起|从现在开始|总是|始终|永远不要|绝不|务必)|^我(?:更)?(?:喜欢|偏好)",
@@ -95,7 +106,8 @@ def marked(text: str) -> Iterator[tuple[str, str]]:
 
 def statements(text: str) -> Iterator[tuple[str, str]]:
     """Yield what a person said to be kept, as kind and sentence."""
-    if len(text) > _MOST_TEXT or "```" in text:
+    text = _FENCED.sub("\n", text)
+    if len(text) > _MOST_TEXT:
         return
     for part in _SENTENCE_END.split(_BROKEN.sub(" ", text)):
         sentence = _BULLET.sub("", part).strip()
@@ -106,6 +118,12 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
             or _CUT.search(sentence)
         ):
             continue
-        kind = next((kind for kind, cue in _KINDS.items() if cue.search(sentence)), None)
-        if kind:
+        said = (kind for kind, cue in _KINDS.items() if cue.search(sentence))
+        if kind := next(said, None) or _cues_for(sentence).kind_of(sentence):
             yield kind, sentence
+
+
+def _cues_for(sentence: str) -> Cues:
+    if _HANGUL.search(sentence):
+        return KOREAN
+    return CHINESE if _HAN.search(sentence) and not _KANA.search(sentence) else ENGLISH

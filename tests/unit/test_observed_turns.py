@@ -1,0 +1,35 @@
+"""Of what people say to an agent, most that holds for long is kept, and little of the rest.
+
+The half `report` was not looked at while the cues were chosen. docs/observer-measured.md has the
+figures; these are floors below them.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scripts.measure_observer import told
+from service.observe.cues import statements
+
+TURNS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "golden" / "turns.jsonl")
+    .read_text("utf-8")
+    .splitlines()
+]
+
+
+@pytest.mark.parametrize(("half", "found", "wrong"), [("tune", 0.85, 0.05), ("report", 0.4, 0.08)])
+def test_what_holds_is_kept_and_little_else(half: str, found: float, wrong: float) -> None:
+    turns = [turn for turn in TURNS if turn["half"] == half]
+    lasting = [turn for turn in turns if turn["kind"] != "none"]
+    rest = [turn for turn in turns if turn["kind"] == "none"]
+    kept = [turn for turn in lasting if told(turn, list(statements(turn["text"])))]
+    assert len(kept) >= found * len(lasting)
+    assert sum(bool(list(statements(turn["text"]))) for turn in rest) <= wrong * len(rest)
+
+
+def test_code_between_fences_is_not_read_and_what_stands_beside_it_is() -> None:
+    text = "```\nWe always use tabs.\n```\nour staging db gets wiped sunday nights\n```\nno mocks"
+    assert list(statements(text)) == [("fact", "our staging db gets wiped sunday nights")]
