@@ -110,11 +110,11 @@ async def reopened(opened: OpenStore) -> AsyncIterator[Database]:
 
 
 @contextmanager
-def log_of(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """Collect what the log says of snapshots."""
+def log_of(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> Iterator[list[str]]:
+    """Collect what the log says of snapshots from a level on."""
     said: list[str] = []
     caplog.clear()
-    with caplog.at_level(logging.WARNING, module.__name__):
+    with caplog.at_level(level, module.__name__):
         yield said
     said += [one.getMessage() for one in caplog.records if one.name == module.__name__]
 
@@ -388,18 +388,24 @@ async def test_a_snapshot_of_another_agent_is_not_used(
     assert told(index, *WORDS) == told(await fresh(opened.db, agent="other"), *WORDS)
 
 
-@pytest.mark.parametrize("name", ["schema", "expected", "format", "stamp"])
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [("schema", logging.INFO), ("expected", logging.WARNING), ("format", logging.INFO),
+     ("stamp", logging.WARNING)],
+)  # fmt: skip
 async def test_a_snapshot_of_other_circumstances_is_not_used(
-    opened: OpenStore, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+    opened: OpenStore, tmp_path: Path, name: str, level: int, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Each start of another version meets one that the last left: nobody has to do anything."""
     await fill(opened, random.Random(8), 3)
     file = await take(opened.db, tmp_path / "index")
     saved = map_arrays(file)
     other = {"token": "another", "number": 0}
     write_arrays(file, Saved({**saved.facts, name: other}, saved.arrays, saved.by_row))
-    with log_of(caplog) as said:
+    with log_of(caplog, logging.INFO) as said:
         index = await fresh(opened.db, tmp_path / "index")
     assert "a snapshot of agent main is not used: " in said[0]
+    assert level == next(one.levelno for one in caplog.records if one.getMessage() == said[0])
     assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
 
 

@@ -1,8 +1,7 @@
 """Snapshots: the resident indexes in files, so that a start need not read the whole store.
 
-The store stays the truth. A snapshot says at which moment of the store it was taken; what was
-written since is read from the store, and one that says something else than this service and this
-store expect is not used (docs/decisions/0022).
+The store stays the truth: what was written since a snapshot is read from there, and one that says
+something else than this service and this store expect is not used (docs/decisions/0022).
 """
 
 import asyncio
@@ -85,6 +84,10 @@ class Restored:
     mark: Any
 
 
+class _OfAnotherVersion(Unreadable):
+    """No fault of a file, and nothing to be done about: the next one takes its place."""
+
+
 class Snapshots:
     """The snapshots of one service: a file for each agent, in a folder of their own."""
 
@@ -114,9 +117,9 @@ class Snapshots:
                 if index.bytes > room_bytes:
                     raise Unreadable("it is larger than MEMORY_INDEX_MEMORY_MB leaves room for")
             except _UNFIT as error:
-                log.warning(
-                    "a snapshot of agent %s is not used: %s", expected.agent, loggable(error)
-                )
+                level = logging.INFO if isinstance(error, _OfAnotherVersion) else logging.WARNING
+                why = loggable(error)
+                log.log(level, "a snapshot of agent %s is not used: %s", expected.agent, why)
             else:
                 if self._changes is None:
                     self._changes = self._follower.changes
@@ -232,12 +235,8 @@ class Snapshots:
             self._changes = changes
 
     async def _facts(self, expected: Expected) -> dict[str, Any]:
-        schema = await self._db.meta("schema")
-        return {
-            "format": [_FORMAT, VERSION],
-            "schema": schema.get("version"),
-            "expected": asdict(expected),
-        }
+        schema = (await self._db.meta("schema")).get("version")
+        return {"format": [_FORMAT, VERSION], "schema": schema, "expected": asdict(expected)}
 
     def _write(self, agent: str, saved: Saved) -> Path:
         # What the store may still write goes before what is made of it.
@@ -297,4 +296,4 @@ def _check(told: dict[str, Any], facts: dict[str, Any]) -> None:
     for name, value in facts.items():
         if told.get(name) != value:
             msg = f"its {name} is {told.get(name)!r}, not {value!r}"
-            raise Unreadable(msg)
+            raise (Unreadable if name == "expected" else _OfAnotherVersion)(msg)
