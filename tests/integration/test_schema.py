@@ -40,7 +40,7 @@ MOMENTS = [SECOND + timedelta(milliseconds=part) for part in (0, 500, 1000)]
 AS_IN_VERSION_1 = (
     "REMOVE INDEX by_moment ON memory", "REMOVE INDEX by_chain_moment ON memory",
     "REMOVE INDEX by_archived_moment ON memory", "REMOVE FIELD occurred_micros ON memory",
-    "UPDATE memory UNSET occurred_micros", "ALTER TABLE memory CHANGEFEED 7d",
+    "UPDATE memory UNSET occurred_micros, teaches", "ALTER TABLE memory CHANGEFEED 7d",
     "DEFINE INDEX by_time ON memory FIELDS agent, occurred_at",
 )  # fmt: skip
 OUT_OF_MEMORY = ("derived_from", "supersedes")
