@@ -43,7 +43,8 @@ def refuse_newer(stored: Mapping[str, Any]) -> None:
     if stored.get("version", 0) > SCHEMA_VERSION:
         msg = (
             f"The store has schema version {stored['version']}, this program knows "
-            f"{SCHEMA_VERSION}: start the newer program, or give another MEMORY_DATA_DIR."
+            f"{SCHEMA_VERSION}: start the newer program, or give another store by MEMORY_DATA_DIR, "
+            "or by MEMORY_DATABASE_URL where one is set."
         )
         raise StoreRefused(msg)
 
