@@ -1,4 +1,4 @@
-"""Memories of the versions before 5 get the origin of their way in.
+"""Memories of the versions before 5 get the origin of their way in, and the trust that it allows.
 
 Nothing becomes the owner's that was not read from a configured folder.
 """
@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from service.access.origins import Origin, lowest, origin_of
+from service.access.origins import Origin, lower_tier, lowest, origin_of, tier_of
 from service.records import CONSOLIDATION
 from service.store.driver import RecordID
 from service.store.queries import Query, load_query
@@ -36,13 +36,13 @@ async def upgrade_origins(db: Runs) -> None:
     scanned = {tuple(key) for key in await db.run(SCANNED_DOCUMENTS)}
     after, done = "", 0
     while page := await db.run(ORIGINS_PAGE, after=after, limit=_PAGE_MEMORIES):
-        await _write(db, ((row["id"], _origin(row, scanned)) for row in page))
+        await _write(db, (_given(row, scanned) for row in page))
         after, done = page[-1]["id"], done + len(page)
         log.info("%s memories have an origin now", f"{done:,}")
     summaries: Sequence[Mapping[str, Any]] = await db.run(ORIGINS_OF_SOURCES)
     for start in range(0, len(summaries), _PAGE_MEMORIES):
         some = [row for row in summaries[start : start + _PAGE_MEMORIES] if row["origins"]]
-        await _write(db, ((row["id"], lowest(row["origins"])) for row in some))
+        await _write(db, ({"id": row["id"], "origin": lowest(row["origins"])} for row in some))
 
 
 def _origin(row: Mapping[str, Any], scanned: set[tuple[str, ...]]) -> Origin:
@@ -53,7 +53,16 @@ def _origin(row: Mapping[str, Any], scanned: set[tuple[str, ...]]) -> Origin:
     return "owner" if is_scanned else origin_of("agent", row["source_kind"], row["trust_tier"])
 
 
-async def _write(db: Runs, origins: Iterable[tuple[str, Origin]]) -> None:
-    rows = [{"id": RecordID("memory", key), "origin": origin} for key, origin in origins]
+def _given(row: Mapping[str, Any], scanned: set[tuple[str, ...]]) -> dict[str, Any]:
+    origin = _origin(row, scanned)
+    given = {"id": row["id"], "origin": origin}
+    # Trust was what nobody spoke of. A summary and its sources have one, and that stays.
+    if row["source_kind"] != CONSOLIDATION and row.get("consolidated_into") is None:
+        given["trust_tier"] = lower_tier(row["trust_tier"], tier_of(origin))
+    return given
+
+
+async def _write(db: Runs, given: Iterable[Mapping[str, Any]]) -> None:
+    rows = [{**row, "id": RecordID("memory", row["id"])} for row in given]
     if rows:
         await db.run(WRITE_ORIGINS, origins=rows)

@@ -142,11 +142,12 @@ async def refused_by_older(store: Path) -> None:
         assert all("in" in row for row in moved)
 
 
-async def write_version_4(folder: Path) -> dict[str, str]:
-    """Leave a store of version 4; returns the origins that its memories should get, by id."""
+async def write_version_4(folder: Path) -> dict[str, tuple[str, str]]:
+    """Leave a store of version 4; returns the origins and tiers its memories should get, by id."""
     async with open_store(folder) as opened:
         own = await opened.push("The GPU of Anna Berg.", "An own note of the harbour.")
         others = await opened.push("A page about the GPU.", source_kind="web")
+        told = await opened.push("A page that a summary tells.", source_kind="web")
         doubted = await opened.push("A doubted word.", trust_tier="untrusted")
         scanned = DocumentText("log.md", "# Log\n\nThe GPU.\n", folder="/notes", sender=SCANNED)
         await sync_documents(opened.pipeline, [scanned])
@@ -160,27 +161,35 @@ async def write_version_4(folder: Path) -> dict[str, str]:
             SUMMARY, summary=record("memory", summary),
             sources=[record("memory", key) for key in (own[0], doubted[0])],
         )  # fmt: skip
+        # A page was trusted, as all that nobody said more of.
+        await opened.ask("UPDATE memory SET trust_tier = 'trusted' WHERE source_kind = 'web'")
+        await opened.ask(
+            "UPDATE type::record('memory', $told) SET consolidated_into = $summary",
+            told=told[0], summary=record("memory", summary),
+        )  # fmt: skip
         await make_version_4(opened.db)
     return {
-        **dict.fromkeys(own, "agent"), **dict.fromkeys((*others, *doubted, summary), "untrusted"),
-        **{key: "owner" if uri == "log.md" else "agent" for key, uri in uris.items()},
-    }  # fmt: skip
+        **dict.fromkeys(own, ("agent", "trusted")),
+        **dict.fromkeys((*others, *doubted), ("untrusted", "untrusted")),
+        **dict.fromkeys((*told, summary), ("untrusted", "trusted")),
+        **{key: ("owner" if uri == "log.md" else "agent", "trusted") for key, uri in uris.items()},
+    }
 
 
-async def origins_of(db: Database) -> dict[str, str]:
-    """Return the origins of all memories by id."""
-    query = Query("own", "SELECT id, origin FROM memory", frozenset(), writes=False)
-    return {row["id"]: row["origin"] for row in await db.run(query)}
+async def origins_of(db: Database) -> dict[str, tuple[str, str]]:
+    """Return the origins and tiers of all memories by id."""
+    query = Query("own", "SELECT id, origin, trust_tier FROM memory", frozenset(), writes=False)
+    return {row["id"]: (row["origin"], row["trust_tier"]) for row in await db.run(query)}
 
 
 async def test_memories_of_version_4_get_the_origin_of_their_way_in(tmp_path: Path) -> None:
     expected = await write_version_4(tmp_path)
     async with open_store(tmp_path) as new:
         assert await origins_of(new.db) == expected
-        assert set(expected.values()) == {"owner", "agent", "untrusted"}
+        assert {origin for origin, _ in expected.values()} == {"owner", "agent", "untrusted"}
         assert (await new.db.meta("schema")).keys() == {"version", "digest"}
         found = str(await new.engine.by_text("gpu", Filters(origins=("owner",)), 9))
-        assert {origin for key, origin in expected.items() if key in found} == {"owner"}
+        assert {origin for key, (origin, _) in expected.items() if key in found} == {"owner"}
 
 
 async def test_killed_while_origins_are_given_it_goes_on(tmp_path: Path) -> None:
