@@ -33,7 +33,7 @@ def _rooms(text: str) -> tuple[tuple[Room, ...], ...]:
 # Each line is higher than the one before; * marks a pure room.
 ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
     "service": _rooms("""
-        caching* compiled* kinds* moments* redaction* settling stages* threads version*
+        caching* compiled* kinds* moments* plurals* redaction* settling stages* threads version*
         errors*
         access*
         field_types*

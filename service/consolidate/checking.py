@@ -7,6 +7,7 @@ from service.consolidate import reading
 from service.consolidate.planning import ConsolidationPlan, PlannedGroup
 from service.consolidate.revising import sources_of
 from service.errors import FieldError, PlanStale
+from service.plurals import how_many
 from service.store.database import Database
 
 _MOST_FAULTS: Final = 100
@@ -28,9 +29,9 @@ async def check_plan(
         for key, fault in sorted(_faults(group, members, sources[group.key]).items())
     ]
     if changed:
+        told = how_many(len(changed), "memory", "memories")
         msg = (
-            f"{len(changed)} memories changed since the plan was made, so {undone}: make a new "
-            "plan and look at it."
+            f"{told} changed since the plan was made, so {undone}: make a new plan and look at it."
         )
         raise PlanStale(msg, tuple(changed[:_MOST_FAULTS]))
 

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from service.access.audit import Entry, Waiting
 from service.errors import ServiceError, Unavailable
+from service.plurals import how_many
 from service.store.database import Database
 from service.store.queries import load_query
 
@@ -74,7 +75,8 @@ class AuditLog:
                 self._lost += sum(entry.count for entry in entries)
                 log.error("%s of the audit: %s", len(entries), error.logged)  # noqa: TRY400
         if self.dropped > self._told:
-            log.warning("%d requests are in no line of the audit", self.dropped - self._told)
+            missing = how_many(self.dropped - self._told, "request is", "requests are")
+            log.warning("%s in no line of the audit", missing)
             self._told = self.dropped
 
     async def _forget(self) -> None:

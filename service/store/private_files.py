@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from service.plurals import how_many
+
 log = logging.getLogger(__name__)
 
 _OTHERS: Final = 0o077
@@ -96,8 +98,8 @@ class PrivateFiles:
         self.warnings += _left_parts(parts)
         if mended := sum(_mended(root) for root in roots):
             log.warning(
-                "%d files and folders in %s could be read by other users; now only by this one",
-                mended, folder,
+                "%s in %s could be read by other users; now only by this one",
+                how_many(mended, "file or folder", "files and folders"), folder,
             )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from service.errors import (
     VectorsUnfit,
 )
 from service.inference.vectors import Vectors
+from service.plurals import how_many
 from service.records import Vector
 from service.store.database import record
 from service.store.queries import load_query
@@ -206,7 +207,8 @@ class _AgentsEmbedding:
             self._again.discard(agent)
             try:
                 while count := await self._embed_page(agent, walk):
-                    log.info("embedded %d memories of agent %s that had waited", count, agent)
+                    told = how_many(count, "memory", "memories")
+                    log.info("embedded %s of agent %s that had waited", told, agent)
                     rest_seconds = _FIRST_REST_SECONDS
             except (Unavailable, EmbedderForbids, VectorsUnfit) as error:
                 longest_seconds = _LONGEST_REST_SECONDS

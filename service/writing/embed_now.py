@@ -10,6 +10,7 @@ from service.drafts.drafts import Draft, length_of
 from service.inference.model import Patience
 from service.inference.vectors import Vectors
 from service.links.change import Change
+from service.plurals import how_many
 from service.records import Vector
 from service.threads import read_texts
 
@@ -47,9 +48,12 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     if made.failure is None:
         return Embedded(found, told)
     left = len(waiting) - len(made.vectors)
-    log.warning("%d memories wait for their vectors: %s", left, made.failure.logged)
-    waits = f"{left} memories are stored without vectors yet: {made.failure.detail}"
-    return Embedded(found, (*told, waits))
+    waits = how_many(left, "memory waits for its vector", "memories wait for their vectors")
+    log.warning("%s: %s", waits, made.failure.logged)
+    stored = how_many(
+        left, "memory is stored without its vector yet", "memories are stored without vectors yet"
+    )
+    return Embedded(found, (*told, f"{stored}: {made.failure.detail}"))
 
 
 def fitting(vectors: Mapping[str, Vector], planned: Change, change: Change) -> Mapping[str, Vector]:

@@ -200,7 +200,7 @@ async def test_lines_that_the_store_refuses_are_counted_and_told(
         await log.write()
         await log.write()
     assert log.dropped == 1
-    assert caplog.text.count("1 requests are in no line of the audit") == 1
+    assert caplog.text.count("1 request is in no line of the audit") == 1
 
 
 async def test_a_line_that_was_written_twice_is_there_once(

@@ -8,6 +8,7 @@ from service.field_types import Kind
 from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, Item, numbered
 from service.mcp.offered.arguments import PlacedArguments, Session
 from service.mcp.offered.asking import Asking
+from service.plurals import how_many
 
 # What a client shows of one answer without cutting it; of many memories each has less of it.
 _MOST_CHARACTERS: Final = 20_000
@@ -42,7 +43,7 @@ class Found(Answer):
         if not self.memories:
             words = "No memory answers this."
         else:
-            count = f"{len(self.memories)} memories" if len(self.memories) > 1 else "1 memory"
+            count = how_many(len(self.memories), "memory", "memories")
             listed = numbered(one.as_text() for one in self.memories)
             words = f"Found {count} (confidence {self.confidence:.2f}):\n\n{listed}"
         missing = [f"Not searched by {one}: it is away." for one in self.missing_signals]
