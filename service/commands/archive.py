@@ -16,6 +16,7 @@ from service.commands.here import Agent, find_place
 from service.commands.progress import progress_bar
 from service.commands.spans import seconds_of
 from service.commands.terminal import begin, console, printable
+from service.plurals import how_many
 from service.settings import Settings
 
 # What a day wrote down of itself. Notes, decisions, preferences and facts do not age by themselves.
@@ -57,7 +58,8 @@ async def _archive(
         if told_as_json({"ids": ids, "dry_run": not execute}):
             await _archive_all(memory, found if execute else [])
             return
-        typer.echo(f"Found {len(found):,} memories older than {older_than}:")
+        told = how_many(len(found), "memory", "memories")
+        typer.echo(f"Found {told} older than {older_than}:")
         for one in found[:_SHOWN]:
             day, title = one["occurred_at"][:10], " ".join(one["title"].split())
             typer.echo(printable(f"  {day} [{one['kind']}] {title[:100]}  ({one['id']})"))

@@ -11,6 +11,7 @@ from service.access.addresses import UNIX, is_any
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import Problem
 from service.client.errors import Unavailable as NoAnswer
+from service.commands.misused import Misused, is_misuse
 from service.errors import InvalidRequest, StoreInUse, Unavailable
 from service.settings import Settings
 from service.store.address import StoreAddress
@@ -66,7 +67,8 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
         if problem.status == _UNAUTHORIZED:
             msg = f"{problem.detail} Set it as MEMORY_API_KEY, or stop the service first."
             raise InvalidRequest(msg) from problem
-        raise InvalidRequest(f"The running service refused: {problem.detail}") from problem
+        refused = Misused if is_misuse(problem) else InvalidRequest
+        raise refused(f"The running service refused: {problem.detail}") from problem
     except NoAnswer as error:
         msg = (
             f"No service answers on {_told(settings)}: start it with `graph-memory "

@@ -23,11 +23,13 @@ from service.commands.connections import (
     waiting,
 )
 from service.commands.mcp_snippets import ANY, SNIPPETS, snippet
+from service.commands.misused import Misused
 from service.commands.program import Program
 from service.commands.programs import PROGRAMS
 from service.commands.spooled import send_captures
 from service.commands.terminal import begin, console
 from service.errors import InvalidRequest
+from service.plurals import how_many
 from service.settings import Settings
 
 MCP: Final = "mcp"
@@ -101,8 +103,8 @@ def disconnect_command(
         _send_waiting(program, connection)
     if (left := len(waiting(program))) and not force and not dry_run:
         msg = (
-            f"{left} captures of {program.title} wait for the service: start it and try again, or "
-            "lose them with --force."
+            f"What the service did not get yet of {program.title}: {how_many(left, 'capture')}. "
+            "Start it and try again, or lose that with --force."
         )
         raise InvalidRequest(msg)
     found = connection or Connection(url_of(settings))
@@ -112,9 +114,9 @@ def disconnect_command(
 
 
 def find_program(name: str) -> Program:
-    """Return a program by its name; raises InvalidRequest."""
+    """Return a program by its name; raises Misused."""
     if name not in PROGRAMS:
-        raise InvalidRequest(f"{name!r} is none of {_NAMES}.")
+        raise Misused(f"{name!r} is none of {_NAMES}.")
     return PROGRAMS[name]
 
 
@@ -241,7 +243,7 @@ def _connect_mcp(
 ) -> None:
     """Print what a client of MCP wants to be told; nothing is written but a key."""
     if program not in SNIPPETS:
-        raise InvalidRequest(f"--for: {program!r} is none of {', '.join(SNIPPETS)}.")
+        raise Misused(f"--for: {program!r} is none of {', '.join(SNIPPETS)}.")
     if asyncio.run(needs_key(connection, [connection.agent])):
         typer.echo(f"{'would ' if dry_run else ''}make the key {key_name(MCP)!r}", err=True)
         if not dry_run:

@@ -15,9 +15,10 @@ from service.client.reports import Consolidated, ConsolidationStatus, SummaryOfG
 from service.commands.connect import connect
 from service.commands.following import follow
 from service.commands.given_options import told_as_json, with_json
+from service.commands.misused import Misused
 from service.commands.progress import progress_bar
 from service.commands.terminal import answers, begin, cell, console
-from service.errors import InvalidRequest
+from service.plurals import how_many
 from service.settings import Settings
 
 _AGE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)([hdw])")
@@ -51,10 +52,10 @@ def command(
 
 
 def _days(age: str) -> float:
-    """Read an age such as 12h, 3d or 2w as days; raises InvalidRequest."""
+    """Read an age such as 12h, 3d or 2w as days; raises Misused."""
     found = _AGE.fullmatch(age.strip())
     if found is None:
-        raise InvalidRequest(f"--older-than {age!r} is no age: write 12h, 3d or 2w.")
+        raise Misused(f"--older-than {age!r} is no age: write 12h, 3d or 2w.")
     return float(found[1]) * _DAYS[found[2]]
 
 
@@ -93,12 +94,16 @@ def _print_outcome(shown: Consolidated, done: ConsolidationStatus | None, consol
         _say(console, f"… and {shown['counts']['groups'] - _MOST_ROWS:,} groups more")
     told = done or shown
     counts = told["counts"]
-    verb = "were consolidated" if done else "would be consolidated"
+    one, many = ("was", "were") if done else ("would be", "would be")
+    compacted = how_many(counts["memories"], f"memory {one}", f"memories {many}")
+    alone = how_many(
+        counts["alone"], "shares nothing and stays as it is", "share nothing and stay as they are"
+    )
     _say(
         console,
-        f"{counts['memories']:,} memories {verb} into {counts['groups']:,} summaries "
+        f"{compacted} consolidated into {how_many(counts['groups'], 'summary', 'summaries')} "
         f"({counts['created']:,} new), {counts['characters_before']:,} characters into "
-        f"{counts['characters_after']:,}; {counts['alone']:,} share nothing and stay as they are",
+        f"{counts['characters_after']:,}; {alone}",
     )
     for concept in shown["concepts"][:_MOST_ROWS]:
         _say(console, f"the same thing: {concept['id']} and {', '.join(concept['merged'])}")

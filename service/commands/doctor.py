@@ -24,6 +24,7 @@ from service.commands.here import FILE, find_place, read_file
 from service.commands.program import Program
 from service.commands.terminal import begin, printable
 from service.errors import InvalidRequest
+from service.plurals import how_many
 from service.settings import Settings
 
 _SECONDS: Final = 10.0
@@ -86,7 +87,7 @@ async def _mcp(settings: Settings, key: str | None, where: str) -> Finding:
         tools = await tools_at(url, key, _SECONDS, socket)
     except ValueError as error:
         return Finding("mcp", _BAD, f"{where}/mcp: {error}")
-    told = f"{len(tools)} tools at {where}/mcp: {', '.join(tools)}"
+    told = f"{how_many(len(tools), 'tool')} at {where}/mcp: {', '.join(tools)}"
     return Finding("mcp", _GOOD, f"{told}. `graph-memory connect mcp --for …` says what to write.")
 
 
@@ -114,7 +115,8 @@ def _installed(program: Program, connection: Connection | None) -> list[Finding]
 def _left_behind(program: Program) -> list[Finding]:
     found = []
     if count := len(waiting(program)):
-        told = f"{count} captures wait until the service can be reached and takes them."
+        waits = how_many(count, "capture waits", "captures wait")
+        told = f"{waits} until the service can be reached and takes what was said."
         found.append(Finding("waiting", _ODD, told))
     failure = program.own / "last-failure"
     if failure.is_file():

@@ -10,6 +10,7 @@ from service.client.answers import Memory
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form, named
 from service.commands.here import Agent, find_place
+from service.commands.misused import Misused
 from service.commands.shown import head_of
 from service.commands.terminal import begin, end_with_nothing, printable, tell_json
 from service.errors import InvalidRequest
@@ -34,7 +35,7 @@ def command(
     With --matching nothing is deleted: it tells which ids to name.
     """
     if bool(ids) == bool(matching):
-        raise InvalidRequest("Name the ids of memories, or --matching with words that find them.")
+        raise Misused("Name the ids of memories, or --matching with words that find them.")
     settings, own = begin(), find_place(agent, "none").get("agent")
     if matching:
         _show_candidates(asyncio.run(_candidates(settings, matching, own)), form)

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from service.commands.misused import Misused
 from service.commands.terminal import tell_json
-from service.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ def give(
 
 
 def named(id: str) -> str:  # noqa: A002
-    """Return what may be an id; raises InvalidRequest for what asks for another endpoint."""
+    """Return what may be an id; raises Misused for what asks for another endpoint."""
     if not id or "/" in id:
-        raise InvalidRequest(f"{id!r} is no id.")
+        raise Misused(f"{id!r} is no id.")
     return id
 
 

@@ -16,6 +16,7 @@ from service.client.reports import EdgeReport, GraphReport
 from service.commands.connect import connect_to_service
 from service.commands.given_options import told_as_json, with_json
 from service.commands.terminal import begin, console
+from service.plurals import how_many
 from service.settings import Settings
 
 commands = typer.Typer(help="Look at the graph of the running service.", no_args_is_help=True)
@@ -44,9 +45,9 @@ async def _ask_for_report(settings: Settings, agent: str) -> GraphReport:
 def _print_report(report: GraphReport, console: Console) -> None:
     """Print the report as tables, with a sentence for each kind of edge."""
     console.print(
-        f"{report['memories']:,} memories of agent {report['agent']}, "
-        f"{report['with_vector']:,} with a vector, {report['concepts']:,} concepts; "
-        f"hubs begin above {report['hub_cap']:,} memories.",
+        f"{how_many(report['memories'], 'memory', 'memories')} of agent {report['agent']}, "
+        f"{report['with_vector']:,} with a vector, {how_many(report['concepts'], 'concept')}; "
+        f"hubs begin above {how_many(report['hub_cap'], 'memory', 'memories')}.",
         soft_wrap=True, highlight=False, markup=False,
     )  # fmt: skip
     if report["sampled_memories"]:

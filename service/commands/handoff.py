@@ -11,6 +11,7 @@ from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
+from service.plurals import how_many
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -29,7 +30,7 @@ def write(
     """Leave a handoff to the next session."""
     stored = asyncio.run(_write(begin(), text, place))
     if not told_as_json(stored):
-        typer.echo(f"Handoff written ({stored['chars']} chars)")
+        typer.echo(f"Handoff written ({how_many(stored['chars'], 'char')})")
 
 
 @commands.command("read")

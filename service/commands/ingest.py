@@ -14,9 +14,10 @@ from service.commands.connect import connect, is_own
 from service.commands.following import follow
 from service.commands.given_options import told_as_json, with_json
 from service.commands.progress import progress_bar
-from service.commands.terminal import begin, console
+from service.commands.terminal import begin, console, leave_to_the_answer
 from service.errors import InvalidRequest, NoSources
 from service.ingest.folders import configured_folders
+from service.plurals import how_many
 from service.settings import Settings
 
 # The contract's bound on `paths`.
@@ -31,6 +32,7 @@ def command(
     """Scan folders once: through the running service, or on the store itself when none runs."""
     del once
     settings = begin()
+    leave_to_the_answer()
     with progress_bar(console, "Scanning") as show:
         scans = asyncio.run(ingest_once(settings, paths or [], show))
     for line in () if told_as_json({"scans": scans}) else _summary(scans):
@@ -99,13 +101,13 @@ def _summary(scans: Sequence[Scanned]) -> list[str]:
     embedded = sum(scan["embedded"] for scan in scans)
     took_seconds = sum(scan["took_ms"] for scan in scans) / 1000
     lines = [
-        f"Scanning {files} files...",
-        f"{changed + unchanged} chunks found, {linked} concepts linked",
-        f"{changed} chunks updated ({unchanged} unchanged)",
-        f"Embedded {embedded} chunks in {took_seconds:.1f}s",
+        f"Scanning {how_many(files, 'file')}...",
+        f"{how_many(changed + unchanged, 'chunk')} found, {how_many(linked, 'concept')} linked",
+        f"{how_many(changed, 'chunk')} updated ({unchanged:,} unchanged)",
+        f"Embedded {how_many(embedded, 'chunk')} in {took_seconds:.1f}s",
     ]
     if removed := sum(scan["removed"] for scan in scans):
-        lines.append(f"{removed} chunks removed")
+        lines.append(f"{how_many(removed, 'chunk')} removed")
     lines += dict.fromkeys(f"warning: {told}" for scan in scans for told in scan["warnings"])
     failed = (failure for scan in scans for failure in scan["failed"])
     lines += dict.fromkeys(f"failed: {one['source']}: {one['detail']}" for one in failed)

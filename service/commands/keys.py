@@ -15,9 +15,9 @@ from service.client.access import Key, NewKey
 from service.client.options import KeyOptions
 from service.commands.connect import connect
 from service.commands.given_options import named, told_as_json, with_json
+from service.commands.misused import Misused
 from service.commands.spans import seconds_of
 from service.commands.terminal import answers, begin, cell, console
-from service.errors import InvalidRequest
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -66,7 +66,7 @@ async def _create(settings: Settings, name: str, choices: KeyOptions) -> NewKey:
 
 
 def _bounds(told: Sequence[str]) -> KeyOptions:
-    """Read `rate=100` and `memory_scopes=a,b`; raises InvalidRequest."""
+    """Read `rate=100` and `memory_scopes=a,b`; raises Misused."""
     numbers = {one.name for one in fields(Quota)}
     bounds: dict[str, int | list[str]] = {}
     for one in told:
@@ -78,7 +78,7 @@ def _bounds(told: Sequence[str]) -> KeyOptions:
         else:
             names = ", ".join(sorted(numbers))
             msg = f"--only {one!r}: write {_SCOPES}=NAME,NAME or a number for one of {names}."
-            raise InvalidRequest(msg)
+            raise Misused(msg)
     return cast("KeyOptions", bounds)
 
 
@@ -130,13 +130,13 @@ async def _revoke(settings: Settings, key: str) -> None:
 
 
 def _end(expires: str | None) -> datetime | None:
-    """Read a time such as 90d as the moment in which it is over; raises InvalidRequest."""
+    """Read a time such as 90d as the moment in which it is over; raises Misused."""
     if expires is None:
         return None
     seconds = seconds_of(expires, "--expires")
     if not seconds:
         # As the first key it would lock everybody out.
-        raise InvalidRequest(f"--expires {expires!r} ends at once: write 12h, 90d or 8w.")
+        raise Misused(f"--expires {expires!r} ends at once: write 12h, 90d or 8w.")
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 

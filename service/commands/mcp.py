@@ -9,8 +9,8 @@ from service.client.passing import Remote
 from service.client.sessions import PlaceOptions
 from service.commands.connect import place_of
 from service.commands.here import at_place
+from service.commands.misused import Misused
 from service.commands.terminal import begin
-from service.errors import InvalidRequest
 from service.mcp.loading import serve_stdio
 from service.mcp.offered.table import offered
 from service.settings import Settings
@@ -36,7 +36,7 @@ async def _serve(settings: Settings, url: str | None, place: PlaceOptions) -> No
     offers = offered(settings.mcp_tools)
     key = settings.api_key.get_secret_value() if settings.api_key else None
     if url is not None and not url.startswith(("http://", "https://")):
-        raise InvalidRequest("--url begins with http:// or https://.")
+        raise Misused("--url begins with http:// or https://.")
     at, transport = (url, None) if url else place_of(settings)
     remote = Remote(at, key, transport)
     try:

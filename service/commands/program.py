@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from service.commands.misused import Misused
 from service.errors import InvalidRequest
 from service.settings import REPOSITORY
 
@@ -99,9 +100,9 @@ class Program:
         return ()
 
     def coming(self, *, slot: bool) -> Sequence[Sequence[str]]:
-        """Return what its command is still told to put the plugin in; raises InvalidRequest."""
+        """Return what its command is still told to put the plugin in; raises Misused."""
         if slot:
-            raise InvalidRequest(f"{self.title} has no memory slot: leave out --slot.")
+            raise Misused(f"{self.title} has no memory slot: leave out --slot.")
         return () if self.has_plugin() else self.add
 
     def going(self) -> Sequence[Sequence[str]]:

@@ -13,6 +13,7 @@ from service.commands.progress import progress_bar
 from service.commands.terminal import begin, console
 from service.errors import EmbedderForbids, EmbedderRefused
 from service.opening import open_parts, read_schema
+from service.plurals import how_many
 from service.settings import Settings
 from service.store.database_indexes import switch_indexes
 from service.store.queries import load_query
@@ -30,10 +31,13 @@ def command() -> None:
     started = time.perf_counter()
     count, unembedded = asyncio.run(reembed(settings, console))
     if not told_as_json({"embedded": count, "unembedded": unembedded}):
-        typer.echo(f"Embedded {count} memories in {time.perf_counter() - started:.1f}s")
+        took_seconds = time.perf_counter() - started
+        told = how_many(count, "memory", "memories")
+        typer.echo(f"Embedded {told} in {took_seconds:.1f}s")
     if unembedded:
-        told = "memories have no vector, as the embedding server refuses their texts:"
-        console.print(len(unembedded), told, *unembedded, soft_wrap=True, highlight=False)
+        told = how_many(len(unembedded), "memory has no vector", "memories have no vector")
+        told += ", as the embedding server refuses what is said there:"
+        console.print(told, *unembedded, soft_wrap=True, highlight=False)
 
 
 async def reembed(settings: Settings, console: Console) -> tuple[int, list[str]]:

@@ -12,8 +12,9 @@ from service.client.answers import MemoryDetail, SearchAnswer
 from service.client.options import SearchOptions
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
-from service.commands.given_options import Form, in_form
+from service.commands.given_options import Form, in_form, named
 from service.commands.here import at_place
+from service.commands.misused import Misused
 from service.commands.shown import source_of
 from service.commands.terminal import (
     begin,
@@ -22,7 +23,6 @@ from service.commands.terminal import (
     tell_json,
     tell_missing,
 )
-from service.errors import InvalidRequest
 from service.settings import Settings
 
 # What options of their own say.
@@ -55,9 +55,9 @@ def command(
 ) -> None:
     """Search, or show one memory; works with and without the service running."""
     if (query is None) == (detail is None):
-        raise InvalidRequest("Write a question, or --detail with the id of a memory.")
+        raise Misused("Write a question, or --detail with the id of a memory.")
     if detail is not None:
-        memory = asyncio.run(_read(begin(), detail, place.get("agent")))
+        memory = asyncio.run(_read(begin(), named(detail), place.get("agent")))
         (tell_json if form.is_json else _tell_whole)(memory)
         return
     choices: SearchOptions = {"detail": "index" if index else "full"}
@@ -83,13 +83,13 @@ def command(
 
 
 def _fields(told: Sequence[str]) -> SearchOptions:
-    """Read `kinds=decision,fact` and `limit=3`; raises InvalidRequest."""
+    """Read `kinds=decision,fact` and `limit=3`; raises Misused."""
     read: dict[str, object] = {}
     for one in told:
         name, _, value = one.partition("=")
         if name not in SearchOptions.__annotations__ or name in _OWN or not value:
             names = ", ".join(sorted(SearchOptions.__annotations__.keys() - _OWN))
-            raise InvalidRequest(f"--only {one!r}: write NAME=VALUE, with one of {names}.")
+            raise Misused(f"--only {one!r}: write NAME=VALUE, with one of {names}.")
         try:
             read[name] = value.split(",") if name in _LISTS else json.loads(value)
         except ValueError:

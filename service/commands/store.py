@@ -12,7 +12,8 @@ from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form
 from service.commands.here import at_place
-from service.commands.terminal import begin, console, printable, tell_json
+from service.commands.misused import Misused
+from service.commands.terminal import begin, console, leave_to_the_answer, printable, tell_json
 from service.errors import InvalidRequest
 from service.settings import Settings
 
@@ -32,16 +33,19 @@ def command(
     """Store one memory; the next search finds it. In a repository it belongs to that project."""
     words = _piped() if text in {None, "-"} else text
     if not words or not words.strip():
-        raise InvalidRequest("Write what to remember, or send it through a pipe.")
+        raise Misused("Write what to remember, or send it through a pipe.")
     more = cast("MemoryOptions", {"title": title, "kind": kind, "tags": tag or [], **place})
-    stored = asyncio.run(_store(begin(), words, more))
+    settings = begin()
+    leave_to_the_answer()
+    stored = asyncio.run(_store(settings, words, more))
     if form.is_json:
         tell_json(stored)
         return
     linked = f", linked to {', '.join(stored['concepts'])}" if stored["concepts"] else ""
     typer.echo(printable(f"{stored['action'].capitalize()} {stored['id']}{linked}."))
     for warning in stored["warnings"]:
-        console.print(printable(warning), style="yellow", highlight=False, markup=False)
+        told = printable(warning)
+        console.print(told, style="yellow", soft_wrap=True, highlight=False, markup=False)
 
 
 def _piped() -> str | None:

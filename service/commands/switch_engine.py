@@ -14,6 +14,7 @@ from service.commands.terminal import begin, console
 from service.inference.fitting import stored_form
 from service.inference.vectors import Vectors
 from service.opening import open_parts, read_schema
+from service.plurals import how_many
 from service.settings import Settings
 from service.store.database import Database, record
 from service.store.database_indexes import switch_indexes
@@ -41,7 +42,9 @@ def command() -> None:
         typer.echo(f"The store fits the {engine} engine already")
     else:
         took_seconds = time.perf_counter() - started
-        typer.echo(f"Switched {count} vectors to the {engine} engine in {took_seconds:.1f}s")
+        typer.echo(
+            f"Switched {how_many(count, 'vector')} to the {engine} engine in {took_seconds:.1f}s"
+        )
 
 
 async def switch_engine(settings: Settings, console: Console) -> int | None:

@@ -30,8 +30,10 @@ from service.commands.file_merge import (
 )
 from service.commands.given_options import told_as_json, with_json
 from service.commands.here import as_text, at_place, read_file
+from service.commands.misused import is_misuse
 from service.commands.synced_folder import Folder
 from service.commands.terminal import begin, printable
+from service.errors import InvalidRequest
 from service.settings import Settings
 
 # Of MEMORY.md, what a person put there and no look back has taken in or left out: when, its text.
@@ -71,12 +73,21 @@ def _configured() -> Path:
 async def _sync(settings: Settings, folder: Folder, place: PlaceOptions) -> list[str]:
     async with connect(settings) as memory:
         scope = (await memory.read_working_memory(**as_text(place)))["scope"]
+        folder.make()
         one = Sync(memory, folder, place, scope)
-        steps: tuple[Callable[[], Awaitable[None]], ...] = (
-            one.handoff, one.working_memory, one.decisions, one.preferences, one.hot_memory,
-        )  # fmt: skip
-        for step in steps:
-            await step()
+        steps: Mapping[str, Callable[[str], Awaitable[None]]] = {
+            "handoff.md": one.handoff, "working-memory.md": one.working_memory,
+            "decisions.md": one.decisions, "developer-preferences.md": one.preferences,
+            "MEMORY.md": one.hot_memory,
+        }  # fmt: skip
+        for name, step in steps.items():
+            try:
+                await step(name)
+            except Problem as problem:
+                if not is_misuse(problem):
+                    raise
+                # It is the file that is wrong, not a word of the command line.
+                raise InvalidRequest(f"{folder.path / name}: {problem.detail}") from problem
             # After each file: what was sent is not sent again after an interruption.
             folder.save()
     return folder.told
@@ -91,9 +102,8 @@ class Sync:
     place: PlaceOptions
     scope: str | None
 
-    async def handoff(self) -> None:
+    async def handoff(self, name: str) -> None:
         """Follow the last handoff; an edited file is a new one."""
-        name = "handoff.md"
         last = await self.memory.read_handoff(history=_HANDOFFS, **as_text(self.place))
         every: list[Any] = [last, *last["history"]] if last["text"] else []
         text = next((one["text"] for one in every if _is_trusted(one)), "")
@@ -104,9 +114,8 @@ class Sync:
             await self.memory.write_handoff(merged.sent, **self.place)
         self._keep_text(name, "Session Handoff", merged)
 
-    async def working_memory(self) -> None:
+    async def working_memory(self, name: str) -> None:
         """Follow what is in focus; a file whose text was taken out clears it."""
-        name = "working-memory.md"
         found = await self.memory.read_working_memory(**as_text(self.place))
         if found["text"] and not _is_trusted(found):
             self.folder.told.append(f"{name}: left alone: what is in focus is not trusted")
@@ -118,9 +127,9 @@ class Sync:
             await self.memory.clear_working_memory(**as_text(self.place))
         self._keep_text(name, "Working Memory", merged)
 
-    async def decisions(self) -> None:
+    async def decisions(self, name: str) -> None:
         """Follow what was decided; an edited line takes the place of the one that it was."""
-        name, lines = "decisions.md", await self._decided()
+        lines = await self._decided()
         prose, merged = self._lines(name, lines)
         for key, line in merged.changed.items():
             said = _read_decision(line)
@@ -131,9 +140,9 @@ class Sync:
             self.folder.told.append(f"{name}: decisions are not removed: log one in their place")
         self._keep_lines(name, prose, await self._decided(), "Decisions", merged)
 
-    async def preferences(self) -> None:
+    async def preferences(self, name: str) -> None:
         """Follow the preferences; one whose line was removed is archived."""
-        name, lines = "developer-preferences.md", await self._preferred()
+        lines = await self._preferred()
         prose, merged = self._lines(name, lines)
         agent = self.place.get("agent")
         for key, text in merged.changed.items():
@@ -145,9 +154,8 @@ class Sync:
             await self._store(text, "preference", pinned=False)
         self._keep_lines(name, prose, await self._preferred(), "Preferences", merged)
 
-    async def hot_memory(self) -> None:
+    async def hot_memory(self, name: str) -> None:
         """Follow the hot memory; a new line is a pinned fact, which the next look back takes in."""
-        name = "MEMORY.md"
         hot = await self.memory.hot_memory(**as_text(self.place))
         lines = {one["id"]: one_line(one["text"]) for one in hot["memories"]}
         lines |= self._pending(

@@ -1,6 +1,7 @@
 """The folder of the files that `graph-memory sync-files` keeps, and what both sides said last."""
 
 import json
+import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,12 +24,20 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Return a folder, made where there is none; raises InvalidRequest."""
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise InvalidRequest(f"{path}: a file stands there; name a folder.") from error
+        """Return a folder, which is made later where there is none; raises InvalidRequest."""
+        above = path.parent
+        if any(os.path.lexists(one) and not one.is_dir() for one in (path, above)):
+            raise InvalidRequest(f"{path}: a file stands there; name a folder.")
+        if not above.is_dir():
+            msg = f"{path}: there is no folder {above}: look at its spelling, or make it first."
+            raise InvalidRequest(msg)
         return cls(path, _state(path / _STATE))
+
+    def make(self) -> None:
+        """Make the folder where there is none, and say so: its name may be misspelt."""
+        if not self.path.is_dir():
+            self.path.mkdir()
+            self.told.append(f"{self.path}: made, as there was no such folder")
 
     def read(self, name: str) -> str | None:
         """Return a file's text, None where there is no file, or nothing in it.

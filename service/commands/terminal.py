@@ -1,7 +1,7 @@
 """What every command does at the terminal: settings, log lines, and an end in one line.
 
-It ends with 0 where it did what it was asked, 1 where it could not, 2 for words that make no sense
-(typer's own), and 3 where nothing was found.
+It ends with 0 where it did what it was asked, 1 where it could not, 2 for words that make no sense,
+and 3 where nothing was found.
 """
 
 import json
@@ -21,6 +21,7 @@ from rich.text import Text
 
 from service.client.answers import Receipt
 from service.client.errors import ClientError
+from service.commands.misused import is_misuse
 from service.errors import CannotStart, ServiceError
 from service.redaction import WithoutSecrets, redacted
 from service.settings import SECRETS_FOLDER, Settings
@@ -30,6 +31,12 @@ from service.text.clean import clean_text
 _TURNING: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*_TURNING, *range(0x7F, 0xA0))}
+# What the service calls by an endpoint, and commands do too.
+_COMMANDS: Final = {
+    "GET /keys": "keys list", "POST /keys": "keys create", "POST /trust/release": "trust release",
+}  # fmt: skip
+_FAILED: Final = 1
+_MISUSED: Final = 2
 _NOTHING_FOUND: Final = 3
 _PIPE_COLUMNS: Final = 400
 
@@ -50,9 +57,14 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except (ServiceError, ClientError) as error:
-        _stop(error.detail)
+        _stop(error.detail, _MISUSED if is_misuse(error) else _FAILED)
     except OSError as error:
         _stop(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+
+
+def leave_to_the_answer() -> None:
+    """Log nothing of vectors that wait: the command tells what its answer warns of."""
+    logging.getLogger("service.writing.embed_now").setLevel(logging.ERROR)
 
 
 def printable(text: str) -> str:
@@ -94,9 +106,11 @@ def end_with_nothing(reason: str) -> NoReturn:
     raise typer.Exit(_NOTHING_FOUND)
 
 
-def _stop(reason: str) -> NoReturn:
+def _stop(reason: str, code: int = _FAILED) -> NoReturn:
+    for endpoint, command in _COMMANDS.items():
+        reason = reason.replace(endpoint, f"`graph-memory {command}`")
     console.print(redacted(f"graph-memory: {reason}"), style="red", soft_wrap=True, markup=False)
-    sys.exit(1)
+    sys.exit(code)
 
 
 def _settings() -> Settings:

@@ -10,8 +10,9 @@ from service.client.access import TrustChanged
 from service.client.options import TrustOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
+from service.commands.misused import Misused
 from service.commands.terminal import begin, console, printable
-from service.errors import InvalidRequest
+from service.plurals import how_many
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -50,9 +51,11 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
         return
     agents = ", ".join(f"{agent}: {count:,}" for agent, count in done["agents"].items())
     console.print(
-        f"{done['memories']:,} memories{f' ({agents})' if agents else ''}; "
-        f"{len(done['summaries']):,} summaries say something of them. Of the same senders: "
-        f"{done['working_memory']:,} working memories, {done['intents']:,} intents.",
+        f"{how_many(done['memories'], 'memory', 'memories')}{f' ({agents})' if agents else ''}; "
+        f"{how_many(len(done['summaries']), 'summary says', 'summaries say')} something of "
+        "that. Of the same senders: "
+        f"{how_many(done['working_memory'], 'working memory', 'working memories')}, "
+        f"{how_many(done['intents'], 'intent')}.",
         highlight=False,
     )
     for name in dict.fromkeys(one["name"] or "unknown" for one in done["given"]):
@@ -69,14 +72,14 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
 
 
 def _choices(ways: Sequence[str]) -> TrustOptions:
-    """Read `client=codex`; raises InvalidRequest."""
+    """Read `client=codex`; raises Misused."""
     known = TrustOptions.__annotations__.keys() - {"dry_run"}
     choices: TrustOptions = {}
     for way in ways:
         name, _, value = way.partition("=")
         if name not in known or not value:
             msg = f"{way!r} is no way in: write NAME=VALUE, with {', '.join(sorted(known))}."
-            raise InvalidRequest(msg)
+            raise Misused(msg)
         choices |= {name: value}  # type: ignore[misc]
     return choices
 

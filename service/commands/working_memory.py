@@ -11,6 +11,7 @@ from service.commands.given_options import told_as_json, with_json
 from service.commands.handoff import in_doubt, minute
 from service.commands.here import as_text, at_place
 from service.commands.terminal import begin, printable
+from service.plurals import how_many
 from service.settings import Settings
 
 commands = typer.Typer(
@@ -43,7 +44,7 @@ def set_text(text: Text, place: PlaceOptions) -> None:
     """Set what is in focus, in place of what was."""
     stored = asyncio.run(_write(begin(), "set", text, place))
     if not told_as_json(stored):
-        typer.echo(f"Working memory set ({len(text.strip())} chars)")
+        typer.echo(f"Working memory set ({how_many(len(text.strip()), 'char')})")
 
 
 @commands.command("update")
@@ -53,7 +54,7 @@ def update(text: Text, place: PlaceOptions) -> None:
     """Add to what is in focus, under a heading with the time."""
     stored = asyncio.run(_write(begin(), "update", text, place))
     if not told_as_json(stored):
-        typer.echo(f"Working memory updated ({len(text.strip())} chars)")
+        typer.echo(f"Working memory updated ({how_many(len(text.strip()), 'char')})")
 
 
 @commands.command("clear")

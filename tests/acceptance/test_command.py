@@ -279,7 +279,7 @@ def test_a_scan_from_a_shell_goes_through_the_running_service(
         (notes / "memory" / "2026-02-14.md").write_text("# 2026-02-14\n\nnew\n", encoding="utf-8")
         one = _run("ingest", "--once", str(notes / "memory" / "2026-02-14.md"), **environment)
         assert one.returncode == 0, one.stderr
-        assert "Scanning 1 files..." in one.stdout
+        assert "Scanning 1 file..." in one.stdout
         outside = _run("ingest", "--once", str(tmp_path), **environment)
         assert (outside.returncode, "MEMORY_SOURCES" in outside.stderr) == (1, True)
         elsewhere = environment | {"MEMORY_PORT": str(free_port())}
@@ -309,14 +309,14 @@ def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
     shown = _run("consolidate", **environment)
     assert (shown.returncode, shown.stderr.strip()) == (0, "")
     assert "Osprey-2, 2026-02-09 to 2026-02-10" in shown.stdout
-    assert "2 memories would be consolidated into 1 summaries (1 new)" in shown.stdout
+    assert "2 memories would be consolidated into 1 summary (1 new)" in shown.stdout
     assert "Nothing was changed: run it again with --execute." in shown.stdout
     young = _run("consolidate", "--older-than", "5200w", **environment)
     assert "0 memories would be consolidated" in young.stdout
     wrong = _run("consolidate", "--older-than", "3x", **environment)
-    assert (wrong.returncode, "write 12h, 3d or 2w" in wrong.stderr) == (1, True)
+    assert (wrong.returncode, "write 12h, 3d or 2w" in wrong.stderr) == (2, True)
     done = _run("consolidate", "--execute", **environment)
-    assert "2 memories were consolidated into 1 summaries (1 new)" in done.stdout
+    assert "2 memories were consolidated into 1 summary (1 new)" in done.stdout
     assert "POST /consolidate/undo takes it back" in done.stdout
     again = _run("consolidate", "--execute", **environment)
     assert "0 memories would be consolidated into 0 summaries" in again.stdout
@@ -333,7 +333,7 @@ def test_a_consolidation_from_a_shell_goes_through_the_running_service(
         client.post("/ingest/scan", json={})
         assert "would be consolidated" in _run("consolidate", **environment).stdout
         done = _run("consolidate", "--execute", "--agent", "main", **environment)
-        assert "2 memories were consolidated into 1 summaries (1 new)" in done.stdout
+        assert "2 memories were consolidated into 1 summary (1 new)" in done.stdout
         assert client.get("/stats").json()["kinds"] == {"daily_log": 2, "summary": 1}
         refused = _run("consolidate", "--agent", "nobody", **environment)
         assert (refused.returncode, "The running service refused" in refused.stderr) == (1, True)

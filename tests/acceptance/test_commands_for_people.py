@@ -111,25 +111,29 @@ def test_what_is_stored_in_a_repository_is_its_projects(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "code", "told"),
     [
-        (("store", " "), "what to remember"),
-        (("store", "words", "--kind", "weather"), "daily_log"),
-        (("forget",), "--matching"),
-        (("forget", "x", "--matching", "y"), "--matching"),
-        (("forget", "nobody", "--yes"), "no memory"),
-        (("show", "nobody"), "no memory"),
-        (("show", "../stats?x=1#"), "no id"),
-        (("show", ""), "'' is no id"),
-        (("forget", "", "--yes"), "'' is no id"),
-        (("keys", "revoke", ""), "'' is no id"),
+        (("store", " "), 2, "what to remember"),
+        (("store", "words", "--kind", "weather"), 2, "daily_log"),
+        (("search", "words", "--only", "limit=0"), 2, "/limit"),
+        (("archive", "--older-than", "soon"), 2, "no span of time"),
+        (("doctor", "nobody"), 2, "none of claude-code"),
+        (("forget",), 2, "--matching"),
+        (("forget", "x", "--matching", "y"), 2, "--matching"),
+        (("forget", "nobody", "--yes"), 1, "no memory"),
+        (("show", "nobody"), 1, "no memory"),
+        (("show", "../stats?x=1#"), 2, "no id"),
+        (("show", ""), 2, "'' is no id"),
+        (("forget", "", "--yes"), 2, "'' is no id"),
+        (("keys", "revoke", ""), 2, "'' is no id"),
+        (("keys", "revoke", "nobody"), 1, "`graph-memory keys list` lists"),
     ],
 )
 def test_wrong_words_are_told_in_one_line(
-    tmp_path: Path, words: tuple[str, ...], told: str
+    tmp_path: Path, words: tuple[str, ...], code: int, told: str
 ) -> None:
-    code, said = Shell(_environment(tmp_path), tmp_path).run(*words)
-    assert (code, told in said, said.count("\n")) == (1, True, 1), said
+    ended, said = Shell(_environment(tmp_path), tmp_path).run(*words)
+    assert (ended, told in said, said.count("\n")) == (code, True, 1), said
 
 
 def test_one_unknown_id_keeps_all_others(tmp_path: Path) -> None:

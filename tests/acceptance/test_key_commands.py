@@ -67,7 +67,7 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path) -> None:
         (("--only", "memory_scopes="), "memory_scopes"), (("--origin", "mine"), "origin"),
     ):  # fmt: skip
         done = _run("keys", "create", "--name", "x", *wrong, **own)
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert (done.stdout, why in done.stderr) == ("", True), done.stderr
 
 
@@ -139,7 +139,7 @@ def test_trust_from_a_shell_tells_first_and_does_with_yes(tmp_path: Path) -> Non
         sent = client.post("/memories", json={"text": "The crane."}, headers=told_by)
         key = sent.json()["id"]
         told = _run("trust", "quarantine", "client=crow", **own)
-        assert (told.returncode, "1 memories (main: 1)" in told.stderr) == (0, True), told
+        assert (told.returncode, "1 memory (main: 1)" in told.stderr) == (0, True), told
         assert client.get(f"/memories/{key}").json()["trust_tier"] == "trusted"
         done = _run("trust", "quarantine", "client=crow", "--yes", **own)
         assert done.returncode == 0, done

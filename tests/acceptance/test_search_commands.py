@@ -37,25 +37,25 @@ def test_an_index_first_then_one_memory_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "code", "told"),
     [
-        (("search",), "--detail"),
-        (("search", "words", "--detail", "x"), "--detail"),
-        (("search", "--detail", "nobody"), "no memory"),
-        (("search", "--detail", "../../stats?x=1#"), "no endpoint"),
-        (("search", "words", "--only", "limit=many"), "limit"),
-        (("search", "words", "--only", "limit"), "NAME=VALUE"),
-        (("search", "words", "--only", "agent=me"), "NAME=VALUE"),
-        (("archive", "--older-than", "soon"), "30d"),
-        (("archive", "--older-than", "٣d"), "30d"),
-        (("archive", "--kind", "weather"), "daily_log"),
+        (("search",), 2, "--detail"),
+        (("search", "words", "--detail", "x"), 2, "--detail"),
+        (("search", "--detail", "nobody"), 1, "no memory"),
+        (("search", "--detail", "../../stats?x=1#"), 2, "no id"),
+        (("search", "words", "--only", "limit=many"), 2, "limit"),
+        (("search", "words", "--only", "limit"), 2, "NAME=VALUE"),
+        (("search", "words", "--only", "agent=me"), 2, "NAME=VALUE"),
+        (("archive", "--older-than", "soon"), 2, "30d"),
+        (("archive", "--older-than", "٣d"), 2, "30d"),
+        (("archive", "--kind", "weather"), 2, "daily_log"),
     ],
 )
 def test_wrong_words_are_told_in_one_line(
-    tmp_path: Path, words: tuple[str, ...], told: str
+    tmp_path: Path, words: tuple[str, ...], code: int, told: str
 ) -> None:
-    code, said = Shell(_environment(tmp_path), tmp_path).run(*words)
-    assert (code, told in said, said.count("\n")) == (1, True, 1), said
+    ended, said = Shell(_environment(tmp_path), tmp_path).run(*words)
+    assert (ended, told in said, said.count("\n")) == (code, True, 1), said
 
 
 def test_what_is_hostile_does_not_reach_the_terminal(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_old_days_are_archived_and_still_found(tmp_path: Path) -> None:
         ):
             client.post("/memories", json=body).raise_for_status()
         told = shell.said("archive")
-        assert told.startswith("Found 1 memories older than 30d:\n  2025-12-01 [daily_log]")
+        assert told.startswith("Found 1 memory older than 30d:\n  2025-12-01 [daily_log]")
         assert told.endswith("\nDry run. Use --execute to archive them.\n")
         assert "stood still" in shell.said("search", "crane still")
         assert shell.said("archive", "--execute").endswith("Archived 1.\n")

@@ -31,6 +31,7 @@ def _texts(client: httpx.Client, kind: str) -> set[str]:
 def test_what_is_new_on_either_side_is_on_both(home: tuple[httpx.Client, Shell]) -> None:
     client, shell = home
     files = shell.folder / "notes"
+    assert shell.said("sync-files").endswith("/notes: made, as there was no such folder\n")
     assert shell.said("sync-files") == "Nothing has changed.\n"
     shell.said("handoff", "write", "Next: the payment flow.")
     shell.said("working-memory", "set", "Focus: the pipeline.")
@@ -136,6 +137,9 @@ def test_files_that_make_no_sense_are_told_and_nothing_is_lost(
     for place in ("notes/decisions.md", "notes/decisions.md/here"):
         code, told = shell.run("sync-files", place)
         assert (code, "name a folder" in told, told.count("\n")) == (1, True, 1)
+    code, told = shell.run("sync-files", "nowhere/at/all")
+    assert (code, "no folder nowhere/at" in told, told.count("\n")) == (1, True, 1)
+    assert not (shell.folder / "nowhere").exists()
     (files / "decisions.md").write_text(
         "-\n- \n<!-- x -->\n- [ [ ]] odd <!-- nobody-knows-it -->\n"
     )
@@ -146,8 +150,10 @@ def test_files_that_make_no_sense_are_told_and_nothing_is_lost(
     assert "decisions.md: sent 1" in shell.said("sync-files")
     assert "odd" in shell.said("decision", "list")
     assert "<!-- x -->" in (files / "decisions.md").read_text()
-    (files / "handoff.md").write_text("x" * 1_000_001)
-    assert shell.run("sync-files")[0] == 1
+    for size, why in ((1_000_001, "more than 1,000,000 bytes"), (200_001, "200,000 characters")):
+        (files / "handoff.md").write_text("x" * size)
+        code, told = shell.run("sync-files")
+        assert (code, "notes/handoff.md: " in told, why in told) == (1, True, True)
 
 
 def test_a_cleared_focus_stays_cleared_on_both_sides(home: tuple[httpx.Client, Shell]) -> None:
