@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 # Where containers find secrets as files: embedding_api_key.
@@ -147,6 +147,16 @@ class Settings(BaseSettings):
         description="Least severity that is logged; debug adds a line for each request, info has "
         "one for each that failed.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what is blanks alone, as what is empty is; never a key."""
+        return {
+            name: value
+            for name, value in values.items()
+            if not isinstance(value, str) or value.strip() or name == "api_key"
+        }
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -85,6 +85,15 @@ def _origins(names: tuple[str, ...]) -> tuple[str, ...]:
             msg = f"{name!r} is no origin of a page; write each as https://app.example, in full"
             raise ValueError(msg)
     return names
+
+
+def without_blanks(values: dict[str, Any]) -> dict[str, Any]:
+    """Return settings without those of blanks alone, as empty ones are; a key is never left out."""
+    return {
+        name: value
+        for name, value in values.items()
+        if not isinstance(value, str) or value.strip() or name.endswith(("key", "password"))
+    }
 
 
 def at_home(path: Path) -> Path:

@@ -179,6 +179,7 @@ def _store_address(settings: Settings) -> StoreAddress:
         settings.database_name,
         settings.database_timeout_seconds,
         settings.disk_reserve_mb * 1_000_000,
+        "MEMORY_DATABASE_URL" if settings.database_url else "MEMORY_DATA_DIR",
     )
 
 

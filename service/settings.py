@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.access.origins import Origin
@@ -20,6 +20,7 @@ from service.field_types import (
     OriginNames,
     SentKey,
     at_home,
+    without_blanks,
 )
 from service.limits import Limits
 from service.redaction import SECRETS
@@ -212,6 +213,11 @@ class _Choices(BaseSettings):
         (), description="Tools that MCP offers beside its six, comma-separated, or `all`."
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return without_blanks(values)
+
     @field_validator("instructions", mode="before")
     @classmethod
     def _by_origin(cls, value: object) -> object:
@@ -236,7 +242,7 @@ class _Choices(BaseSettings):
     @classmethod
     def _store_url(cls, value: str | None) -> str | None:
         scheme, _, place = (value or "").partition("://")
-        if value and (scheme not in {"surrealkv", "ws", "wss"} or not place):
+        if value and (scheme not in {"surrealkv", "ws", "wss"} or not place.strip()):
             msg = "must begin with surrealkv://, ws:// or wss:// and name a folder or a server"
             raise ValueError(msg)
         is_of_home = scheme == "surrealkv" and place.startswith("~")

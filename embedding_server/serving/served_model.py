@@ -186,6 +186,13 @@ class ServedModel:
         self._loaded = LoadedModel(model.encoder, batcher)
         card = model.encoder.card
         logger.info("Ready: %s, %d dimensions, on %s", card.name, card.dimensions, card.device)
+        least = self._settings.min_dimensions
+        if least is not None and least > card.dimensions:
+            logger.warning(
+                "EMBEDDING_MIN_DIMENSIONS=%d is more than the model has, so %d is the least: set "
+                "less, or leave it out",
+                least, card.dimensions,
+            )  # fmt: skip
 
     def _break(self, reason: str) -> None:
         """Fail everything that waits and report why, once; called on the event loop."""

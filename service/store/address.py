@@ -17,7 +17,8 @@ _LOG_BYTES_WHEN_IDLE: Final = 32_000_000
 class StoreAddress:
     """Where the store is and who we are there.
 
-    `reserve_bytes`: with less room on its disk, an embedded store takes no more writes.
+    `reserve_bytes`: with less room on its disk, an embedded store takes no more writes. `setting`
+    is what says where it is, as a sentence names it.
     """
 
     url: str
@@ -27,6 +28,7 @@ class StoreAddress:
     name: str = "memory"
     timeout_seconds: float = 30.0
     reserve_bytes: int = 0
+    setting: str = "MEMORY_DATABASE_URL"
 
     @property
     def folder(self) -> Path | None:
@@ -82,7 +84,7 @@ class StoreAddress:
                 raise full(folder, error.strerror or "") from error
             msg = (
                 f"The store's folder {folder} cannot be written ({error.strerror}): "
-                "give another MEMORY_DATA_DIR."
+                f"give another {self.setting}."
             )
             raise StoreNotWritable(msg) from error
 

@@ -64,7 +64,7 @@ async def _connect(address: StoreAddress) -> Any:
         # What is half open holds the store's lock.
         if client is not None:
             await disconnect(client)
-        raise failure_to_connect(address.url, folder, error) from error
+        raise failure_to_connect(address, error) from error
     if folder:
         keep_folders_private(folder)
     return client

@@ -90,7 +90,7 @@ class Database:
         """
         await self._connection.client()
         stored = await self._schema_facts()
-        refuse_newer(stored)
+        refuse_newer(stored, self.address.setting)
         await upgrade(self, stored)
         definitions = definitions_of(schema, is_shared=self.address.folder is None)
         facts = schema_facts(definitions)

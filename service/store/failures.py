@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from service.errors import (
@@ -14,6 +13,7 @@ from service.errors import (
     StoreUnavailable,
     WriteConflict,
 )
+from service.store.address import StoreAddress
 from service.store.disk import full, may_be_torn, says_full
 
 _UNFIT_VALUE: Final = re.compile(r"Found .* for field|Couldn't coerce value")
@@ -22,17 +22,18 @@ _UNFIT_VALUE: Final = re.compile(r"Found .* for field|Couldn't coerce value")
 _STALE: Final = "stale read"
 
 
-def failure_to_connect(url: str, folder: Path | None, error: Exception) -> Exception:
-    """Name why no connection came about; `folder` is that of an embedded store."""
+def failure_to_connect(address: StoreAddress, error: Exception) -> Exception:
+    """Name why no connection came about."""
+    folder = address.folder
     if folder is None:
         return StoreUnavailable(
-            f"No database answers at {url} ({error}): start it, or set MEMORY_DATABASE_URL to "
-            "where it is."
+            f"No database answers at {address.url} ({error}): start it, or set "
+            f"{address.setting} to where it is."
         )
     if "already locked" in str(error):
         return StoreInUse(
             f"Another process holds the store in {folder}: stop it, or give another "
-            "MEMORY_DATA_DIR."
+            f"{address.setting}."
         )
     if says_full(str(error)):
         return full(folder, str(error))

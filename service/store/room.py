@@ -51,7 +51,9 @@ class Room:
         self.is_torn = self.is_torn or may_be_torn(error.detail)
         self.full = await asyncio.to_thread(self._named, error.detail)
         if self.full is None and self._address.folder is None and may_be_torn(error.detail):
-            return StoreUnavailable(f"{error.logged}. Nothing of it was stored: send it again.")
+            # A server that says no more may have stored it, as may requests of several writes.
+            told = "Whether anything of it was stored is not known: look before you send it again."
+            return StoreUnavailable(f"{error.logged}. {told}")
         return self.full or error
 
     def reopened(self) -> None:

@@ -38,13 +38,12 @@ def index_definition(schema: str, index: IndexOf, dimensions: int = 0) -> str:
     return part.split("\n--")[0].replace("{dimensions}", str(int(dimensions)))
 
 
-def refuse_newer(stored: Mapping[str, Any]) -> None:
-    """Raise StoreRefused for a store that a newer program has written."""
+def refuse_newer(stored: Mapping[str, Any], setting: str) -> None:
+    """Raise StoreRefused for a store that a newer program has written; `setting` says where."""
     if stored.get("version", 0) > SCHEMA_VERSION:
         msg = (
             f"The store has schema version {stored['version']}, this program knows "
-            f"{SCHEMA_VERSION}: start the newer program, or give another store by MEMORY_DATA_DIR, "
-            "or by MEMORY_DATABASE_URL where one is set."
+            f"{SCHEMA_VERSION}: start the newer program, or give another {setting}."
         )
         raise StoreRefused(msg)
 

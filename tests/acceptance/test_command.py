@@ -110,12 +110,14 @@ def test_a_path_that_leads_nowhere_is_told_in_one_line(tmp_path: Path) -> None:
 def test_what_cannot_be_had_stops_the_start_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     below = {"MEMORY_DATA_DIR": str(tmp_path / "file" / "below")}
+    given = {"MEMORY_DATABASE_URL": f"surrealkv://{tmp_path / 'file'}"}
     away = {"MEMORY_DATABASE_URL": "ws://127.0.0.1:9/rpc"}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         with (
             service_process(**_environment(tmp_path, MEMORY_PORT=port)) as on_port,
             service_process(**_environment(tmp_path, **below)) as in_folder,
+            service_process(**_environment(tmp_path, **given)) as in_given,
             service_process(**_environment(tmp_path, **away)) as without_database,
         ):
             assert f"127.0.0.1:{port}" in (told := _one_line(on_port))
@@ -123,6 +125,8 @@ def test_what_cannot_be_had_stops_the_start_in_one_line(tmp_path: Path) -> None:
             told = _one_line(in_folder)
             assert "cannot be written" in told
             assert "MEMORY_DATA_DIR" in told
+            told = _one_line(in_given)
+            assert ("MEMORY_DATABASE_URL" in told, "MEMORY_DATA_DIR" in told) == (True, False)
             assert "ws://127.0.0.1:9/rpc" in _one_line(without_database)
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from embedding_server.encoders.hashing import NAME
+from embedding_server.encoders.hashing import DIMENSIONS, NAME
 from embedding_server.settings import Settings
 from tests.embedding_server.edge import read_metrics, wait_until
 from tests.embedding_server.running import wait_until_ready
@@ -59,9 +59,12 @@ def running(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[st
         process.communicate()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> None:
-    with running(tmp_path, EMBEDDING_MODEL=NAME) as (process, url):
+@pytest.mark.parametrize(
+    ("number", "least"), [(signal.SIGINT, DIMENSIONS), (signal.SIGTERM, DIMENSIONS + 1)]
+)
+def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals, least: int) -> None:
+    own = {"EMBEDDING_MODEL": NAME, "EMBEDDING_MIN_DIMENSIONS": str(least)}
+    with running(tmp_path, **own) as (process, url):
         wait_until_ready(url)
         body = {"model": NAME, "input": "a text"}
         assert httpx.post(f"{url}/v1/embeddings", json=body).status_code == 200
@@ -70,6 +73,9 @@ def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> Non
         assert process.returncode == 0
         assert "Traceback" not in log
         assert f"Ready: {NAME}" in log
+        assert ("EMBEDDING_MIN_DIMENSIONS=257 is more than the model has" in log) == (
+            least > DIMENSIONS
+        )
 
 
 def test_what_was_admitted_when_the_signal_comes_is_answered(tmp_path: Path) -> None:

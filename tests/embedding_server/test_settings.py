@@ -22,6 +22,11 @@ def test_a_host_that_no_request_names_is_refused(value: str) -> None:
     assert "in full" in refused("allowed_hosts", value)
 
 
+def test_blanks_are_no_setting() -> None:
+    given = dict.fromkeys(Settings.model_fields.keys() - {"api_key"}, " \t")
+    assert Settings.model_validate(given) == Settings.model_validate({})
+
+
 def test_hosts_that_requests_name_are_taken() -> None:
     hosts = {"embedding_server", "box:8001", "[2001:db8::5]", "xn--mller-kva.example"}
     listed = " ,".join(hosts).upper()

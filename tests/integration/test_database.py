@@ -207,7 +207,7 @@ async def test_a_second_opener_is_told_who_is_in_the_way(tmp_path: Path) -> None
 
 async def test_a_folder_that_cannot_be_is_not_writable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a regular file")
-    with pytest.raises(StoreNotWritable, match="give another MEMORY_DATA_DIR"):
+    with pytest.raises(StoreNotWritable, match="give another MEMORY_DATABASE_URL"):
         await Database(address(tmp_path / "file")).open(SCHEMA)
 
 

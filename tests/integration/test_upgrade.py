@@ -137,7 +137,7 @@ async def refused_by_older(store: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(schemas, "SCHEMA_VERSION", 3)
             with pytest.raises(StoreRefused):
-                schemas.refuse_newer(stored)
+                schemas.refuse_newer(stored, "MEMORY_DATA_DIR")
     else:
         assert all("in" in row for row in moved)
 

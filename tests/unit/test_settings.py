@@ -22,11 +22,19 @@ refused = partial(why_refused, Settings)
         ("embedding_url", "http://box?key=a"), ("rerank_url", "http://box/#x"),
         ("embedding_url", "http://127.0 .0.1"),
         ("database_url", "http://box"), ("database_url", "surrealkv://"), ("database_url", "ws://"),
-        ("database_url", "surrealkv://~nobody-here/x"),
+        ("database_url", "surrealkv://~nobody-here/x"), ("database_url", "surrealkv:// "),
     ],
 )  # fmt: skip
 def test_a_url_without_a_place_is_refused(name: str, value: str) -> None:
     assert refused(name, value)
+
+
+def test_blanks_are_no_setting_but_a_key_of_them_is_wrong() -> None:
+    """A folder or an agent of blanks would be another one than was meant."""
+    keys = {name for name in Settings.model_fields if name.endswith(("key", "password"))}
+    given = dict.fromkeys(Settings.model_fields.keys() - keys, " \t")
+    assert Settings.model_validate(given) == Settings.model_validate({})
+    assert refused("api_key", " ")
 
 
 def test_a_store_of_ones_home_lies_there() -> None:
