@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
@@ -28,7 +27,7 @@ from service.handoff import route as handoff
 from service.hooks import route as hooks
 from service.inference.language_fit import keep_looking_at_languages
 from service.ingest import route as ingest
-from service.ingest.folders import configured_folders, why_missing
+from service.ingest.sources import Sources
 from service.intents import route as intents
 from service.keys import route as keys
 from service.mcp import route as mcp
@@ -149,7 +148,7 @@ async def background(parts: Parts) -> AsyncIterator[None]:
     """
     _refuse_open_door(parts)
     await _declare(parts)
-    await asyncio.to_thread(_look_at_folders, parts.settings.sources)
+    await _look_at_folders(parts.sources)
     await _silence(parts)
     agents = (parts.settings.agent, DEFAULT_AGENT)
     tasks = [
@@ -239,11 +238,10 @@ async def _declare(parts: Parts) -> None:
         log.error("concepts file: %s", loggable(error))  # noqa: TRY400 - the sentence says all there is
 
 
-def _look_at_folders(sources: Sequence[Path]) -> None:
-    """Say what no scan will read; the service goes on, for a disk may be mounted later."""
-    for folder in configured_folders(sources):
-        if why := why_missing(folder):
-            log.warning("MEMORY_SOURCES: %s: %s", folder.path, why)
+async def _look_at_folders(sources: Sources) -> None:
+    await sources.look()
+    for warning in sources.warnings:
+        log.warning("%s", warning)
 
 
 async def _silence(parts: Parts) -> None:

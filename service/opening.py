@@ -26,6 +26,7 @@ from service.inference.model import EmbedderAddress
 from service.inference.reranker import Reranker, RerankerAddress
 from service.inference.vectors import Vectors
 from service.ingest.jobs import SCAN, Scans, scanning
+from service.ingest.sources import Sources
 from service.jobs.jobs import JobRunner
 from service.links.change import Step
 from service.links.dictionaries import Dictionaries
@@ -78,6 +79,7 @@ class Parts:
     given: Given
     observer: Observer
     readers: Readers | None
+    sources: Sources
 
     def by_type(self) -> dict[type, Any]:
         """Return each part under its type, as routes ask for it."""
@@ -123,11 +125,10 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         pipeline = open_pipeline(
             db, vectors, engine, settings.section_tokens, settings.places, dictionaries
         )
-        pipeline.max_sections = settings.max_document_sections
-        whole = Quota(max_memories=settings.max_memories, max_documents=settings.max_documents)
-        pipeline.quotas = Quotas(whole, keyring.quota_of)
-        pipeline.sanitiser = Sanitiser(settings.secrets, settings.instructions)
-        work = {SCAN: scanning(pipeline, settings), CONSOLIDATION: consolidating(pipeline)}
+        _bound(pipeline, settings, keyring)
+        sources = Sources(settings.sources)
+        scans = scanning(pipeline, settings, sources)
+        work = {SCAN: scans, CONSOLIDATION: consolidating(pipeline)}
         jobs = JobRunner(db, keyring, work, settings.max_jobs)
         turns = turns_of(is_resident=residency is not None)
         readers = Readers(residency, settings) if residency and settings.readers != 0 else None
@@ -135,7 +136,7 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         yield Parts(
             settings, db, vectors, residency, pipeline, jobs, Scans(jobs, settings),
             Consolidations(jobs), searcher, LanguageFit(db, vectors), keyring, private_files,
-            audit, given, Observer(pipeline), readers,
+            audit, given, Observer(pipeline), readers, sources,
         )  # fmt: skip
     finally:
         await given.settle()
@@ -150,6 +151,14 @@ async def open_parts(settings: Settings, *, fits_engine: bool = True) -> AsyncIt
         if reranker:
             await reranker.close()
         await db.close()
+
+
+def _bound(pipeline: Pipeline, settings: Settings, keyring: Keyring) -> None:
+    """Tell the pipeline how much it takes, and what of a text."""
+    pipeline.max_sections = settings.max_document_sections
+    whole = Quota(max_memories=settings.max_memories, max_documents=settings.max_documents)
+    pipeline.quotas = Quotas(whole, keyring.quota_of)
+    pipeline.sanitiser = Sanitiser(settings.secrets, settings.instructions)
 
 
 def open_pipeline(

@@ -130,6 +130,17 @@ def why_missing(folder: Folder) -> str | None:
         return _unlooked(error)
 
 
+def why_unread(folder: Folder) -> str | None:
+    """Return why nothing of a folder can be read; None where something can, if it holds any."""
+    try:
+        if (why := why_missing(folder)) is None:
+            with opened_folder(folder.path, ()) as descriptor, os.scandir(descriptor):
+                pass
+    except OSError as error:
+        return _unlooked(error)
+    return why
+
+
 def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
     """Return paths below the configured folders; relative ones are tried in each folder.
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from service.access.caller import caller
 from service.ingest.counts import Failure, ScanCounts
 from service.ingest.scan import Scanner, scan_request
+from service.ingest.sources import Sources
 from service.jobs.jobs import Counts, Job, JobRunner, Work
 from service.settings import Settings
 from service.writing.pipeline import Pipeline
@@ -43,12 +44,13 @@ class Scans:
         return {"agent": request.agent, "paths": [str(path) for path in request.paths]}
 
 
-def scanning(pipeline: Pipeline, settings: Settings) -> Work:
+def scanning(pipeline: Pipeline, settings: Settings, sources: Sources) -> Work:
     """Return the work of a scan."""
     scanner = Scanner(pipeline, settings)
 
     async def work(job: Job, report: Callable[[Counts], None]) -> Counts:
         request = scan_request(settings, job.request["agent"], job.request["paths"])
+        await sources.look()
         # Counted on while it is written: what is told is as it was then.
         counts = await scanner.scan(request, lambda now: report(asdict(now)))
         return asdict(counts)

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import Response
+from fastapi import Depends, Response
 
 from service.access.caller import caller
 from service.errors import (
@@ -17,6 +17,7 @@ from service.index.resident.residency import Residency
 from service.index.resident.state import IndexState
 from service.inference.language_fit import LanguageFit
 from service.inference.vectors import Vectors
+from service.ingest.sources import Sources
 from service.redaction import redacted
 from service.search.searcher import Searcher
 from service.store.agents import DEFAULT_AGENT
@@ -71,13 +72,24 @@ async def get_live() -> Alive:
     return Alive()
 
 
+async def _warnings(
+    searcher: Annotated[Searcher, part(Searcher)],
+    fit: Annotated[LanguageFit, part(LanguageFit)],
+    files: Annotated[PrivateFiles, part(PrivateFiles)],
+    sources: Annotated[Sources, part(Sources)],
+) -> list[str]:
+    """Return what is told though nothing keeps the service from being ready."""
+    of_readers = searcher.readers.warning if searcher.readers else None
+    told = (fit.warning, of_readers, *files.warnings, *sources.warnings)
+    return [warning for warning in told if warning]
+
+
 @router.get("/ready", operation_id="ready", responses={503: {"model": Readiness}})
 async def get_ready(
     db: TheDatabase,
     searcher: Annotated[Searcher, part(Searcher)],
     residency: Annotated[Residency | None, part(Residency)],
-    fit: Annotated[LanguageFit, part(LanguageFit)],
-    files: Annotated[PrivateFiles, part(PrivateFiles)],
+    warnings: Annotated[list[str], Depends(_warnings)],
     response: Response,
 ) -> Readiness:
     """Check database, schema, embedder, fingerprint and engine; 503 with reasons if need be."""
@@ -92,8 +104,6 @@ async def get_ready(
     tells_all = caller().agents is None
     index = await asyncio.to_thread(residency.state) if residency and tells_all else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
-    told = (fit.warning, searcher.readers.warning if searcher.readers else None, *files.warnings)
-    warnings = [warning for warning in told if warning]
     status: Literal["ready", "degraded", "unavailable"] = "ready"
     if reasons:
         response.status_code = 503

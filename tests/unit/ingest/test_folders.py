@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.errors import PathOutsideSources
-from service.ingest.folders import Found, configured_folders, files_in, paths_inside
+from service.ingest.folders import Found, configured_folders, files_in, paths_inside, why_unread
 from tests.stores.forbidden import forbid
 
 
@@ -258,8 +258,11 @@ def test_a_folder_that_cannot_be_looked_into_is_told(
     forbid(monkeypatch, "memory")
     assert _uris(notes) == ["a.md", "z.md", "memory"]
     assert _problems(notes) == {"memory": "cannot be looked into: Permission denied."}
+    [folder] = configured_folders([notes])
+    assert why_unread(folder) is None
     forbid(monkeypatch, notes)
     assert _problems(notes) == {str(notes): "cannot be looked into: Permission denied."}
+    assert why_unread(folder) == "cannot be looked into: Permission denied."
 
 
 def test_folders_in_each_other_are_read_as_far_as_a_name_goes(notes: Path) -> None:
