@@ -195,11 +195,12 @@ def _refusal(response: httpx.Response) -> Refusal:
     """Read a problem; of another server's page, its status says what it means."""
     told = _object(response) or {}
     meaning = f"{response.status_code} {response.reason_phrase}".strip()
+    foreign = f"{meaning}: that is not graph-memory, or something stands before it."
     return Refusal(
         type=str(told.get("type", "about:blank")),
         title=str(told.get("title", meaning)),
         status=response.status_code,
-        detail=str(told.get("detail", meaning)),
+        detail=str(told.get("detail", meaning)) if _is_problem(response) else foreign,
         request_id=response.headers.get("x-request-id"),
         errors=tuple(
             FieldError(str(one.get("pointer")), str(one.get("detail")))

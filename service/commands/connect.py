@@ -9,7 +9,7 @@ import httpx
 
 from service.access.addresses import UNIX, is_any
 from service.client.endpoints import AsyncGraphMemory
-from service.client.errors import Problem
+from service.client.errors import Problem, TimedOut
 from service.client.errors import Unavailable as NoAnswer
 from service.commands.misused import Misused, is_misuse
 from service.errors import InvalidRequest, StoreInUse, Unavailable
@@ -54,7 +54,7 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
     """Yield a client of the running service.
 
     Raises Unavailable when none answers where the settings say, InvalidRequest with its own words
-    when it refuses.
+    when it refuses, and when it takes too long.
     """
     url, transport = place_of(settings)
     try:
@@ -64,17 +64,31 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
         ) as memory:
             yield memory
     except Problem as problem:
-        if problem.status == _UNAUTHORIZED:
-            msg = f"{problem.detail} Set it as MEMORY_API_KEY, or stop the service first."
-            raise InvalidRequest(msg) from problem
-        refused = Misused if is_misuse(problem) else InvalidRequest
-        raise refused(f"The running service refused: {problem.detail}") from problem
+        kind = Misused if is_misuse(problem) else InvalidRequest
+        raise kind(_refused(settings, problem)) from problem
+    except TimedOut as error:
+        msg = (
+            f"What listens on {_told(settings)} gave no answer in {_TIMEOUT_SECONDS:.0f} s; what "
+            "was asked for may still be done: look at the service's log."
+        )
+        raise InvalidRequest(msg) from error
     except NoAnswer as error:
         msg = (
             f"No service answers on {_told(settings)}: start it with `graph-memory "
             "serve`, or set MEMORY_HOST and MEMORY_PORT to where it runs."
         )
         raise Unavailable(msg) from error
+
+
+def _refused(settings: Settings, problem: Problem) -> str:
+    """Return what a refusal means for whoever runs a command."""
+    if problem.refusal.request_id is None:  # ours says one each time
+        return f"{_told(settings)} answers {problem.detail}"
+    if problem.status != _UNAUTHORIZED:
+        return f"The running service refused: {problem.detail}"
+    if settings.api_key:
+        return f"{problem.detail} Set MEMORY_API_KEY to a good one, or stop the service first."
+    return "The running service wants a key: set MEMORY_API_KEY to one, or stop the service first."
 
 
 def url_of(settings: Settings) -> str:

@@ -22,6 +22,7 @@ from service.commands.connections import (
     restore,
     waiting,
 )
+from service.commands.given_options import web_address
 from service.commands.mcp_snippets import ANY, SNIPPETS, snippet
 from service.commands.misused import Misused
 from service.commands.program import Program
@@ -67,7 +68,7 @@ def connect_command(
 ) -> None:
     """Let a program's sessions be remembered: its plugin, and a key of its own where keys are."""
     settings = begin()
-    url = (url or address_of(settings)).rstrip("/")
+    url = address_of(settings) if url is None else web_address(url)
     if name == MCP:
         _connect_mcp(settings, Connection(url, agent=agent), whose, dry_run=dry_run)
         return
@@ -92,7 +93,9 @@ def disconnect_command(
     """Take a program's plugin, its key and all that was written for it away again."""
     settings = begin()
     if name == MCP:
-        _disconnect_mcp(settings, (url or url_of(settings)).rstrip("/"), dry_run=dry_run)
+        _disconnect_mcp(
+            settings, url_of(settings) if url is None else web_address(url), dry_run=dry_run
+        )
         return
     program = find_program(name)
     connection = Connection.read(program)

@@ -11,6 +11,7 @@ from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.handoff import in_doubt, minute
 from service.commands.here import as_text, at_place
+from service.commands.piped import words_of
 from service.commands.terminal import begin, printable
 from service.settings import Settings
 
@@ -26,7 +27,7 @@ _PAGE = 1000
 @at_place
 def log(
     place: PlaceOptions,
-    text: Annotated[str, typer.Argument(help="What was decided.")],
+    text: Annotated[str, typer.Argument(help="What was decided; '-' reads a pipe.")],
     tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
     supersedes: Annotated[
         str | None, typer.Option(help="The id of the decision whose place it takes.")
@@ -35,6 +36,7 @@ def log(
     """Log a decision; nothing removes it, a later one may take its place."""
     choices: DecisionOptions = {"tags": tag or [], "supersedes": supersedes}
     choices |= place  # type: ignore[typeddict-item]
+    text = words_of(text)
     decided = asyncio.run(_log(begin(), text, choices))
     if told_as_json(decided):
         return

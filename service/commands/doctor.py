@@ -14,7 +14,7 @@ import typer
 
 from service.client.answers import SearchAnswer
 from service.client.endpoints import AsyncGraphMemory
-from service.client.errors import ClientError, Problem, Unavailable
+from service.client.errors import ClientError, Problem, TimedOut
 from service.client.sessions import SeenClient
 from service.commands.connect import place_of
 from service.commands.connect_client import MCP, Name, find_program
@@ -131,14 +131,18 @@ async def _of_service(
     try:
         page = await memory.list_clients(agent=connection.agent)
     except Problem as problem:
-        yield _refused(problem, where)
+        yield _refused(problem, where, program)
         return
     except ClientError as error:
-        away = f"none answers on {where}: start it with ./scripts/run."
-        yield Finding("service", _BAD, away if type(error) is Unavailable else error.detail)
+        told = f"none answers on {where}: start it with ./scripts/run."
+        if isinstance(error, TimedOut):
+            told = f"what listens on {where} gives no answer in {_SECONDS:.0f} s: look at its log."
+        # What answers and is another program has no cause beneath it.
+        yield Finding("service", _BAD, told if error.__cause__ else error.detail)
         return
     yield Finding("service", _GOOD, f"answers on {where}, and the key is good")
-    yield await _model(memory)
+    async for one in _model(memory):
+        yield one
     yield _project(program)
     if program:
         seen = [one for one in page["clients"] if one["client"] == program.name]
@@ -146,30 +150,34 @@ async def _of_service(
     yield await _canary(memory, connection.agent)
 
 
-def _refused(problem: Problem, url: str) -> Finding:
+def _refused(problem: Problem, url: str, program: Program | None) -> Finding:
     if problem.status == _UNAUTHORIZED:
-        told = f"{url} does not know the key: connect again, with an admin's as MEMORY_API_KEY."
+        # A program has a key of its own; what asks here else is this command.
+        again = "connect again, with an admin's as" if program else "set a good one as"
+        told = f"{url} does not know the key, or was shown none: {again} MEMORY_API_KEY."
         return Finding("key", _BAD, told)
     if problem.status == _FORBIDDEN:
         return Finding("key", _BAD, f"it is not good enough: {problem.detail}")
-    return Finding("service", _BAD, f"{url} answered {problem.status}: {problem.detail}")
+    return Finding("service", _BAD, f"{url} answered: {problem.detail}")
 
 
-async def _model(memory: AsyncGraphMemory) -> Finding:
+async def _model(memory: AsyncGraphMemory) -> AsyncIterator[Finding]:
     try:
         ready = await memory.ready()
     except ClientError as error:
         told = f"the service is not ready: {error.detail} What GET /health/ready gives says why."
-        return Finding("model", _BAD, told)
+        yield Finding("model", _BAD, told)
+        return
     status = str(ready.get("status"))
     warnings = ready.get("warnings") or []
     if status not in {"ready", "ok"}:
         # A connected program's key is good for read and write, and only an admin's is told why.
         why = " ".join(ready.get("reasons") or ()) or f"{_WHY_NOT_TOLD}."
-        return Finding("model", _BAD, f"the service is {status}: {why}")
+        yield Finding("model", _BAD, f"the service is {status}: {why}")
+    elif not warnings:
+        yield Finding("model", _GOOD, "store and embedding model fit each other")
     if warnings:
-        return Finding("model", _ODD, " ".join(map(str, warnings)))
-    return Finding("model", _GOOD, "store and embedding model fit each other")
+        yield Finding("warnings", _ODD, " ".join(map(str, warnings)))
 
 
 def _project(program: Program | None) -> Finding:

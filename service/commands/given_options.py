@@ -50,6 +50,13 @@ def named(id: str) -> str:  # noqa: A002
     return id
 
 
+def web_address(url: str) -> str:
+    """Return where a service is, as --url says it; raises Misused for what is no address."""
+    if not url.startswith(("http://", "https://")):
+        raise Misused(f"--url {url!r} is no address: it begins with http:// or https://.")
+    return url.rstrip("/")
+
+
 _FORMS: Final = {
     "json": Annotated[
         bool | None, typer.Option("--json", help="The service's own answer in JSON, alone.")

@@ -10,6 +10,7 @@ from service.client.sessions import HandoffStored, LastHandoff, PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.here import as_text, at_place
+from service.commands.piped import words_of
 from service.commands.terminal import begin, printable
 from service.plurals import how_many
 from service.settings import Settings
@@ -24,11 +25,11 @@ commands = typer.Typer(
 @with_json
 @at_place
 def write(
-    text: Annotated[str, typer.Argument(help="What was done, what comes next.")],
+    text: Annotated[str, typer.Argument(help="What was done, what comes next; '-' reads a pipe.")],
     place: PlaceOptions,
 ) -> None:
     """Leave a handoff to the next session."""
-    stored = asyncio.run(_write(begin(), text, place))
+    stored = asyncio.run(_write(begin(), words_of(text), place))
     if not told_as_json(stored):
         typer.echo(f"Handoff written ({how_many(stored['chars'], 'char')})")
 

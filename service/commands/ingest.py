@@ -26,7 +26,9 @@ _MOST_PATHS: Final = 1000
 
 @with_json
 def command(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Default: MEMORY_SOURCES.")] = None,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(readable=False, help="Default: MEMORY_SOURCES.")
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Scan once and stop (the default).")] = True,
 ) -> None:
     """Scan folders once: through the running service, or on the store itself when none runs."""

@@ -1,6 +1,8 @@
 """`graph-memory mcp`: the memory as tools of MCP over stdin and stdout, for one client."""
 
 import asyncio
+import signal
+import sys
 from typing import Annotated
 
 import typer
@@ -8,9 +10,9 @@ import typer
 from service.client.passing import Remote
 from service.client.sessions import PlaceOptions
 from service.commands.connect import place_of
+from service.commands.given_options import web_address
 from service.commands.here import at_place
-from service.commands.misused import Misused
-from service.commands.terminal import begin
+from service.commands.terminal import begin, console
 from service.mcp.loading import serve_stdio
 from service.mcp.offered.table import offered
 from service.settings import Settings
@@ -29,15 +31,18 @@ def command(
     What a call does not name is the project of the folder where the client started it.
     """
     settings = begin()
+    if sys.stdin.isatty():
+        console.print("A program that speaks MCP starts this; Ctrl-C ends it.", highlight=False)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # A thread waits for the next line: asked to end in order, it would wait on.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve(settings, url, place))
 
 
 async def _serve(settings: Settings, url: str | None, place: PlaceOptions) -> None:
     offers = offered(settings.mcp_tools)
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    if url is not None and not url.startswith(("http://", "https://")):
-        raise Misused("--url begins with http:// or https://.")
-    at, transport = (url, None) if url else place_of(settings)
+    at, transport = (web_address(url), None) if url is not None else place_of(settings)
     remote = Remote(at, key, transport)
     try:
         await serve_stdio(remote, offers, place)

@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from service.client.errors import Problem
-from service.errors import InvalidRequest
+from service.client.errors import ClientError, Problem
 
 _INVALID: Final = "/problems/invalid-request"
 
 
-class Misused(InvalidRequest):
+class Misused(ClientError):
     """The command was called with words that make no sense to it."""
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -49,7 +50,9 @@ class Transcript:
 
 @with_json
 def command(
-    paths: Annotated[list[Path], typer.Argument(help="Files, or folders of *.jsonl.")],
+    paths: Annotated[
+        list[Path], typer.Argument(readable=False, help="Files, or folders of *.jsonl.")
+    ],
     since: Annotated[str | None, typer.Option(help="Changed within: 24h, 7d, 2w.")] = None,
     agent: Agent = None,
     project: Project = None,
@@ -83,6 +86,9 @@ def _files(paths: list[Path], seconds: float | None) -> Iterator[Path]:
     for path in paths:
         if not path.exists():
             raise InvalidRequest(f"{path}: there is no such file or folder.")
+        if path.is_dir():
+            # One that cannot be looked into would be as one without transcripts.
+            os.scandir(path).close()
         for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
             # A folder may be called so, a link lead nowhere, and a pipe is never at its end.
             if not file.is_file():

@@ -1,7 +1,6 @@
 """`graph-memory store`: one memory from a shell."""
 
 import asyncio
-import sys
 from typing import Annotated, cast
 
 import typer
@@ -12,9 +11,8 @@ from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form
 from service.commands.here import at_place
-from service.commands.misused import Misused
+from service.commands.piped import words_of
 from service.commands.terminal import begin, console, leave_to_the_answer, printable, tell_json
-from service.errors import InvalidRequest
 from service.settings import Settings
 
 
@@ -31,9 +29,7 @@ def command(
     tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
 ) -> None:
     """Store one memory; the next search finds it. In a repository it belongs to that project."""
-    words = _piped() if text in {None, "-"} else text
-    if not words or not words.strip():
-        raise Misused("Write what to remember, or send it through a pipe.")
+    words = words_of(text)
     more = cast("MemoryOptions", {"title": title, "kind": kind, "tags": tag or [], **place})
     settings = begin()
     leave_to_the_answer()
@@ -46,18 +42,6 @@ def command(
     for warning in stored["warnings"]:
         told = printable(warning)
         console.print(told, style="yellow", soft_wrap=True, highlight=False, markup=False)
-
-
-def _piped() -> str | None:
-    if sys.stdin.isatty():
-        return None
-    try:
-        text = sys.stdin.read()
-        # Some locales let other bytes through as halves of characters.
-        text.encode()
-    except UnicodeError as error:
-        raise InvalidRequest("What comes through the pipe is no text in UTF-8.") from error
-    return text
 
 
 async def _store(settings: Settings, text: str, more: MemoryOptions) -> Stored:

@@ -51,7 +51,8 @@ _TAGS: Final = re.compile(r"\[([^\[\]]{1,300})\]\s+")
 def command(
     place: PlaceOptions,
     folder: Annotated[
-        Path | None, typer.Argument(help="Default: `files` of .graph-memory.toml, else memory.")
+        Path | None,
+        typer.Argument(readable=False, help="Default: `files` of .graph-memory.toml, or memory."),
     ] = None,
 ) -> None:
     """Bring files and the service to say the same: what a person edits goes in, what is new out.

@@ -10,6 +10,7 @@ from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.handoff import in_doubt, minute
 from service.commands.here import as_text, at_place
+from service.commands.piped import words_of
 from service.commands.terminal import begin, printable
 from service.plurals import how_many
 from service.settings import Settings
@@ -19,7 +20,9 @@ commands = typer.Typer(
     no_args_is_help=True,
 )
 
-Text = Annotated[str, typer.Argument(help="What is in focus, or what came to it.")]
+Text = Annotated[
+    str, typer.Argument(help="What is in focus, or what came to it; '-' reads a pipe.")
+]
 
 
 @commands.command("show")
@@ -42,6 +45,7 @@ def show(place: PlaceOptions) -> None:
 @at_place
 def set_text(text: Text, place: PlaceOptions) -> None:
     """Set what is in focus, in place of what was."""
+    text = words_of(text)
     stored = asyncio.run(_write(begin(), "set", text, place))
     if not told_as_json(stored):
         typer.echo(f"Working memory set ({how_many(len(text.strip()), 'char')})")
@@ -52,6 +56,7 @@ def set_text(text: Text, place: PlaceOptions) -> None:
 @at_place
 def update(text: Text, place: PlaceOptions) -> None:
     """Add to what is in focus, under a heading with the time."""
+    text = words_of(text)
     stored = asyncio.run(_write(begin(), "update", text, place))
     if not told_as_json(stored):
         typer.echo(f"Working memory updated ({how_many(len(text.strip()), 'char')})")

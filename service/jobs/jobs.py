@@ -20,7 +20,6 @@ from service.errors import (
     Unavailable,
 )
 from service.jobs.claims import Claims
-from service.plurals import how_many
 from service.store.database import Database, record
 from service.store.keyring import Keyring
 from service.store.queries import load_query
@@ -116,11 +115,9 @@ class JobRunner:
         own, most = caller().key, caller().quota.max_jobs
         mine = sum(job.key == own for job in waiting) if own else 0
         if most is not None and mine >= most:
-            jobs = how_many(mine, "job of this key waits or runs", "jobs of this key wait or run")
-            msg = f"{jobs}, of {most} that it may have at once."
+            msg = f"{mine} of the {most} jobs that this key may have at once wait or run."
         elif self.max_jobs is not None and len(waiting) >= self.max_jobs:
-            jobs = how_many(len(waiting), "job waits or runs", "jobs wait or run")
-            msg = f"{jobs}, of {self.max_jobs} (MEMORY_MAX_JOBS)."
+            msg = f"{len(waiting)} of at most {self.max_jobs} jobs wait or run (MEMORY_MAX_JOBS)."
         else:
             return
         raise TooManyRequests(f"{msg} Ask again when one has ended.", _REFUSED_SECONDS)

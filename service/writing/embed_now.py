@@ -50,10 +50,8 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
     left = len(waiting) - len(made.vectors)
     waits = how_many(left, "memory waits for its vector", "memories wait for their vectors")
     log.warning("%s: %s", waits, made.failure.logged)
-    stored = how_many(
-        left, "memory is stored without its vector yet", "memories are stored without vectors yet"
-    )
-    return Embedded(found, (*told, f"{stored}: {made.failure.detail}"))
+    stored = how_many(left, "memory is", "memories are")
+    return Embedded(found, (*told, f"{stored} stored without vectors yet: {made.failure.detail}"))
 
 
 def fitting(vectors: Mapping[str, Vector], planned: Change, change: Change) -> Mapping[str, Vector]:

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.plurals import how_many
 from tests.conftest import REPOSITORY, Start
 from tests.servers.running import embedding_server, free_port, service_process, wait_for
 from tests.waiting import until
@@ -237,10 +238,10 @@ def _notes(folder: Path) -> Path:
 
 def _check_summary(told: str, files: int, chunks: int, updated: int) -> None:
     lines = told.splitlines()
-    assert lines[0] == f"Scanning {files} files..."
-    assert re.fullmatch(rf"{chunks} chunks found, \d+ concepts linked", lines[1])
-    assert lines[2] == f"{updated} chunks updated ({chunks - updated} unchanged)"
-    assert re.fullmatch(rf"Embedded {updated} chunks in \d+\.\ds", lines[3])
+    assert lines[0] == f"Scanning {how_many(files, 'file')}..."
+    assert re.fullmatch(rf"{how_many(chunks, 'chunk')} found, \d+ concepts? linked", lines[1])
+    assert lines[2] == f"{how_many(updated, 'chunk')} updated ({chunks - updated} unchanged)"
+    assert re.fullmatch(rf"Embedded {how_many(updated, 'chunk')} in \d+\.\ds", lines[3])
 
 
 def test_a_scan_from_a_shell_tells_what_it_did(tmp_path: Path, embedding_url: str) -> None:

@@ -113,7 +113,7 @@ def test_what_is_stored_in_a_repository_is_its_projects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("store", " "), 2, "what to remember"),
+        (("store", " "), 2, "through a pipe"),
         (("store", "words", "--kind", "weather"), 2, "daily_log"),
         (("search", "words", "--only", "limit=0"), 2, "/limit"),
         (("archive", "--older-than", "soon"), 2, "no span of time"),

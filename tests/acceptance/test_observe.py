@@ -488,9 +488,10 @@ def test_the_command_reads_files_where_it_runs(tmp_path: Path) -> None:
         assert (code, out.startswith("2 stored"), "never sent" in err) == (0, True, False)
         (folder / "codex.jsonl").write_text(_lines("codex")[:300])
         assert "is shorter than what was read" in _run(tmp_path, own, "observe", str(folder))[2]
-    for words, why in ((("nowhere",), "no such file"), ((str(folder), "--since", "soon"), "24h")):
+    wrong = (1, ("nowhere",), "no such file"), (2, (str(folder), "--since", "soon"), "24h")
+    for status, words, why in wrong:
         code, _, err = _run(tmp_path, own, "observe", *words)
-        assert (code, why in err) == (1, True)
+        assert (code, why in err) == (status, True)
 
 
 def test_a_file_that_cannot_be_read_keeps_no_other_from_being_read(tmp_path: Path) -> None:

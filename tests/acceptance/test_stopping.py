@@ -1,7 +1,9 @@
 """Stopped twice, the service goes at once: what it breaks off is told, what it answered stays."""
 
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+import pytest
 
 from tests.servers.raw import raw_client
-from tests.servers.running import free_port, service_process, wait_for
+from tests.servers.running import REPOSITORY, free_port, service_process, wait_for
 
 # One body that never comes whole: its request is there for as long as the service waits for it.
 _HALF: Final = (
@@ -44,6 +47,27 @@ def test_a_second_ctrl_c_breaks_off_what_is_under_way_and_says_so(tmp_path: Path
     assert "Traceback" not in log
     with _service(tmp_path) as (_, url):
         assert httpx.get(f"{url}/memories/{kept}").json()["content"] == "The gateway is kept."
+
+
+@pytest.mark.parametrize("seconds", [0.3, 5])
+def test_ctrl_c_ends_a_command_that_loads_or_waits_for_a_line(
+    tmp_path: Path, seconds: float
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service", "mcp"], cwd=tmp_path, text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)}, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        # As a shell tells it: 130.
+        assert process.wait(timeout=_AT_ONCE_SECONDS) == -signal.SIGINT
+        assert process.stdout is not None
+        assert process.stdout.read() == ""
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @contextmanager

@@ -214,7 +214,7 @@ def test_nothing_untrusted_is_written_to_a_file(home: tuple[httpx.Client, Shell]
     for kind in ("preference", "decision", "handoff"):
         body = {"text": f"Evil {kind}.", "kind": kind, "scope": "app", "source_kind": "web"}
         client.post("/memories", json=body).raise_for_status()
-    assert shell.said("sync-files") == "Nothing has changed.\n"
+    assert shell.said("sync-files").endswith("/notes: made, as there was no such folder\n")
     shell.said("handoff", "write", "Good handoff.")
     later = {"text": "Evil again.", "kind": "handoff", "scope": "app", "source_kind": "web"}
     client.post("/memories", json=later).raise_for_status()
@@ -273,7 +273,7 @@ def test_a_wrapped_line_is_one_and_code_is_none(home: tuple[httpx.Client, Shell]
 def test_an_agent_that_stored_nothing_yet(home: tuple[httpx.Client, Shell]) -> None:
     _, shell = home
     shell.said("working-memory", "set", "Focus.", "--agent", "new")
-    assert shell.said("sync-files", "--agent", "new") == "working-memory.md: written\n"
+    assert shell.said("sync-files", "--agent", "new").endswith("\nworking-memory.md: written\n")
 
 
 def test_an_edit_while_it_runs_is_not_lost(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What the doctor tells a newcomer of each thing that is wrong, against a real service."""
 
 import json
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,22 @@ def test_all_is_well(machine: Machine, memory: RunningService) -> None:
     assert {state for state, _ in found.values()} == {"ok"}, found
     assert "memory_search" in found["mcp"][1]
     assert memory.url in found["mcp"][1]
+
+
+def test_folders_that_no_scan_reads(machine: Machine, tmp_path: Path, embedding_url: str) -> None:
+    """The service looks at its start and at each scan: a disk may be mounted later."""
+    (note := tmp_path / "note.md").touch()
+    sources = (str(tmp_path / "disk"), str(note))
+    data = tmp_path / "data"
+    with running_service(data_dir=data, embedding_url=embedding_url, sources=sources) as service:
+        machine.find(service, data)
+        state, told = findings(machine, 0)["warnings"]
+        assert (state, told.count("MEMORY_SOURCES: ")) == ("look", 2), told
+        assert "disk: the folder does not exist. Each scan looks again." in told
+        assert "note.md: it is no folder: name the one that it lies in." in told
+        (tmp_path / "disk").mkdir()
+        service.client.post("/ingest/scan", json={}).raise_for_status()
+        assert findings(machine, 0)["warnings"][1].count("MEMORY_SOURCES: ") == 1
 
 
 def test_a_service_that_is_away(machine: Machine) -> None:
@@ -125,6 +142,14 @@ def test_a_folder_that_is_no_project_and_one_that_is_switched_off(
     for name in ("crane", "none"):
         (machine.project / ".graph-memory.toml").write_text(f'project = "{name}"\n')
         assert findings(machine, 0)["project"] == ("ok", name)
+
+
+@pytest.mark.slow
+def test_a_port_on_which_nobody_answers(machine: Machine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        machine.more["MEMORY_PORT"] = str(silent.getsockname()[1])
+        state, told = findings(machine, 1)["service"]
+    assert (state, "gives no answer in 10 s" in told) == ("wrong", True), told
 
 
 @pytest.mark.slow

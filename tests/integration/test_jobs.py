@@ -338,7 +338,7 @@ async def _check_bounds(run: Running) -> None:
     with called_by(few):
         first = await submit(0)
         await submit(1)
-        with pytest.raises(TooManyRequests, match="2 jobs of this key") as refused:
+        with pytest.raises(TooManyRequests, match="2 of the 2 jobs that this key") as refused:
             await submit(2)
         assert refused.value.retry_after_seconds == 5
         # An equal one that waits is no further job.

@@ -45,11 +45,12 @@ def test_a_problem_is_told_whole() -> None:
     assert refusal.retry_after_seconds == 2
 
 
-@pytest.mark.parametrize("body", [b"<html>", b'{"errors": 7}', b'["x"]', b""])
+@pytest.mark.parametrize("body", [b"<html>", b'{"errors": 7}', b'["x"]', b"", b'{"detail": 7}'])
 def test_a_refusal_of_another_server_is_a_problem_by_its_status(body: bytes) -> None:
     problem = _raised(httpx.Response(404, content=body))
     assert isinstance(problem, Problem)
-    assert (problem.status, problem.detail, problem.errors) == (404, "404 Not Found", ())
+    assert (problem.status, problem.errors) == (404, ())
+    assert problem.detail.startswith("404 Not Found: that is not graph-memory")
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b"", b"7"])
