@@ -15,6 +15,7 @@ import pytest
 
 from tests.servers.raw import raw_client
 from tests.servers.running import REPOSITORY, free_port, service_process, wait_for
+from tests.waiting import until
 
 # One body that never comes whole: its request is there for as long as the service waits for it.
 _HALF: Final = (
@@ -49,7 +50,7 @@ def test_a_second_ctrl_c_breaks_off_what_is_under_way_and_says_so(tmp_path: Path
         assert httpx.get(f"{url}/memories/{kept}").json()["content"] == "The gateway is kept."
 
 
-@pytest.mark.parametrize("seconds", [0.3, 5])
+@pytest.mark.parametrize("seconds", [0, 5])
 def test_ctrl_c_ends_a_command_that_loads_or_waits_for_a_line(
     tmp_path: Path, seconds: float
 ) -> None:
@@ -59,10 +60,13 @@ def test_ctrl_c_ends_a_command_that_loads_or_waits_for_a_line(
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:
+        # It loads, and is no longer the interpreter alone.
+        maps = Path(f"/proc/{process.pid}/maps")
+        until(lambda: "pydantic_core" in maps.read_text())
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
-        # As a shell tells it: 130.
-        assert process.wait(timeout=_AT_ONCE_SECONDS) == -signal.SIGINT
+        # A shell tells both as 130.
+        assert process.wait(timeout=_AT_ONCE_SECONDS) in {-signal.SIGINT, 130}
         assert process.stdout is not None
         assert process.stdout.read() == ""
     finally:
