@@ -33,6 +33,9 @@ _LEAST_CJK: Final = 5
 _MOST: Final = 300
 # Whoever says more than this pastes.
 _MOST_TEXT: Final = 2_000
+# In passing people say little; what is longer may be a page or a mail, whose facts are somebody's.
+_MOST_IN_PASSING: Final = 600
+_QUOTED_LINE: Final = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
 
 # What people tell others to do or not: "Always here to help" and "Never saw it" say no rule.
 _DO: Final = (
@@ -109,6 +112,7 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
     text = _FENCED.sub("\n", text)
     if len(text) > _MOST_TEXT:
         return
+    text, is_short = _QUOTED_LINE.sub("", text), len(text) <= _MOST_IN_PASSING
     for part in _SENTENCE_END.split(_BROKEN.sub(" ", text)):
         sentence = _BULLET.sub("", part).strip()
         least = _LEAST if sentence.isascii() else _LEAST_CJK
@@ -118,8 +122,10 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
             or _CUT.search(sentence)
         ):
             continue
-        said = (kind for kind, cue in _KINDS.items() if cue.search(sentence))
-        if kind := next(said, None) or _cues_for(sentence).kind_of(sentence):
+        kind = next((kind for kind, cue in _KINDS.items() if cue.search(sentence)), None)
+        if kind is None and is_short:
+            kind = _cues_for(sentence).kind_of(sentence)
+        if kind:
             yield kind, sentence
 
 

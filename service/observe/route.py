@@ -100,8 +100,8 @@ async def post_observe(
 ) -> ObservedFields:
     """Read on in a transcript, and keep what is worth it; no model is asked.
 
-    Kept are a person's sentences that say of themselves that they hold from now on, were decided
-    or are to be remembered, and fixes: what was done between a command's failure and its passing.
+    Kept are a person's sentences that hold from now on, were decided or are true for long, as far
+    as their words tell, and fixes: what was done between a command's failure and its passing.
     What this service gave, side chains, thoughts and bookkeeping are left out. The same lines give
     the same memories, in whatever pieces they come and however often.
     """
