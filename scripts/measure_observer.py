@@ -26,7 +26,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from service.commands.observe import describe
 from service.commands.stretches import stretches
-from service.observe.cues import statements
+from service.observe.cues import Statement, statements
 from service.observe.fold import State, fold, handoff_of, tasks_text
 from service.transcripts.reading import read_text
 
@@ -121,11 +121,13 @@ def _print_turns() -> None:
             console.print(f"| {' | '.join(map(str, row))} |", highlight=False, markup=False)
 
 
-def told(turn: dict[str, str], kept: list[tuple[str, str]]) -> list[str]:
+def told(turn: dict[str, str], kept: list[Statement]) -> list[str]:
     """Return as which kinds the sentence of a turn was kept that is worth it."""
     wanted = " ".join(turn["keep"].split())
     return [
-        kind for kind, text in kept if wanted and (text.rstrip(".!。") in wanted or wanted in text)
+        one.kind
+        for one in kept
+        if wanted and (one.text.rstrip(".!。") in wanted or wanted in one.text)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The kinds of memories; apart, as settings and commands need no more of the records."""
+"""The kinds of memories, and a tag; apart, as settings and commands need no more of the records."""
 
 from typing import Final
 
@@ -6,3 +6,5 @@ KINDS: Final = (
     "daily_log", "note", "decision", "preference", "fact", "entity", "handoff", "observation",
     "summary",
 )  # fmt: skip
+# The tag of what a person said without saying that it is to be kept: it is told behind all else.
+IN_PASSING: Final = "in-passing"

@@ -49,7 +49,7 @@ def extract_of(messages: Sequence[Message], room: Budget) -> list[str]:
 
 
 def _lines_of(message: Message) -> list[str]:
-    said = [sentence for _, sentence in statements(message.content)]
+    said = [one.text for one in statements(message.content)]
     first = _SENTENCE_END.split(message.content.strip(), maxsplit=1)[0].strip()
     # A sentence that is to be kept stands whole.
     own = [] if not first or first in said else [_short(first)]

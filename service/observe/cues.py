@@ -6,7 +6,7 @@ on, was decided, or is to be remembered, and when its cues add up to that. Engli
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from service.observe.chinese_cues import CHINESE
 from service.observe.english_cues import ENGLISH
@@ -100,15 +100,23 @@ _MARKED: Final = re.compile(
 )
 
 
-def marked(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the decisions that an assistant marked as such, as kind and line."""
+class Statement(NamedTuple):
+    """A sentence that is to be kept; `in_passing` where its cues tell that, and not it itself."""
+
+    kind: str
+    text: str
+    in_passing: bool = False
+
+
+def marked(text: str) -> Iterator[Statement]:
+    """Yield the decisions that an assistant marked as such, a line each."""
     for line in text.splitlines():
         if len(line) <= _MOST and _MARKED.match(line):
-            yield "decision", _BULLET.sub("", line).replace("**", "").strip()
+            yield Statement("decision", _BULLET.sub("", line).replace("**", "").strip())
 
 
-def statements(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what a person said to be kept, as kind and sentence."""
+def statements(text: str) -> Iterator[Statement]:
+    """Yield what a person said to be kept."""
     text = _FENCED.sub("\n", text)
     if len(text) > _MOST_TEXT:
         return
@@ -123,10 +131,10 @@ def statements(text: str) -> Iterator[tuple[str, str]]:
         ):
             continue
         kind = next((kind for kind, cue in _KINDS.items() if cue.search(sentence)), None)
-        if kind is None and is_short:
-            kind = _cues_for(sentence).kind_of(sentence)
         if kind:
-            yield kind, sentence
+            yield Statement(kind, sentence)
+        elif is_short and (kind := _cues_for(sentence).kind_of(sentence)):
+            yield Statement(kind, sentence, in_passing=True)
 
 
 def _cues_for(sentence: str) -> Cues:

@@ -106,6 +106,7 @@ class Extract:
     speaker: str = "user"
     signature: str | None = None
     command: str | None = None
+    in_passing: bool = False
 
 
 def fold(
@@ -118,8 +119,8 @@ def fold(
     for offset, turn in turns:
         if turn.role == "user":
             state.request = clean(turn.text[:_MOST_READ])[:_MOST_REQUEST]
-            for kind, sentence in statements(turn.text):
-                yield Extract(kind, sentence, offset, turn.at)
+            for said in statements(turn.text):
+                yield Extract(said.kind, said.text, offset, turn.at, in_passing=said.in_passing)
         elif turn.role == "tool":
             yield from _gave(state, offset, turn, clean)
         elif turn.tool and not turn.tasks:
@@ -127,8 +128,8 @@ def fold(
         else:
             if tasks := turn.tasks or boxes_of(turn.text):
                 _take_tasks(state, tasks, clean)
-            for kind, sentence in marked(turn.text):
-                yield Extract(kind, sentence, offset, turn.at, speaker="assistant")
+            for said in marked(turn.text):
+                yield Extract(said.kind, said.text, offset, turn.at, speaker="assistant")
 
 
 def handoff_of(state: State) -> str | None:

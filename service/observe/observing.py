@@ -18,6 +18,7 @@ from service.access.caller import Caller
 from service.drafts.ids import digest
 from service.errors import StaleRead
 from service.fixes.fixes import Proof, put_fix
+from service.kinds import IN_PASSING
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
@@ -210,10 +211,17 @@ def _pushed(
         source_ref=f"{place}#{extract.offset}", known_as=f"observed:{own}",
         title=f"Fix: {(extract.command or '')[:_MOST_TITLE]}" if is_fix else None,
         agent=agent, kind="observation" if is_fix else extract.kind,
-        type="procedural" if is_fix else None, tags=(_FIX,) if is_fix else (),
+        type="procedural" if is_fix else None, tags=tuple(_tags(extract)),
         scope=scope, session=delta.session, occurred_at=extract.at,
         source_kind="tool-output" if is_fix else f"said-by-{extract.speaker}",
     )  # fmt: skip
+
+
+def _tags(extract: Extract) -> Iterator[str]:
+    if extract.kind == _FIX:
+        yield _FIX
+    if extract.in_passing:
+        yield IN_PASSING
 
 
 def _tasks(

@@ -8,6 +8,7 @@ from typing import Final
 
 from service.index.engine import Engine
 from service.intents.standing import due_intents
+from service.kinds import IN_PASSING
 from service.records import Filters, Memory
 from service.session_context.sections import CONSTRAINT, Found
 from service.store.database import Database
@@ -27,6 +28,8 @@ _MOST_RULES: Final = 40
 _MOST_DECISIONS: Final = 12
 _MOST_PREFERENCES: Final = 24
 _MOST_OTHERS: Final = 40
+# Of what was said in passing there may be as much as of what was said to be kept.
+_WIDER: Final = 2
 
 
 async def find_all(
@@ -45,8 +48,8 @@ async def find_all(
     # The last handoff of the project itself; the agent's own is not the next best.
     handoffs = await _latest(engine, replace(asked, scope=place.scope), ("handoff",), 1)
     constraints = await _latest(engine, replace(asked, tags=(CONSTRAINT,)), _RULES, _MOST_RULES)
-    decisions = await _latest(engine, asked, ("decision",), _MOST_DECISIONS)
-    preferences = await _latest(engine, asked, ("preference",), _MOST_PREFERENCES)
+    decisions = await _surest(engine, asked, "decision", _MOST_DECISIONS)
+    preferences = await _surest(engine, asked, "preference", _MOST_PREFERENCES)
     others = await _latest(engine, asked, _OTHER_KINDS, _MOST_OTHERS)
     focus, intents, hot = await aside
     return Found(
@@ -60,6 +63,12 @@ async def _latest(
 ) -> tuple[Memory, ...]:
     filters = replace(asked, kinds=kinds)
     return await _fetched(engine, filters, await engine.latest(filters, limit))
+
+
+async def _surest(engine: Engine, asked: Filters, kind: str, limit: int) -> tuple[Memory, ...]:
+    """Return the latest of a kind, those that were said in passing behind the others."""
+    found = await _latest(engine, asked, (kind,), _WIDER * limit)
+    return tuple(sorted(found, key=lambda one: IN_PASSING in one.tags)[:limit])
 
 
 async def _fetched(engine: Engine, asked: Filters, keys: Sequence[str]) -> tuple[Memory, ...]:

@@ -351,6 +351,17 @@ def test_a_statement_leads_to_its_line(client: httpx.Client, agent: str) -> None
     assert fix["source"]["ref"].startswith("generic:s1#")
 
 
+def test_what_is_said_in_passing_is_kept_and_told_last(client: httpx.Client, agent: str) -> None:
+    said = ("From now on sign commits.", "squash merges only, we like a linear history")
+    for text in said:
+        _observe(client, agent, entries=[{"role": "user", "content": text}])
+    tags = {one["content"]: one["tags"] for one in _memories(client, agent)}
+    assert tags == {said[0]: [], said[1]: ["in-passing"]}
+    place = {"agent": agent, "project": APP}
+    told = client.post("/session-context", json=place).json()["text"]
+    assert 0 < told.index("sign commits") < told.index("squash merges")
+
+
 def test_bytes_and_entries_are_counted_apart(client: httpx.Client, agent: str) -> None:
     _observe(client, agent, entries=SESSION["generic"])
     text = _lines("generic")

@@ -33,12 +33,11 @@ def test_what_holds_is_kept_and_little_else(half: str, found: float, wrong: floa
 def test_a_long_text_or_a_quoted_one_is_somebody_elses() -> None:
     page = "The billing service belongs to the Lisbon team. " + "It goes on and on. " * 40
     assert list(statements(page)) == []
-    assert list(statements(f"{page}\nRemember that Mina is on leave.")) == [
-        ("fact", "Remember that Mina is on leave.")
-    ]
+    [said] = statements(f"{page}\nRemember that Mina is on leave.")
+    assert said == ("fact", "Remember that Mina is on leave.", False)
     assert list(statements("> our staging db gets wiped sunday nights\n\nis that so?")) == []
 
 
 def test_code_between_fences_is_not_read_and_what_stands_beside_it_is() -> None:
     text = "```\nWe always use tabs.\n```\nour staging db gets wiped sunday nights\n```\nno mocks"
-    assert list(statements(text)) == [("fact", "our staging db gets wiped sunday nights")]
+    assert list(statements(text)) == [("fact", "our staging db gets wiped sunday nights", True)]

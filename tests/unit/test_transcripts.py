@@ -324,8 +324,8 @@ def test_tasks_are_bounded_and_what_is_open_stays_longest() -> None:
     ],
 )  # fmt: skip
 def test_what_is_said_to_be_kept_is(text: str, kind: str) -> None:
-    assert list(statements(text)) == [(kind, text)]
-    assert list(statements(f"Hello there.\n- {text}\nThanks!")) == [(kind, text)]
+    assert list(statements(text)) == [(kind, text, False)]
+    assert list(statements(f"Hello there.\n- {text}\nThanks!")) == [(kind, text, False)]
 
 
 @pytest.mark.parametrize(
