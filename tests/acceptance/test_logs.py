@@ -141,7 +141,7 @@ def test_no_log_line_holds_what_an_embedder_repeats(
             found = client.post("/search", json=BODIES[3]).text
         # The caller is told, the log is not.
         assert f"answered {status}" in told.text + found
-    assert "wait for their vectors" in log.getvalue()
+    assert "1 memory waits for its vector" in log.getvalue()
     assert _leaks(log) == []
 
 

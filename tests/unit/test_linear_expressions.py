@@ -35,6 +35,7 @@ MADE_AT_RUN_TIME: Final = {
     "service.store.queries": "our own query files",
     "service.search.times.periods": "a table of patterns, which the law finds",
     "service.sanitise.service_rules": "tables of patterns, which the law finds",
+    "service.observe.lasting": "tables of patterns, asked about a sentence of 300 characters",
     "service.redaction": "a short secret of the settings, escaped",
     "service.consolidate.summary.summaries": "one concept's name, escaped",
 }
