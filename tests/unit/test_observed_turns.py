@@ -11,6 +11,7 @@ import pytest
 
 from scripts.measure_observer import told
 from service.observe.cues import statements
+from tests.linear_time import is_quick
 
 TURNS = [
     json.loads(line)
@@ -41,3 +42,13 @@ def test_a_long_text_or_a_quoted_one_is_somebody_elses() -> None:
 def test_code_between_fences_is_not_read_and_what_stands_beside_it_is() -> None:
     text = "```\nWe always use tabs.\n```\nour staging db gets wiped sunday nights\n```\nno mocks"
     assert list(statements(text)) == [("fact", "our staging db gets wiped sunday nights", True)]
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["a ", "the our my is are ", "we ", "not in the a ", "'", "a-b ", "should must ", "Xx and ",
+     "若", "는 ", "할 ", '"', "1:1 ", "ok so ", "a.b@c "],
+)  # fmt: skip
+def test_the_longest_sentence_is_judged_at_once(part: str) -> None:
+    sentence = (part * 300)[:299]
+    assert is_quick(lambda: list(statements(sentence)), 0.05)
