@@ -13,6 +13,8 @@ from service.text.combining_marks import COMBINING
 
 # A name or number, from its first capital or digit on. Where a script has no capitals, any word.
 _MARK: Final = re.compile(rf"[^\Wa-z_][\w{COMBINING}]*")
+# The same where all is ASCII, in less time: a search reads a dozen texts.
+_ASCII_MARK: Final = re.compile(r"[^\Wa-z_]\w*", re.ASCII)
 # Of a hit's shingles this share must stand in one better hit. A word changed in the middle of a
 # text changes three of them, so 0.9 forgives one in thirty words.
 _SHARE: Final = 0.9
@@ -78,7 +80,8 @@ class Repetitions:
 # What a few sessions have is compared at each of their questions.
 @cached_by_text(1024)
 def _words_and_marks(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    return tuple(text.lower().split()), frozenset(_MARK.findall(text))
+    mark = _ASCII_MARK if text.isascii() else _MARK
+    return tuple(text.lower().split()), frozenset(mark.findall(text))
 
 
 def _is_repeated(text: _Text, better: Iterable[_Text]) -> bool:
