@@ -12,11 +12,10 @@ from service.observe.chinese_cues import CHINESE
 from service.observe.english_cues import ENGLISH
 from service.observe.korean_cues import KOREAN
 from service.observe.lasting import Cues
+from service.text.cjk import languages_of
+from service.text.fences import outside_fences
 
-_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]")
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_KANA: Final = re.compile(r"[\u3041-\u30ff]")
-_FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CUES: Final = {"Korean": KOREAN, "Chinese": CHINESE}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])(?<!\b[A-Z]\.)(?<!i\.e\.)(?<!e\.g\.)\s+|\n+")
 # A line that goes on in the next one, as editors break them.
 _BROKEN: Final = re.compile(r"(?<=[\w,`)'\"])\n(?=[a-z`(])")
@@ -117,7 +116,7 @@ def marked(text: str) -> Iterator[Statement]:
 
 def statements(text: str) -> Iterator[Statement]:
     """Yield what a person said to be kept."""
-    text = _FENCED.sub("\n", text)
+    text = outside_fences(text)
     if len(text) > _MOST_TEXT:
         return
     text, is_short = _QUOTED_LINE.sub("", text), len(text) <= _MOST_IN_PASSING
@@ -138,6 +137,6 @@ def statements(text: str) -> Iterator[Statement]:
 
 
 def _cues_for(sentence: str) -> Cues:
-    if _HANGUL.search(sentence):
-        return KOREAN
-    return CHINESE if _HAN.search(sentence) and not _KANA.search(sentence) else ENGLISH
+    """Return the cues of a sentence's language, or those of English."""
+    found = languages_of(sentence)
+    return next((cues for language, cues in _CUES.items() if language in found), ENGLISH)
