@@ -158,12 +158,11 @@ async def look_up(searcher: Searcher, loaded: Loaded, question: Question) -> Cas
     """Find a question's candidates; raises what is wrong with its vector."""
     filters = Filters(agents=(loaded.agent,), scope=question.scope)
     query = SearchQuery(question.text, filters, limit=10)
-    engine = RecordedEngine(searcher.engine)
     looks = await first_looks(searcher, query, Stages())
     if looks.missing:
         raise looks.missing
-    candidates = await find_candidates(searcher, query, looks, Stages())
-    return Case(loaded, question, query, candidates, engine)
+    candidates = await find_candidates(query, looks, Stages())
+    return Case(loaded, question, query, candidates, RecordedEngine(looks.engine))
 
 
 async def descend(cases: Sequence[Case], weights: Weights, rounds: int) -> Weights:

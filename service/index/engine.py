@@ -6,6 +6,7 @@ from typing import Protocol
 
 from service.index.evidence import Evidence, Floats, Question
 from service.index.links import Links
+from service.index.numbered import NumberedEngine
 from service.records import Concept, ConceptId, Filters, Memory, Place, Related, RelatedEdge, Scored
 
 
@@ -21,6 +22,9 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """Its name in receipts: `database` or `resident`."""
+
+    async def numbered(self, agents: Sequence[str]) -> NumberedEngine:
+        """Return this engine for one search about these agents, in which memories have numbers."""
 
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories that hold any of the text's words, by BM25.

@@ -1,12 +1,13 @@
 """The indexes that a reader holds: each from a file, kept true by what the service tells."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.apply_commits import apply_commits
 from service.index.resident.array_file import Unreadable, map_arrays
+from service.index.resident.asking import Asking
 from service.index.resident.concerned import named_in
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.index_file import restore_index
@@ -63,25 +64,29 @@ class Replicas:
                 apply_commits(index, changes.commits, changes.fingerprint)
 
 
+class _Here(Asking):
+    """Answers here and now: a reader has nothing else to do meanwhile."""
+
+    def __init__(self) -> None:
+        """Make no threads."""
+
+    async def in_thread(self, index: AgentIndex, question: Callable[[AgentIndex], Found]) -> Found:
+        """Ask an index."""
+        return question(index)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
 class ReplicaEngine(ResidentEngine):
-    """Answers from copies, here and now: a reader has nothing else to do meanwhile.
+    """Answers from copies.
 
     What needs the store, phrases word for word and memories, it cannot answer.
     """
 
     def __init__(self, held: Mapping[str, AgentIndex]) -> None:
         self._held = held
+        self._asking = _Here()
 
-    async def _ask(
-        self, agents: Sequence[str], question: Callable[[AgentIndex], Found]
-    ) -> list[Found]:
-        return [question(self._held[agent]) for agent in agents]
-
-    async def _look_up(
-        self,
-        agents: Sequence[str],
-        question: Callable[[AgentIndex], Found],
-        seconds: Callable[[AgentIndex], float] = lambda _: 0.0,
-    ) -> list[Found]:
-        del seconds
-        return await self._ask(agents, question)
+    async def _index_of(self, agent: str) -> AgentIndex:
+        return self._held[agent]

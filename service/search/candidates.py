@@ -7,6 +7,7 @@ from typing import Final
 
 from service.index.engine import Engine
 from service.index.evidence import Question
+from service.index.numbered import Hits, NumberedEngine
 from service.records import Filters, Scored, Vector
 from service.search.concept_votes import Seed, vote
 from service.search.searcher import SearchQuery
@@ -18,8 +19,8 @@ _PHRASE_SCORE: Final = 100.0
 
 
 async def by_words(
-    engine: Engine, text: str, filters: Filters, limit: int
-) -> tuple[list[Scored], Mapping[str, int]]:
+    engine: NumberedEngine, text: str, filters: Filters, limit: int
+) -> tuple[Hits, Mapping[int, int]]:
     """Return the memories whose words match best; those that hold what is quoted come first.
 
     Each phrase in double quotes that stands in a memory word for word adds 100 to its BM25. With
@@ -32,20 +33,21 @@ async def by_words(
         return await engine.by_text(text, filters, limit), {}
     lookups = [engine.by_phrase(phrase, filters, limit) for phrase in quoted]
     ranking, *held = await asyncio.gather(engine.by_text(text, filters, limit), *lookups)
-    scores = {hit.id: hit.score for hit in ranking}
-    phrases = Counter(hit.id for holders in held for hit in holders)
-    for hit in (hit for holders in held for hit in holders):
-        scores[hit.id] = scores.get(hit.id, hit.score) + _PHRASE_SCORE
+    scores = dict(zip(ranking.numbers, ranking.scores, strict=True))
+    phrases = Counter(number for holders in held for number in holders.numbers)
+    for holders in held:
+        for number, score in zip(holders.numbers, holders.scores, strict=True):
+            scores[number] = scores.get(number, score) + _PHRASE_SCORE
     # Of equal ones those that the engine put first.
-    ordered = sorted(scores, key=lambda key: -scores[key])
-    return [Scored(key, scores[key]) for key in ordered[:limit]], phrases
+    ordered = sorted(scores, key=lambda number: -scores[number])[:limit]
+    return Hits(ordered, [scores[number] for number in ordered]), phrases
 
 
 async def direct_lists(
-    engine: Engine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
-) -> dict[str, Sequence[Scored]]:
-    """Return the best by words and by meaning, of all that passes these filters, by signal."""
-    lists: dict[str, Sequence[Scored]] = {}
+    engine: NumberedEngine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
+) -> dict[str, Hits]:
+    """Return what words and meaning find within some filters, as far as each counts."""
+    lists: dict[str, Hits] = {}
     if query.weights.get("text", 0) > 0:
         lists["text"] = await engine.by_text(query.text, filters, limit)
     if vector is not None:

@@ -17,6 +17,7 @@ from service.errors import (
 )
 from service.index.engine import Engine
 from service.index.evidence import Question
+from service.index.numbered import Hits, NumberedEngine
 from service.records import Filters, Scored, Vector
 from service.search.candidates import by_concepts, by_names, by_words, direct_lists
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
@@ -44,22 +45,24 @@ _SPANS: Final = 2
 
 
 # What words found, and by memory how many quoted phrases stand in it.
-ByWords = tuple[list[Scored], Mapping[str, int]]
+ByWords = tuple[Hits, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Looks:
     """What is there before a turn: found by words and by meaning, the question with its vector.
 
-    `named` are memories that mention what it names; `caps` as in by_concepts.
+    Memories are those of `engine`; `named` mention what the question names; `caps` as in
+    by_concepts.
     """
 
+    engine: NumberedEngine
     by_words: ByWords
-    near: Sequence[Scored]
+    near: Hits
     question: Question
     missing: ServiceError | None
     moments: Moments | None
-    named: Sequence[str]
+    named: Sequence[int]
     caps: Mapping[str, int]
 
 
@@ -123,25 +126,27 @@ async def _by_score(searcher: Searcher, query: SearchQuery, stages: Stages) -> A
     looks = await first_looks(searcher, query, stages)
     async with searcher.turns:
         await give_way()
-        candidates = await find_candidates(searcher, query, looks, stages)
-        hits, certainty = await fuse_by_score(searcher.engine, query, candidates, stages)
+        candidates = await find_candidates(query, looks, stages)
+        hits, certainty = await fuse_by_score(looks.engine, query, candidates, stages)
     return hits, certainty, looks.missing
 
 
 async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) -> Looks:
     """Ask for the vector, meanwhile for all that needs none, then for what is near to it."""
-    direct, engine, agents = max(_CANDIDATES, query.limit), searcher.engine, query.filters.agents
+    direct, agents = max(_CANDIDATES, query.limit), query.filters.agents
+    engine = await searcher.engine.numbered(agents)
     async with _asked_to_embed(searcher, query, stages) as embedded:
-        by_words = await _by_text(searcher, query, direct, stages)
-        moments = await moments_named(engine, query.text, query.filters)
+        by_words = await _by_text(engine, query, direct, stages)
+        moments = await moments_named(searcher.engine, query.text, query.filters)
         question = await read_texts(len(query.text), Question.read, query.text, None)
         caps, named = await caps_of(searcher, agents), list[str]()
         if query.weights.get("text", 0) > 0:
-            named = await by_names(engine, question, agents, _CANDIDATES, caps)
+            named = await by_names(searcher.engine, question, agents, _CANDIDATES, caps)
         vector, missing = await embedded
-    near = await _by_vector(searcher, query, vector, direct, stages)
+    near = await _by_vector(engine, query, vector, direct, stages)
     question = replace(question, vector=vector)
-    return Looks(by_words, near, question, missing, moments, named, caps)
+    numbers = engine.numbers_of(named)
+    return Looks(engine, by_words, near, question, missing, moments, numbers, caps)
 
 
 @asynccontextmanager
@@ -158,60 +163,63 @@ async def _asked_to_embed(
         embedded.cancel()
 
 
-async def find_candidates(
-    searcher: Searcher, query: SearchQuery, looks: Looks, stages: Stages
-) -> Candidates:
+async def find_candidates(query: SearchQuery, looks: Looks, stages: Stages) -> Candidates:
     """Return what the default fusion scores."""
     (text, phrases), question, moments = looks.by_words, looks.question, looks.moments
-    stages.counts |= {"vector": len(looks.near), "text": len(text)}
-    happened = await _happened(searcher.engine, query, moments, question.vector)
-    found = {hit.id for hit in (*text, *looks.near)}
-    summaries = await _summaries_of(searcher.engine, query, found)
+    engine, near = looks.engine, looks.near
+    stages.counts |= {"vector": len(near), "text": len(text)}
+    happened = await _happened(engine, query, moments, question.vector)
+    found = {*text.numbers, *near.numbers}
+    summaries = await _summaries_of(engine, query, found)
     others = [*happened, *looks.named]
-    if summaries and len({summaries.get(key, key) for key in found}) < query.limit + SPARE:
+    if summaries and len({summaries.get(one, one) for one in found}) < query.limit + SPARE:
         # A hundred sources of one summary may have left no place for what is not archived.
         living = replace(query.filters, with_sources=False)
         limit = max(_DIRECT, query.limit)
-        others += await _best(searcher.engine, query, living, question.vector, limit)
-    return Candidates(question, text, looks.near, looks.caps, phrases, moments, others, summaries)
+        others += await _best(engine, query, living, question.vector, limit)
+    return Candidates(question, text, near, looks.caps, phrases, moments, others, summaries)
 
 
-async def _summaries_of(engine: Engine, query: SearchQuery, found: set[str]) -> Mapping[str, str]:
+async def _summaries_of(
+    engine: NumberedEngine, query: SearchQuery, found: set[int]
+) -> Mapping[int, int]:
     """Return the summaries of what was found, where there is too much of it to be told as it is."""
     if not query.filters.with_sources or len(found) <= query.limit + SPARE:
         return {}
-    return await engine.summaries_of(query.filters.agents, found)
+    return await engine.summaries_of(found)
 
 
 async def _happened(
-    engine: Engine, query: SearchQuery, moments: Moments | None, vector: Vector | None
-) -> list[str]:
+    engine: NumberedEngine, query: SearchQuery, moments: Moments | None, vector: Vector | None
+) -> list[int]:
     """Return the best memories of the times that the question names, however low they rank."""
     spans = moments.soon_after[:_SPANS] if moments else ()
-    return [key for span in spans for key in await _best(engine, query, span, vector, _DIRECT)]
+    return [one for span in spans for one in await _best(engine, query, span, vector, _DIRECT)]
 
 
 async def _best(
-    engine: Engine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
-) -> list[str]:
+    engine: NumberedEngine, query: SearchQuery, filters: Filters, vector: Vector | None, limit: int
+) -> list[int]:
     """Return what is best by words, and what is by meaning, of all that passes these filters."""
     lists = await direct_lists(engine, query, filters, vector, limit)
-    return [hit.id for hits in lists.values() for hit in hits]
+    return [number for hits in lists.values() for number in hits.numbers]
 
 
 async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> Answered:
     """Rank by reciprocal ranks; how sure that is, the same evidence says as by default."""
     direct = max(_DIRECT, query.limit)
+    engine = await searcher.engine.numbered(query.filters.agents)
     async with _asked_to_embed(searcher, query, stages) as embedded:
-        text, _ = await _by_text(searcher, query, direct, stages)
+        text, _ = await _by_text(engine, query, direct, stages)
         vector, missing = await embedded
-    near = await _by_vector(searcher, query, vector, direct, stages)
+    near = await _by_vector(engine, query, vector, direct, stages)
     async with searcher.turns:
         await give_way()
         stages.counts |= {"vector": len(near), "text": len(text)}
         direct_hits = {"vector": near, "text": text}
-        lists = await with_living(searcher.engine, query, direct_hits, vector, direct)
-        hits = await _fuse_by_rank(searcher, query, lists, stages)
+        lists = await with_living(engine, query, direct_hits, vector, direct)
+        named = {name: found.named(engine.ids) for name, found in lists.items()}
+        hits = await _fuse_by_rank(searcher, query, named, stages)
         return hits, await _certainty(searcher, query, vector, hits, stages), missing
 
 
@@ -245,11 +253,13 @@ async def _fuse_by_rank(
     return fused
 
 
-async def _by_text(searcher: Searcher, query: SearchQuery, limit: int, stages: Stages) -> ByWords:
+async def _by_text(
+    engine: NumberedEngine, query: SearchQuery, limit: int, stages: Stages
+) -> ByWords:
     if query.weights.get("text", 0) <= 0:
-        return [], {}
+        return Hits(), {}
     with stages.measured("text"):
-        return await by_words(searcher.engine, query.text, query.filters, limit)
+        return await by_words(engine, query.text, query.filters, limit)
 
 
 async def _embedded(searcher: Searcher, query: SearchQuery, stages: Stages) -> Embedded:
@@ -267,13 +277,13 @@ async def _embedded(searcher: Searcher, query: SearchQuery, stages: Stages) -> E
 
 
 async def _by_vector(
-    searcher: Searcher, query: SearchQuery, vector: Vector | None, limit: int, stages: Stages
-) -> list[Scored]:
+    engine: NumberedEngine, query: SearchQuery, vector: Vector | None, limit: int, stages: Stages
+) -> Hits:
     """Rank by meaning."""
     if vector is None:
-        return []
+        return Hits()
     with stages.measured("vector"):
-        near, filtered = await searcher.engine.by_vector(vector, query.filters, limit)
+        near, filtered = await engine.by_vector(vector, query.filters, limit)
     stages.counts["filtered"] = filtered
     return near
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from service.index.engine import Engine
-from service.records import Scored, Vector
+from service.index.numbered import Hits, NumberedEngine
+from service.records import Vector
 from service.search.candidates import direct_lists
 from service.search.fusion.paths import of_summary
 from service.search.fusion.rrf import Fused
@@ -26,24 +27,26 @@ async def summaries_for_sources(
 
 
 async def with_living(
-    engine: Engine,
+    engine: NumberedEngine,
     query: SearchQuery,
-    lists: Mapping[str, Sequence[Scored]],
+    lists: Mapping[str, Hits],
     vector: Vector | None,
     limit: int,
-) -> Mapping[str, Sequence[Scored]]:
+) -> Mapping[str, Hits]:
     """Add what is not archived behind lists that sources of a few summaries fill."""
-    found = {hit.id for hits in lists.values() for hit in hits}
+    found = {number for hits in lists.values() for number in hits.numbers}
     if not query.filters.with_sources or len(found) < query.limit:
         return lists
-    summaries = await engine.summaries_of(query.filters.agents, found)
-    if len({summaries.get(key, key) for key in found}) >= query.limit:
+    summaries = await engine.summaries_of(found)
+    if len({summaries.get(number, number) for number in found}) >= query.limit:
         return lists
     living = replace(query.filters, with_sources=False)
     more = await direct_lists(engine, query, living, vector, limit)
-    return {name: _joined(hits, more.get(name, ())) for name, hits in lists.items()}
+    return {name: _joined(hits, more.get(name, Hits())) for name, hits in lists.items()}
 
 
-def _joined(hits: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
-    known = {hit.id for hit in hits}
-    return [*hits, *(hit for hit in more if hit.id not in known)]
+def _joined(hits: Hits, more: Hits) -> Hits:
+    scores = dict(zip(more.numbers, more.scores, strict=True))
+    scores |= zip(hits.numbers, hits.scores, strict=True)
+    numbers = list(dict.fromkeys([*hits.numbers, *more.numbers]))
+    return Hits(numbers, [scores[number] for number in numbers])

@@ -4,7 +4,7 @@ import asyncio
 import math
 import random
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.evidence import Evidence
 from service.index.evidence import Question as Read
+from service.index.numbered import NumberedEngine
 from service.index.resident.engine import ResidentEngine
 from service.kinds import KINDS
 from service.memories.changing import change_memory
@@ -322,6 +323,7 @@ async def agree(both: Both, asked: Sequence[Question], *, is_churned: bool) -> N
         await same_evidence(both, question, ids)
         await same_links(both, question, ids)
         await same_newest(both, question, ids)
+        await same_numbers(both, question, ids)
 
 
 async def same_filtering(both: Both, question: Question, ids: Sequence[str]) -> None:
@@ -508,6 +510,42 @@ async def same_newest(both: Both, question: Question, ids: Sequence[str]) -> Non
             assert pages[0] == pages[1]
             for last_shown in pages[0][-1:]:
                 before = Place(micros_of(last_shown.occurred_at), last_shown.id)
+
+
+async def same_numbers(both: Both, question: Question, ids: Sequence[str]) -> None:
+    """Ask each engine by numbers too: named, its answers are those that it gives by ids."""
+    asked, agents = question.filters, question.filters.agents
+    vector, caps = np.array(vector_of(question.words), np.float32), dict.fromkeys(agents, 9)
+    read = Read.read(f"{question.words}, Anna Berg", vector)
+    for engine in both.engines:
+        numbered = await engine.numbered(agents)
+        numbers = numbered.numbers_of(ids)
+
+        def names(told: Iterable[int], named: NumberedEngine = numbered) -> list[str]:
+            return [named.ids[number] for number in told]
+
+        by_words = await numbered.by_text(question.words, asked, 9)
+        assert by_words.named(numbered.ids) == await engine.by_text(question.words, asked, 9)
+        near, filtered = await numbered.by_vector(vector, asked, 9)
+        assert (near.named(numbered.ids), filtered) == await engine.by_vector(vector, asked, 9)
+        kept = await engine.keep_visible([Scored(key, 0.0) for key in ids], asked, len(ids))
+        assert names(await numbered.passing(numbers, asked)) == [hit.id for hit in kept]
+        chains = await engine.before_and_after(agents, ids)
+        beside = {key for sides in chains.values() for side in sides for key in side}
+        assert set(names(await numbered.beside(numbers))) == beside
+        summaries = await engine.summaries_of(agents, ids)
+        told = await numbered.summaries_of(numbers)
+        assert sorted(names(told)) == sorted(summaries)
+        for number, summary in told.items():
+            if summary >= 0:  # it stands in the store
+                assert numbered.ids[summary] == summaries[numbered.ids[number]]
+        seen, evidence = await numbered.collect_evidence(read, asked, numbers, REACH)
+        assert names(seen) == list(evidence.keys[: evidence.candidates])
+        by_ids = await engine.collect_evidence(read, asked, ids, REACH)
+        assert set(names(seen)) == set(by_ids.keys[: by_ids.candidates])
+        of_keys, links = await numbered.linked(numbers, caps)
+        assert names(of_keys) == list(links.keys)
+        assert links.by_start() == (await engine.linked(agents, ids, caps)).by_start()
 
 
 def by_id(found: Mapping[str, Sequence[Concept]]) -> dict[str, list[Concept]]:

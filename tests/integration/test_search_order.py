@@ -15,8 +15,10 @@ import pytest
 from service.errors import AgentUnknown, StoreUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
+from service.index.numbered import Hits
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.engine import ResidentEngine
+from service.index.resident.row_engine import RowEngine
 from service.index.resident.vectors import VectorIndex
 from service.records import Filters
 from service.search import ranking
@@ -102,8 +104,8 @@ _NOTES = [
 def watch(patch: pytest.MonkeyPatch, told: Callable[[str], object], *names: str) -> None:
     """Tell of each look into the resident index by one of these names, once it is over."""
 
-    def watched(name: str) -> Callable[..., Any]:
-        look = getattr(ResidentEngine, name)
+    def watched(owner: type, name: str) -> Callable[..., Any]:
+        look = getattr(owner, name)
 
         async def looked(*args: Any) -> Any:
             found = await look(*args)
@@ -113,7 +115,8 @@ def watch(patch: pytest.MonkeyPatch, told: Callable[[str], object], *names: str)
         return looked
 
     for name in names:
-        patch.setattr(ResidentEngine, name, watched(name))
+        owner = RowEngine if hasattr(RowEngine, name) else ResidentEngine
+        patch.setattr(owner, name, watched(owner, name))
 
 
 async def test_what_needs_no_vector_is_looked_up_while_a_question_is_embedded(
@@ -194,9 +197,9 @@ async def test_a_short_scan_needs_no_thread(
 ) -> None:
     threads = list[threading.Thread]()
 
-    def by_vector(*_: Any) -> tuple[list[Any], int]:
+    def by_vector(*_: Any) -> tuple[Hits, int]:
         threads.append(threading.current_thread())
-        return [], 0
+        return Hits(), 0
 
     async with open_store(tmp_path, form="bytes") as opened:
         await opened.push(*_NOTES)

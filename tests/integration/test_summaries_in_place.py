@@ -9,9 +9,10 @@ import pytest
 
 from service.consolidate.consolidating import Consolidation, consolidate
 from service.consolidate.planning import Target
+from service.index.numbered import Hits
 from service.memories.screening import Pushed
 from service.memories.storing import store
-from service.records import Filters, Scored
+from service.records import Filters
 from service.search.fusion.rrf import Fused, SignalHit
 from service.search.searcher import SearchQuery
 from service.search.summaries import summaries_for_sources, with_living
@@ -60,10 +61,11 @@ async def test_what_is_not_archived_stands_once_and_behind_what_was_found(
 ) -> None:
     near, far = await archived.opened.push("An osprey, an osprey!", "Ospreys are no herons.")
     query = SearchQuery("osprey", Filters(with_sources=True), limit=3)
-    found = {"text": [Scored(key, 1.0) for key in (archived.sources[0], near)]}
-    lists = await with_living(archived.opened.engine, query, found, None, 20)
-    assert lists == found, "of fewer than are wanted there are no more"
-    found["text"].append(Scored(archived.sources[1], 0.5))
-    lists = await with_living(archived.opened.engine, query, found, None, 20)
-    assert lists["text"][:3] == found["text"]
-    assert sorted(hit.id for hit in lists["text"][3:]) == sorted([archived.summary, far])
+    engine = await archived.opened.engine.numbered(["main"])
+    numbers = engine.numbers_of([archived.sources[0], near, archived.sources[1]])
+    few = {"text": Hits(numbers[:2], [1.0, 1.0])}
+    assert await with_living(engine, query, few, None, 20) is few, "fewer than are wanted"
+    found = {"text": Hits(numbers, [1.0, 1.0, 0.5])}
+    text = (await with_living(engine, query, found, None, 20))["text"].named(engine.ids)
+    assert text[:3] == found["text"].named(engine.ids)
+    assert sorted(hit.id for hit in text[3:]) == sorted([archived.summary, far])

@@ -110,7 +110,10 @@ def told(index: AgentIndex, *words: str) -> Row:
         "declared": sorted((slugs[a], slugs[b]) for a, b in graph._declared),
         "concepts": sorted((c.id, c.name, c.memories) for c in graph.concepts),
         "words": {
-            word: [(hit.id, round(hit.score, 4)) for hit in index.by_text(word, EVERYTHING, 9999)]
+            word: [
+                (hit.id, round(hit.score, 4))
+                for hit in index.by_text(word, EVERYTHING, 9999).named(keys)
+            ]
             for word in words
         },
         "votes": {keys[row]: votes for row, votes in index.columns.votes.items()},

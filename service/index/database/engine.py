@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Final
 from service.index.database import evidence as stored_evidence
 from service.index.evidence import Evidence, Question
 from service.index.links import Links
+from service.index.numbered import NumberedEngine
+from service.index.numbering import NumberingEngine
 from service.names.shares import DECLARED_SHARE, share_of
 from service.records import (
     Concept,
@@ -53,6 +55,10 @@ class DatabaseEngine:
 
     db: Database
     name: ClassVar[str] = "database"
+
+    async def numbered(self, agents: Sequence[str]) -> NumberedEngine:
+        """Return an engine that gives memories numbers."""
+        return NumberingEngine(self, agents)
 
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         """Rank by the store's full-text index."""

@@ -10,12 +10,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import compress
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from service.index.numbered import Hits
 from service.index.resident.adjacency import put_ends
 from service.index.resident.columns import Columns, Mask
 from service.index.resident.facts import Facts
@@ -30,7 +30,7 @@ from service.index.resident.vectors import (
     VectorIndex,
     has_direction,
 )
-from service.records import Filters, Scored
+from service.records import Filters
 
 # A key of 64 characters, its places in a dict and in a list.
 _KEY_BYTES: Final = 230
@@ -221,13 +221,13 @@ class AgentIndex:
 
     # Methods that read.
 
-    def by_text(self, words: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return the memories that hold any of the words, best first (BM25); ties as in _best."""
+    def by_text(self, words: str, filters: Filters, limit: int) -> Hits:
+        """Return the rows that hold any of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search(words, self.mask(filters)), limit)
 
-    def by_all_words(self, words: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return the memories that hold all of the words, best first (BM25); ties as in _best."""
+    def by_all_words(self, words: str, filters: Filters, limit: int) -> Hits:
+        """Return the rows that hold all of the words, best first (BM25); ties as in _best."""
         with self.lock:
             return self._best(*self.text.search_all(words, self.mask(filters)), limit)
 
@@ -240,15 +240,15 @@ class AgentIndex:
         for words in phrases:
             with self.lock:
                 found = self.text.search_all(words, self.columns.present)
-                held[words] = {hit.id for hit in self._best(*found, limit)}
+                held[words] = {self.keys[row] for row in self._best(*found, limit).numbers}
         return held
 
-    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[list[Scored], int]:
-        """Return the memories nearest by cosine, and how many were filtered out."""
+    def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[Hits, int]:
+        """Return the rows nearest by cosine, and how many were filtered out."""
         with self.lock:
             vectors = self.vectors
             if vectors is None or vectors.dimensions != len(vector):
-                return [], 0
+                return Hits(), 0
             every, mask = self.mask(filters.walls()), self.mask(filters)
             filtered = int(np.count_nonzero(every)) - int(np.count_nonzero(mask))
         # The long part, without the lock: what changes meanwhile is seen after it.
@@ -259,12 +259,18 @@ class AgentIndex:
 
     def seen(self, keys: Iterable[str], filters: Filters) -> dict[str, int]:
         """Return the rows of those memories that pass the filters, by key, in the keys' order."""
-        left_out = set(filters.without)
         with self.lock:
-            held = self.held(key for key in keys if key not in left_out)
-            rows = np.fromiter(held.values(), np.intp, len(held))
-            passes = self.columns.passes(rows, filters, time.time_ns() // 1000)
-        return dict(compress(held.items(), passes.tolist()))
+            held = self.held(keys)
+            passing = set(self.passing(list(held.values()), filters))
+        return {key: row for key, row in held.items() if row in passing}
+
+    def passing(self, rows: Sequence[int], filters: Filters) -> list[int]:
+        """Return those of the rows that pass the filters, in their order."""
+        with self.lock:
+            held = self.columns.standing(rows)
+            passes = self.columns.passes(held, filters, time.time_ns() // 1000)
+            left_out = {self.rows.get(key) for key in filters.without}
+        return [row for row in held[passes].tolist() if row not in left_out]
 
     def mask(self, filters: Filters) -> Mask:
         """Return which rows pass the filters now; not to be changed."""
@@ -277,24 +283,16 @@ class AgentIndex:
             known[2][list(self.held(filters.without).values())] = False
         return known[2]
 
-    def occurred(self, keys: Iterable[str]) -> dict[str, int]:
-        """Return when each memory happened, in microseconds of Unix time, by key."""
-        with self.lock:
-            held = self.held(keys)
-            moments = self.columns.occurred_at[list(held.values())]
-            return dict(zip(held, moments.tolist(), strict=True))
-
-    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> list[Scored]:
-        """Return the `limit` best, best first, of equal ones the newest, then by id."""
+    def _best(self, rows: NDArray[Any], scores: NDArray[np.float32], limit: int) -> Hits:
+        """Return the `limit` best rows, best first, of equal ones the newest, then by id."""
         if len(rows) > limit:
             kept = scores >= kth_greatest(scores, limit)
             rows, scores = rows[kept], scores[kept]
         moments = self.columns.occurred_at[rows]
         order = np.lexsort((-moments, -scores))
         rows, scores, moments = rows[order], scores[order], moments[order]
-        keys = [self.keys[row] for row in rows.tolist()]
-        best = Scored.each(keys, scores.tolist())
         if ((scores[1:] == scores[:-1]) & (moments[1:] == moments[:-1])).any():
-            newest = dict(zip(keys, moments.tolist(), strict=True))
-            best.sort(key=lambda hit: (-hit.score, -newest[hit.id], hit.id))
-        return best[:limit]
+            names = np.array([self.keys[row] for row in rows.tolist()])
+            order = np.lexsort((names, -moments, -scores))
+            rows, scores = rows[order], scores[order]
+        return Hits(rows[:limit].tolist(), scores[:limit].tolist())

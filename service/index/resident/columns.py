@@ -71,6 +71,12 @@ class Columns:
         """Which rows hold a memory; a view."""
         return self._is_present[: self._size]
 
+    def standing(self, rows: Sequence[int]) -> NDArray[np.intp]:
+        """Return those of the rows that a memory stands in, in their order."""
+        here = np.array(rows, np.intp)
+        here = here[here < self._size]
+        return here[self._is_present[here]]
+
     def in_session(self, rows: NDArray[np.intp]) -> Mask:
         """Return which of these rows hold a memory of a session."""
         outside = self._labels["session"].codes.get(None, -1)

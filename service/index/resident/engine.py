@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from heapq import merge
@@ -12,15 +11,17 @@ from typing import Final, TypeVar
 from service.index.evidence import Evidence, Floats, Question, join
 from service.index.links import Links
 from service.index.links import join as join_links
+from service.index.numbered import NumberedEngine
+from service.index.numbering import NumberingEngine
 from service.index.resident.agent_index import AgentIndex
-from service.index.resident.evidence import collect_evidence, latest, newest, newest_places
+from service.index.resident.asking import Asking
+from service.index.resident.evidence import latest, newest, newest_places, occurred
 from service.index.resident.fetching import are_at, is_current, read_packed, unpack_or_read, unread
 from service.index.resident.left_out import find_referencing
 from service.index.resident.neighbours import (
     before_and_after,
     concepts_named,
     concepts_of,
-    linked,
     memories_of,
     referencing,
     related,
@@ -31,22 +32,14 @@ from service.index.resident.neighbours import (
 from service.index.resident.phrases import add_holding, hold_after, keep_phrase, waiting_rows
 from service.index.resident.rankings import leading, newest_of_equals, tied
 from service.index.resident.residency import Residency
+from service.index.resident.row_engine import RowEngine
 from service.records import Concept, ConceptId, Filters, Memory, Place, Related, RelatedEdge, Scored
 from service.store.fetching import fetch_newest, newest_first
-from service.text.words import query_words
-from service.threads import give_way
 
 Answer = TypeVar("Answer")
 
-_MOST_PHRASE_TEXTS: Final = 1000
-# What the event loop answers itself. Measured: a memory's share in the search for one word and for
-# the newest; to count one word in one memory; to compare one number of two vectors: the way to a
-# thread and back costs more than another core wins up to some 130,000 vectors of 384.
-_MOST_SECONDS: Final = 0.003
-_POSTING: Final = 1e-9
+# A memory's share in the search for the newest, measured.
 _MOMENT: Final = 2.5e-8
-_COUNT: Final = 2e-8
-_NUMBER: Final = 6e-11
 
 
 class ResidentEngine:
@@ -56,38 +49,34 @@ class ResidentEngine:
 
     def __init__(self, residency: Residency, threads: int) -> None:
         self.residency = residency
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="index")
+        self._asking = Asking(threads)
+
+    async def numbered(self, agents: Sequence[str]) -> NumberedEngine:
+        """Return the rows of one agent's index; those of several get numbers of their own."""
+        if len(agents) == 1:
+            return await self._rows_of(agents[0])
+        return NumberingEngine(self, agents)
 
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         """Return the memories whose words match best (BM25 over each agent's own memories)."""
-        words = query_words(text)
-        rankings = await self._look_up(
-            filters.agents,
-            lambda i: i.by_text(words, filters, limit),
-            lambda i: i.memories * (1 + words.count(" ")) * _POSTING,
-        )
-        return await self._best(filters.agents, rankings, limit)
+        parts = await self._each(filters.agents)
+        found = [(await part.by_text(text, filters, limit)).named(part.ids) for part in parts]
+        return await self._best(filters.agents, found, limit)
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return memories that hold a phrase: all its words by the index, their order by the store.
-
-        Of very many that hold all the words only the first are looked through.
-        """
-        most = max(_MOST_PHRASE_TEXTS, limit)
-        rankings = await self._ask(filters.agents, lambda i: i.by_all_words(phrase, filters, most))
-        ranking = await self._best(filters.agents, rankings, most)
-        return await keep_phrase(self.residency.db, ranking, phrase, limit)
+        """Return memories that hold a phrase, as each agent's index and the store say."""
+        parts = await self._each(filters.agents)
+        found = [(await part.by_phrase(phrase, filters, limit)).named(part.ids) for part in parts]
+        return await self._best(filters.agents, found, limit)
 
     async def by_vector(
         self, vector: Floats, filters: Filters, limit: int
     ) -> tuple[list[Scored], int]:
         """Return the memories nearest in meaning, by comparing every one that passes."""
-        answers = await self._look_up(
-            filters.agents,
-            lambda i: i.by_vector(vector, filters, limit),
-            lambda i: _NUMBER * (i.vectors.numbers_compared if i.vectors else 0),
-        )
-        best = await self._best(filters.agents, [near for near, _ in answers], limit)
+        parts = await self._each(filters.agents)
+        answers = [await part.by_vector(vector, filters, limit) for part in parts]
+        found = [near.named(part.ids) for part, (near, _) in zip(parts, answers, strict=True)]
+        best = await self._best(filters.agents, found, limit)
         return best, sum(filtered for _, filtered in answers)
 
     async def collect_evidence(
@@ -95,13 +84,12 @@ class ResidentEngine:
     ) -> Evidence:
         """Count in the indexes of all agents, each of which knows its own memories only."""
         wanted = list(dict.fromkeys(keys))
-        around = len(wanted) * (1 + 2 * reach)
-        parts = await self._look_up(
-            filters.agents,
-            lambda i: collect_evidence(i, question, filters, wanted, reach),
-            lambda _: around * (1 + len(question.words)) * _COUNT,
-        )
-        return join(parts)
+        told = []
+        for part in await self._each(filters.agents):
+            numbers = part.numbers_of(wanted)
+            _, evidence = await part.collect_evidence(question, filters, numbers, reach)
+            told.append(evidence)
+        return join(told)
 
     async def fetch(self, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:
         """Unpack what is held; the store is asked for what it may have in another form."""
@@ -122,11 +110,12 @@ class ResidentEngine:
     async def linked(
         self, agents: Sequence[str], keys: Iterable[str], caps: Mapping[str, int]
     ) -> Links:
-        """Follow concepts from memories to others: a search's longest part, step by step."""
-        await give_way()
-        wanted = list(keys)
-        answers = await self._look_up(agents, lambda i: linked(i, wanted, caps.get(i.agent, 0)))
-        return join_links(answers)
+        """Follow concepts from memories to others, in each agent's index."""
+        wanted, told = list(keys), []
+        for part in await self._each(agents):
+            _, links = await part.linked(part.numbers_of(wanted), caps)
+            told.append(links)
+        return join_links(told)
 
     async def holding(self, agent: str, phrases: Iterable[str], limit: int) -> dict[str, set[str]]:
         """Ask the agent's index, and look through what is written and not in it yet."""
@@ -240,16 +229,30 @@ class ResidentEngine:
 
     def close(self) -> None:
         """Let the threads go."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._asking.close()
 
     async def _ask(
         self, agents: Sequence[str], question: Callable[[AgentIndex], Answer]
     ) -> list[Answer]:
         """Ask the index of each agent, in their order; loads those that are not in RAM."""
-        indexes = [await self.residency.index_of(agent) for agent in agents]
-        loop = asyncio.get_running_loop()
-        asked = [loop.run_in_executor(self._threads, question, index) for index in indexes]
+        indexes = [await self._index_of(agent) for agent in agents]
+        asked = [self._asking.in_thread(index, question) for index in indexes]
         return await asyncio.gather(*asked)
+
+    async def _index_of(self, agent: str) -> AgentIndex:
+        """Return an agent's index, loaded first if need be."""
+        return await self.residency.index_of(agent)
+
+    async def _keep_phrase(
+        self, ranking: Sequence[Scored], phrase: str, limit: int
+    ) -> list[Scored]:
+        return await keep_phrase(self.residency.db, ranking, phrase, limit)
+
+    async def _rows_of(self, agent: str) -> RowEngine:
+        return RowEngine(await self._index_of(agent), self._asking, self._keep_phrase)
+
+    async def _each(self, agents: Sequence[str]) -> list[RowEngine]:
+        return [await self._rows_of(agent) for agent in agents]
 
     async def _page(self, filters: Filters, before: Place, limit: int) -> list[Memory]:
         """Return a page of one agent's."""
@@ -272,7 +275,7 @@ class ResidentEngine:
             return rankings[0][:limit]
         best = leading(rankings, limit)
         keys = tied(best)
-        known = await self._look_up(agents, lambda i: i.occurred(keys))
+        known = await self._look_up(agents, lambda i: occurred(i, keys))
         moments = dict(chain.from_iterable(part.items() for part in known))
         return newest_of_equals(best, moments)[:limit]
 
@@ -282,19 +285,6 @@ class ResidentEngine:
         question: Callable[[AgentIndex], Answer],
         seconds: Callable[[AgentIndex], float] = lambda _: 0.0,
     ) -> list[Answer]:
-        """Ask for what takes little: here and now, unless a thread holds the index.
-
-        A search asks a dozen times, and the way to a thread and back costs as much as most answers.
-        `seconds` estimates what the answer takes; what would hold up others goes to a thread.
-        """
-        answers = []
-        for agent in agents:
-            index = await self.residency.index_of(agent)
-            if seconds(index) <= _MOST_SECONDS and index.lock.acquire(blocking=False):
-                try:
-                    answers.append(question(index))
-                finally:
-                    index.lock.release()
-            else:
-                answers += await self._ask([agent], question)
-        return answers
+        """Ask the index of each agent for what takes little; `seconds` as Asking.look_up."""
+        indexes = [await self._index_of(agent) for agent in agents]
+        return [await self._asking.look_up(one, question, seconds(one)) for one in indexes]

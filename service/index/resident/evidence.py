@@ -1,6 +1,6 @@
 """Evidence out of one agent's index."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from heapq import nlargest
 
@@ -18,12 +18,12 @@ from service.records import Filters, Place
 
 
 def collect_evidence(
-    index: AgentIndex, question: Question, filters: Filters, keys: Iterable[str], reach: int
-) -> Evidence:
-    """Return the evidence of those memories that pass the filters, and of their neighbours."""
+    index: AgentIndex, question: Question, filters: Filters, asked: Sequence[int], reach: int
+) -> tuple[list[int], Evidence]:
+    """Return those of the rows that pass the filters, their evidence and that of neighbours."""
     with index.lock:
         mask = index.mask(filters)
-        candidates = _visible(index, keys, mask)
+        candidates = _visible(asked, mask)
         before, after = index.graph.follows.around(candidates, mask, index.keys, reach)
         rows, near = number_rows(candidates, before, after, len(index.keys))
         within = len(candidates), near, len(rows)
@@ -33,7 +33,7 @@ def collect_evidence(
             name: value(index, told, rows[: told_within(name, within)])
             for name, value in VALUES.items()
         }
-        return Evidence(
+        evidence = Evidence(
             keys=KeysOfRows(index.keys, rows),
             within=within,
             before=before,
@@ -41,6 +41,15 @@ def collect_evidence(
             values={"counts": counted.counts, "lengths": counted.lengths, **values},
             corpus=told.corpus_of(index.text, counted.document_frequencies),
         )
+    return candidates.tolist(), evidence
+
+
+def occurred(index: AgentIndex, keys: Iterable[str]) -> dict[str, int]:
+    """Return when each memory happened, in microseconds of Unix time, by key."""
+    with index.lock:
+        held = index.held(keys)
+        moments = index.columns.occurred_at[list(held.values())]
+        return dict(zip(held, moments.tolist(), strict=True))
 
 
 def newest(
@@ -96,9 +105,8 @@ def _newest(rows: Rows, moments: NDArray[np.int64], limit: int) -> tuple[Rows, N
     return rows[moments >= kth], moments[moments >= kth]
 
 
-def _visible(index: AgentIndex, keys: Iterable[str], mask: Mask) -> Rows:
-    """Return the rows of those memories that pass, in the order of their keys."""
-    known = map(index.rows.get, keys)
-    rows = np.array([row for row in known if row is not None], np.intp)
+def _visible(asked: Sequence[int], mask: Mask) -> Rows:
+    """Return those of the rows that pass, in their order."""
+    rows = np.array(asked, np.intp)
     rows = rows[rows < len(mask)]
     return rows[mask[rows]]

@@ -3,9 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from service.index.evidence import Question
+from service.index.evidence import KeysOfRows, Question
 from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.concept_links import follow_concepts
@@ -73,18 +71,41 @@ def summaries_of(index: AgentIndex, keys: Iterable[str]) -> dict[str, str]:
         return {key: summaries[row] for key, row in index.held(keys).items() if row in summaries}
 
 
-def linked(index: AgentIndex, keys: Iterable[str], most_memories: int) -> Links:
-    """Return the memories beside each one, by the concept that leads there."""
+def summary_rows(index: AgentIndex, rows: Iterable[int]) -> dict[int, int]:
+    """Return the row of the summary that each row is part of; rows of none are absent.
+
+    Of a summary that is not there a number below 0, of this answer another one for each.
+    """
+    summaries = index.columns.summaries
+    if not summaries:
+        return {}
     with index.lock:
-        rows = np.fromiter(index.held(keys).values(), np.intp)
-        beside = follow_concepts(index.graph, rows, most_memories, index.columns.subjects)
-        return Links(
-            [index.keys[row] for row in beside.rows.tolist()],
-            [concept for one in beside.concepts.tolist() if (concept := index.graph.concepts[one])],
-            beside.starts,
-            beside.sizes,
-            beside.ends,
+        found = {row: summaries[row] for row in rows if row in summaries}
+        lost = dict.fromkeys(key for key in found.values() if key not in index.rows)
+        numbers = {key: ~number for number, key in enumerate(lost)}
+        return {row: index.rows.get(key, numbers.get(key, -1)) for row, key in found.items()}
+
+
+def linked(index: AgentIndex, rows: Sequence[int], most_memories: int) -> tuple[list[int], Links]:
+    """Return the rows of the links' keys, and the memories beside each row by concept."""
+    with index.lock:
+        here = index.columns.standing(rows)
+        found = follow_concepts(index.graph, here, most_memories, index.columns.subjects)
+        links = Links(
+            KeysOfRows(index.keys, found.rows),
+            [concept for one in found.concepts.tolist() if (concept := index.graph.concepts[one])],
+            found.starts,
+            found.sizes,
+            found.ends,
         )
+    return found.rows.tolist(), links
+
+
+def beside(index: AgentIndex, rows: Sequence[int]) -> list[int]:
+    """Return the rows just before and just after these; some may come twice."""
+    with index.lock:
+        sides = index.graph.follows.beside(index.columns.standing(rows).tolist())
+        return [row for side in sides for ends in side for row in ends]
 
 
 def related(

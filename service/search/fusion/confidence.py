@@ -7,15 +7,15 @@ the other half, how often an answer of a given confidence is right.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from service.index.evidence import Evidence
 from service.search.fusion.rrf import Fused
-from service.search.fusion.scoring import Scale, Scores, SignalValues
+from service.search.fusion.scoring import Scale, SignalValues
+from service.search.fusion.weighing import sum_up
 from service.search.signals.features import Features
 from service.search.signals.registry import WEIGHTS
 from service.search.signals.telling import idf_of
@@ -78,26 +78,29 @@ def margin_of(scores: Sequence[float]) -> float:
     return (scores[0] - scores[_FIRST - 1]) / scores[0]
 
 
-def certainty_of(values: SignalValues, fused: Sequence[Fused]) -> Certainty:
-    """Return how sure hits are that come from these candidates, or along the graph from them."""
+def certainty_of(values: SignalValues, hits: Sequence[int], scores: Sequence[float]) -> Certainty:
+    """Return how sure hits are that come from these candidates, or along the graph from them.
+
+    `hits` are their rows among the candidates, best first, beyond them for what is none; `scores`
+    are theirs, or those that they would have.
+    """
     evidence = values.features.evidence
     cosines = evidence.values["cosines"][: evidence.candidates]
     known = cosines[~np.isnan(cosines)]
-    places = dict(zip(values.keys, count(), strict=False))
-    first = [places[hit.id] for hit in fused[:_FIRST] if hit.id in places]
+    first = [row for row in hits[:_FIRST] if row < evidence.candidates]
     cosine = float(known.max()) if len(known) else None
     coverage, speaker = _coverage_of(values.features, first, cosine)
-    return Certainty(cosine, coverage, margin_of([hit.score for hit in fused]), speaker)
+    return Certainty(cosine, coverage, margin_of(scores), speaker)
 
 
 def certainty_of_ranks(evidence: Evidence, hits: Sequence[Fused]) -> Certainty | None:
     """Return how sure hits are that were fused by rank: by what their scores would be."""
     if not evidence.candidates:
         return None
-    values, scores = SignalValues.of(evidence), Scores()
-    scores.add(values, Scale.of(values).shares(values, WEIGHTS))
-    best = sorted(scores.total.values(), reverse=True)
-    return replace(certainty_of(values, hits), margin=margin_of(best))
+    values = SignalValues.of(evidence)
+    best = sorted(sum_up(Scale.of(values).shares(values, WEIGHTS).rows), reverse=True)
+    rows = {key: row for row, key in enumerate(evidence.keys[: evidence.candidates])}
+    return certainty_of(values, [rows.get(hit.id, len(rows)) for hit in hits], best)
 
 
 def _coverage_of(

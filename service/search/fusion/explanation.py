@@ -52,17 +52,17 @@ class SignalTable:
 class Explanation:
     """What each signal says of `hits`, the best of the scored memories, ranked among all of these.
 
-    `vector` and `text` tell the rank and the score that the index gave; the others are ranked by
-    their shares. `trails` are those that give a memory a better score than its own, by `gained`.
-    What is said of the first `shown` is worked out when one of them is asked about; of all, when
-    another is, or when this is pickled: as its table.
+    They are places of the scores. `vector` and `text` tell the rank and the score that the index
+    gave; the others are ranked by their shares. `trails` are those that give a memory a better
+    score than its own, by `gained`. What is said of the first `shown` is worked out when one of
+    them is asked about; of all, when another is, or when this is pickled: as its table.
     """
 
     scores: Scores
-    hits: Sequence[str]
+    hits: Sequence[int]
     shown: int
-    trails: Mapping[str, Trail]
-    gained: Mapping[str, float]
+    trails: Mapping[int, Trail]
+    gained: Mapping[int, float]
     candidates: Candidates
 
     def signals(self, hit: int) -> dict[str, SignalHit]:
@@ -88,7 +88,7 @@ class Explanation:
         self._tell_signals(table)
         for place, name in enumerate(bonuses, len(_NAMES)):
             self._tell_ranked(table, place, self.scores.bonuses[name])
-        worth = {key: trail.worth for key, trail in self.trails.items()}
+        worth = {place: trail.worth for place, trail in self.trails.items()}
         self._tell_ranked(table, len(names) - 1, worth, self.gained)
         return table
 
@@ -96,8 +96,8 @@ class Explanation:
     def _paths(self) -> dict[int, tuple[str, ...]]:
         return {
             hit: (trail.memories[0], *(concept.name for concept in trail.concepts))
-            for hit, key in enumerate(self.hits)
-            if (trail := self.trails.get(key))
+            for hit, place in enumerate(self.hits)
+            if (trail := self.trails.get(place))
         }
 
     def _tell_signals(self, table: SignalTable) -> None:
@@ -105,39 +105,43 @@ class Explanation:
 
         What an index found has its rank and score there; behind it comes what else has a share.
         """
-        keys = list(self.scores.total)
-        row_of = {key: row for row, key in enumerate(keys)}
+        places = self.scores.places
         shares, values = self.scores.shares[_ORDER], self.scores.values[_ORDER]
         values[len(_SEARCHED) :] = shares[len(_SEARCHED) :]
         ranked = values * (shares > 0)
         lists = (self.candidates.vector, self.candidates.text)
         for signal, found in enumerate(lists):
-            ranked[signal, [row_of[one.id] for one in found if one.id in row_of]] = 0
-        rows = np.array([row_of[key] for key in self.hits], np.intp)
+            ranked[signal, [places[one] for one in found.numbers if one in places]] = 0
+        hits = np.array(self.hits, np.intp)
         told = slice(len(_NAMES))
-        table.shares[:, told], table.scores[:, told] = shares[:, rows].T, values[:, rows].T
+        table.shares[:, told], table.scores[:, told] = shares[:, hits].T, values[:, hits].T
         behind = np.array([len(lists[n]) if n < len(lists) else 0 for n in range(len(_NAMES))])
-        places = places_of(ranked, rows, keys) + behind + 1
-        table.ranks[:, told] = np.where(table.shares[:, told] > 0, places, 0)
+        ranks = places_of(ranked, hits, self.scores.names) + behind + 1
+        table.ranks[:, told] = np.where(table.shares[:, told] > 0, ranks, 0)
+        numbers = [self.scores.numbers[place] for place in self.hits]
         for signal, found in enumerate(lists):
-            ranks = {one.id: (rank, one.score) for rank, one in enumerate(found, 1)}
-            for hit, key in enumerate(self.hits):
-                if key in ranks:
-                    table.ranks[hit, signal], table.scores[hit, signal] = ranks[key]
+            rank_of = {number: rank for rank, number in enumerate(found.numbers)}
+            for hit, rank in enumerate(map(rank_of.get, numbers)):
+                if rank is not None:
+                    table.ranks[hit, signal], table.scores[hit, signal] = (
+                        rank + 1,
+                        found.scores[rank],
+                    )
 
     def _tell_ranked(
         self,
         table: SignalTable,
         signal: int,
-        scores: Mapping[str, float],
-        shares: Mapping[str, float] | None = None,
+        scores: Mapping[int, float],
+        shares: Mapping[int, float] | None = None,
     ) -> None:
         """Write what is scored apart from the evidence: the greatest first, ties by id."""
         if not scores:
             return
-        ordered = sorted(scores, key=lambda key: (-scores[key], key))
-        ranks = {key: rank for rank, key in enumerate(ordered, 1)}
-        for hit, key in enumerate(self.hits):
-            if key in ranks:
-                table.ranks[hit, signal], table.scores[hit, signal] = ranks[key], scores[key]
-                table.shares[hit, signal] = (shares or scores)[key]
+        names = self.scores.names
+        ordered = sorted(scores, key=lambda place: (-scores[place], names[place]))
+        ranks = {place: rank for rank, place in enumerate(ordered, 1)}
+        for hit, place in enumerate(self.hits):
+            if place in ranks:
+                table.ranks[hit, signal], table.scores[hit, signal] = ranks[place], scores[place]
+                table.shares[hit, signal] = (shares or scores)[place]

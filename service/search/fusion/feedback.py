@@ -1,6 +1,6 @@
 """Feedback: of two equally good memories the one that helped comes first, within bounds; pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -13,8 +13,8 @@ _MOST: Final = 0.1
 FEEDBACK: Final = "feedback"
 
 
-def factors_of(keys: Sequence[str], votes: NDArray[Any]) -> Mapping[str, float]:
-    """Return by how much the scores of memories count, of those alone that have votes.
+def factors_of(votes: NDArray[Any]) -> Mapping[int, float]:
+    """Return by how much the score of each row counts, of those alone that have votes.
 
     `votes` are how many said that a memory helped, and how many that it did not [memory, 2]. One
     vote counts half of the most.
@@ -22,7 +22,7 @@ def factors_of(keys: Sequence[str], votes: NDArray[Any]) -> Mapping[str, float]:
     if not votes.any():
         return {}
     told = np.flatnonzero(votes.any(axis=1)).tolist()
-    return {keys[row]: _factor(*votes[row].tolist()) for row in told}
+    return {row: _factor(*votes[row].tolist()) for row in told}
 
 
 def _factor(helpful: int, unhelpful: int) -> float:

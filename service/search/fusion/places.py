@@ -29,8 +29,10 @@ def places_of(values: Floats, columns: Rows, keys: Sequence[str]) -> Rows:
             for other in range(values.shape[1]):
                 place += values[row, other] > value
                 equal += values[row, other] == value
-            for other in range(values.shape[1] if equal > 1 else 0):
-                if values[row, other] == value and keys[other] < keys[column]:
-                    place += 1
+            if equal > 1:
+                own = keys[column]
+                for other in range(values.shape[1]):
+                    if other != column and values[row, other] == value and keys[other] < own:
+                        place += 1
             places[at, row] = place
     return found

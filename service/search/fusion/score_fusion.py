@@ -1,13 +1,13 @@
 """The default fusion, step by step: candidates, evidence, score, bonuses, paths, order."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from service.index.engine import Engine
 from service.index.evidence import Evidence
 from service.index.links import Links
+from service.index.numbered import NumberedEngine
 from service.records import Filters
 from service.search.fusion.confidence import Certainty, certainty_of
 from service.search.fusion.explanation import Explanation
@@ -25,8 +25,8 @@ _WITH_NEIGHBOURS: Final = 30
 # What comes out beyond the limit: some of it may be hidden by the store, or say the same.
 SPARE: Final = 50
 
-# By memory and bonus, how many times the greatest score is added.
-First = Mapping[str, Mapping[str, float]]
+# By place and bonus, how many times the greatest score is added.
+First = Mapping[int, Mapping[str, float]]
 
 
 class FusionQuery(Protocol):
@@ -46,7 +46,7 @@ class FusionQuery(Protocol):
 
 
 async def fuse_by_score(
-    engine: Engine,
+    engine: NumberedEngine,
     query: FusionQuery,
     candidates: Candidates,
     stages: Stages,
@@ -61,53 +61,48 @@ async def fuse_by_score(
     weight.
     """
     weights = weights_of(query.weights, candidates.question, signals)
-    fusion = _Fusion(engine, query, candidates, weights)
+    fusion = _Fusion(engine, query, candidates, weights, Scores(engine.ids))
     with stages.measured("context"):
-        evidence = await engine.collect_evidence(
+        numbers, evidence = await engine.collect_evidence(
             candidates.question, query.filters, await fusion.every_candidate(), REACH
         )
     with stages.measured("fuse"):
-        values = fusion.score_candidates(evidence)
+        values = fusion.score_candidates(numbers, evidence)
     if not fusion.scores.total:
         return [], None
     first = await fusion.add_bonuses(stages)
-    trails: dict[str, Trail] = {}
+    trails: dict[int, Trail] = {}
     if query.weights.get("graph", 0) > 0:
         with stages.measured("graph"):
             trails = await fusion.find_trails(first)
     stages.counts["graph"] = len(trails)
     with stages.measured("fuse"):
-        fused = fusion.order(trails, first)
-        return fused, certainty_of(values, fused)
+        return fusion.order(values, trails, first)
 
 
 @dataclass(slots=True)
 class _Fusion:
     """One question's fusion on its way; `scale` is that of the first candidates."""
 
-    engine: Engine
+    engine: NumberedEngine
     query: FusionQuery
     candidates: Candidates
     weights: Mapping[str, float]
-    scores: Scores = field(default_factory=Scores)
+    scores: Scores
     scale: Scale = field(default_factory=lambda: Scale({}))
 
-    async def every_candidate(self) -> list[str]:
-        """Return the ids of all that is scored: what was found, and what is beside the best."""
-        found = self.candidates
-        best = [hit.id for hits in (found.text, found.vector) for hit in hits[:_WITH_NEIGHBOURS]]
-        near = await self.engine.before_and_after(
-            self.query.filters.agents, list(dict.fromkeys(best))
-        )
-        beside = [key for sides in near.values() for side in sides for key in side]
-        every = [hit.id for hit in (*found.text, *found.vector)]
-        return list(dict.fromkeys([*every, *found.others, *beside]))
+    async def every_candidate(self) -> list[int]:
+        """Return the numbers of all that is scored: what was found, and what is beside the best."""
+        text, near = self.candidates.text.numbers, self.candidates.vector.numbers
+        best = dict.fromkeys([*text[:_WITH_NEIGHBOURS], *near[:_WITH_NEIGHBOURS]])
+        beside = await self.engine.beside(list(best))
+        return list(dict.fromkeys([*text, *near, *self.candidates.others, *beside]))
 
-    def score_candidates(self, evidence: Evidence) -> SignalValues:
+    def score_candidates(self, numbers: Sequence[int], evidence: Evidence) -> SignalValues:
         """Score the candidates and set the scale; returns what each signal makes of them."""
         values = SignalValues.of(evidence)
         self.scale = Scale.of(values)
-        self.scores.add(values, self.scale.shares(values, self.weights))
+        self.scores.add(numbers, values, self.scale.shares(values, self.weights))
         return values
 
     async def add_bonuses(self, stages: Stages) -> First:
@@ -115,70 +110,78 @@ class _Fusion:
 
         Returns how much of each bonus that comes first is due to a memory: paths do not know it.
         """
-        keys = list(self.scores.total)
-        first: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        scores = self.scores
+        numbers = list(scores.numbers)
+        first: defaultdict[int, dict[str, float]] = defaultdict(dict)
         for bonus in BONUSES:
             if not bonus.applies(self.candidates):
                 continue
             with stages.measured(bonus.stage):
-                for key, times in await bonus.times(self.engine, self.candidates, keys):
+                for number, times in await bonus.times(self.engine, self.candidates, numbers):
+                    place = scores.places[number]
                     if bonus.comes_first:
-                        first[key][bonus.name] = times * bonus.weight
+                        first[place][bonus.name] = times * bonus.weight
                     else:
-                        self.scores.add_share(key, bonus.name, times * bonus.weight)
+                        scores.add_share(place, bonus.name, times * bonus.weight)
         return first
 
-    async def find_trails(self, first: First) -> dict[str, Trail]:
-        """Return the best trail to each memory that the best candidates lead to."""
-        total = self.scores.total
-        ahead = {key: sum(shares.values()) for key, shares in first.items()}
-        led = self.scores.best({key: total[key] for key in first}, len(first))
+    async def find_trails(self, first: First) -> dict[int, Trail]:
+        """Return the best trail to each memory that the best candidates lead to, by number."""
+        scores, total = self.scores, self.scores.total
+        ahead = {place: sum(shares.values()) for place, shares in first.items()}
+        led = scores.ordered(first, total)
         best = sorted(
-            dict.fromkeys([*led, *self.scores.best(total, SEEDS)]),
-            key=lambda key: -ahead.get(key, 0.0),
+            dict.fromkeys([*led, *scores.best(total, SEEDS)]),
+            key=lambda place: -ahead.get(place, 0.0),
         )[:SEEDS]
-        return await best_trails({key: total[key] for key in best}, self._links, self._scores_of)
+        seeds = {scores.numbers[place]: total[place] for place in best}
+        return await best_trails(seeds, scores.ids, self._links, self._scores_of)
 
-    async def _links(self, keys: Iterable[str]) -> Links:
-        return await self.engine.linked(self.query.filters.agents, keys, self.candidates.caps)
+    async def _links(self, numbers: Sequence[int]) -> tuple[Sequence[int], Links]:
+        return await self.engine.linked(numbers, self.candidates.caps)
 
-    async def _scores_of(self, keys: Iterable[str]) -> Mapping[str, float]:
+    async def _scores_of(self, numbers: Sequence[int]) -> Mapping[int, float]:
         """Return the scores of memories; of what is new by the scale of the candidates."""
-        wanted = list(keys)
-        new = [key for key in wanted if key not in self.scores.total]
+        places, total = self.scores.places, self.scores.total
+        new = [number for number in numbers if number not in places]
         if new:
-            evidence = await self.engine.collect_evidence(
+            seen, evidence = await self.engine.collect_evidence(
                 self.candidates.question, self.query.filters, new, REACH
             )
             values = SignalValues.of(evidence)
-            self.scores.add(values, self.scale.shares(values, self.weights))
-        return {key: self.scores.total[key] for key in wanted if key in self.scores.total}
+            self.scores.add(seen, values, self.scale.shares(values, self.weights))
+        return {number: total[places[number]] for number in numbers if number in places}
 
-    def order(self, trails: Mapping[str, Trail], first: First) -> list[Fused]:
+    def order(
+        self, values: SignalValues, trails: Mapping[int, Trail], first: First
+    ) -> tuple[list[Fused], Certainty]:
         """Return the best of all, each by its own score or that of the trail to it, and why."""
-        total = self.scores.total
-        better = {key: trail for key, trail in trails.items() if trail.worth > total[key]}
-        gained = {key: trail.worth - total[key] for key, trail in better.items()}
-        final = total | {key: trail.worth for key, trail in better.items()}
+        scores, query = self.scores, self.query
+        led = {scores.places[number]: trail for number, trail in trails.items()}
+        better = {at: trail for at, trail in led.items() if trail.worth > scores.total[at]}
+        gained = {at: trail.worth - scores.total[at] for at, trail in better.items()}
+        final = list(scores.total)
+        for place, trail in better.items():
+            final[place] = trail.worth
         # Before what comes first: nobody's votes put another memory in front of that.
-        for key, factor in self.scores.factors.items():
-            share = final[key] * (factor - 1)
-            self.scores.add_share(key, FEEDBACK, share)
-            final[key] += share
-        greatest = max(1.0, *final.values()) if first else 1.0
-        for key, shares in first.items():
+        for place, factor in scores.factors.items():
+            share = final[place] * (factor - 1)
+            scores.add_share(place, FEEDBACK, share)
+            final[place] += share
+        greatest = max(1.0, *final) if first else 1.0
+        for place, shares in first.items():
             for name, share in shares.items():
-                self.scores.add_share(key, name, share * greatest)
-                final[key] += share * greatest
-        limit = self.query.limit
-        ordered = self.scores.best(final, limit + SPARE, self.candidates.summaries)
-        tell = Explanation(self.scores, ordered, limit, better, gained, self.candidates).signals
-        return [
+                scores.add_share(place, name, share * greatest)
+                final[place] += share * greatest
+        best = scores.best(final, query.limit + SPARE, self.candidates.summaries)
+        tell = Explanation(scores, best, query.limit, better, gained, self.candidates).signals
+        fused = [
             Fused(
-                key,
-                final[key],
+                scores.ids[scores.numbers[place]],
+                final[place],
                 LateSignals(tell, hit),
-                better[key].memories[0] if key in better else None,
+                better[place].memories[0] if place in better else None,
             )
-            for hit, key in enumerate(ordered)
+            for hit, place in enumerate(best)
         ]
+        return fused, certainty_of(values, best, [final[place] for place in best])

@@ -5,13 +5,13 @@ docs/decisions/0015 has the reasons, scripts/measure_recall.py the numbers. Pure
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import count
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from service.index.evidence import Evidence, Floats
+from service.index.evidence import Evidence, Floats, KeysOfRows
 from service.search.fusion.feedback import factors_of
 from service.search.fusion.weighing import sum_up, weigh
 from service.search.signals.features import Features
@@ -19,7 +19,7 @@ from service.search.signals.registry import SIGNALS
 
 # How much each signal counts in a turn of a session, and in what has no neighbours [2, signal].
 _COUNTS: Final = np.array([[s.in_context for s in SIGNALS], [s.alone for s in SIGNALS]], np.float32)
-_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+_NONE: Final[Mapping[int, int]] = MappingProxyType({})
 PLACES: Final = {signal.name: place for place, signal in enumerate(SIGNALS)}
 
 
@@ -56,12 +56,6 @@ class SignalValues:
             rows[place] = signal.value(features)
         return cls(features, BySignal(rows))
 
-    @property
-    def keys(self) -> Sequence[str]:
-        """The candidates' ids."""
-        evidence = self.features.evidence
-        return evidence.keys[: evidence.candidates]
-
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -93,61 +87,77 @@ class Scale:
 
 
 class Scores:
-    """Scores of memories by id, the shares they are the sum of, and the signals' own values.
+    """Scores of memories, the shares they are the sum of, and the signals' own values.
 
-    `total` has every memory; `bonuses` are what was added beside the signals, by name and id;
-    `moments` are when they happened, in microseconds since 1970; `factors` are those of feedback.
+    Everything is by place: the first that is added has 0. `ids` are those of the memories' numbers,
+    `numbers` are those of the places and `places` those of the numbers; `bonuses` are what was
+    added beside the signals, by name and place; `moments` are when they happened, in microseconds
+    since 1970; `factors` are those of feedback.
     """
 
-    def __init__(self) -> None:
-        self.total: dict[str, float] = {}
-        self.moments: dict[str, int] = {}
-        self.factors: dict[str, float] = {}
-        self.bonuses: dict[str, dict[str, float]] = {}
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = ids
+        self.numbers: list[int] = []
+        self.places: dict[int, int] = {}
+        self.total: list[float] = []
+        self.moments: list[int] = []
+        self.factors: dict[int, float] = {}
+        self.bonuses: dict[str, dict[int, float]] = {}
         self._shares: list[BySignal] = []
         self._values: list[BySignal] = []
 
-    def add(self, values: SignalValues, shares: BySignal) -> None:
+    def add(self, numbers: Sequence[int], values: SignalValues, shares: BySignal) -> None:
         """Add memories, new ones all, with the shares of their scores."""
-        keys = values.keys
-        told = values.features.evidence.values
-        self.total |= zip(keys, sum_up(shares.rows), strict=True)
-        self.moments |= zip(keys, told["occurred_micros"].tolist(), strict=True)
-        self.factors |= factors_of(keys, told["votes"])
+        told, first = values.features.evidence.values, len(self.numbers)
+        self.places |= zip(numbers, count(first), strict=False)
+        self.numbers += numbers
+        self.total += sum_up(shares.rows)
+        self.moments += told["occurred_micros"].tolist()
+        self.factors |= {first + row: told for row, told in factors_of(told["votes"]).items()}
         self._shares.append(shares)
         self._values.append(values.by_signal)
 
-    def add_share(self, key: str, name: str, share: float) -> None:
+    def add_share(self, place: int, name: str, share: float) -> None:
         """Add a bonus to one memory's score."""
-        self.total[key] += share
+        self.total[place] += share
         of_name = self.bonuses.setdefault(name, {})
-        of_name[key] = of_name.get(key, 0.0) + share
+        of_name[place] = of_name.get(place, 0.0) + share
 
     @property
     def shares(self) -> Floats:
-        """What each signal adds to each score [signal, memory], in the order of `total`."""
+        """What each signal adds to each score [signal, place]."""
         return np.concatenate([shares.rows for shares in self._shares], axis=1)
 
     @property
     def values(self) -> Floats:
-        """What each signal makes of each memory, unweighted [signal, memory], as in `shares`."""
+        """What each signal makes of each memory, unweighted [signal, place]."""
         return np.concatenate([values.rows for values in self._values], axis=1)
 
-    def best(
-        self, scores: Mapping[str, float], limit: int, summaries: Mapping[str, str] = _NONE
-    ) -> list[str]:
-        """Return the ids of the greatest scores, of equal ones the newest first, then by id.
+    @property
+    def names(self) -> Sequence[str]:
+        """The ids by place, looked up when they are asked for."""
+        return KeysOfRows(self.ids, np.array(self.numbers, np.intp))
 
-        Of those that one of the `summaries` stands for, the best alone.
+    def best(
+        self, scores: Sequence[float], limit: int, summaries: Mapping[int, int] = _NONE
+    ) -> list[int]:
+        """Return the places of the greatest scores, of equal ones the newest first, then by id.
+
+        Of those that one of the `summaries` stands for, by number, the best alone.
         """
         if summaries:
-            best: dict[str, str] = {}
-            for key in self.best(scores, len(scores)):
-                best.setdefault(summaries.get(key, key), key)
+            best: dict[int, int] = {}
+            for place in self.best(scores, len(scores)):
+                number = self.numbers[place]
+                best.setdefault(summaries.get(number, number), place)
             return list(best.values())[:limit]
-        keys: Iterable[str] = scores
-        if len(scores) > limit:
-            values = np.fromiter(scores.values(), np.float64, len(scores))
-            least = np.partition(values, len(values) - limit)[len(values) - limit]
-            keys = compress(scores, values >= least)
-        return sorted(keys, key=lambda key: (-scores[key], -self.moments[key], key))[:limit]
+        if len(scores) <= limit:
+            return self.ordered(range(len(scores)), scores)
+        values = np.array(scores)
+        least = np.partition(values, len(values) - limit)[len(values) - limit]
+        return self.ordered(np.flatnonzero(values >= least).tolist(), scores)[:limit]
+
+    def ordered(self, places: Iterable[int], scores: Sequence[float]) -> list[int]:
+        """Return the places by their scores, the greatest first; ties as in `best`."""
+        ids, numbers, moments = self.ids, self.numbers, self.moments
+        return sorted(places, key=lambda at: (-scores[at], -moments[at], ids[numbers[at]]))

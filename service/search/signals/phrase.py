@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from service.index.engine import Engine
+from service.index.numbered import NumberedEngine
 from service.search.signals.signal import Bonus, Candidates
 
 
 async def _phrases_held(
-    _engine: Engine, candidates: Candidates, keys: Sequence[str]
-) -> Iterable[tuple[str, int]]:
-    scored = set(keys)
-    return [(key, count) for key, count in candidates.phrases.items() if key in scored]
+    _engine: NumberedEngine, candidates: Candidates, numbers: Sequence[int]
+) -> Iterable[tuple[int, int]]:
+    scored = set(numbers)
+    return [(number, count) for number, count in candidates.phrases.items() if number in scored]
 
 
 PHRASE: Final = Bonus(

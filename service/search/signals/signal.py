@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from service.index.engine import Engine
 from service.index.evidence import Floats, Question
-from service.records import Scored
+from service.index.numbered import Hits, NumberedEngine
 from service.search.signals.features import Features
 from service.search.times.time_filters import Moments
 
@@ -33,7 +32,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the first looks at the indexes found for a question, best first.
+    """What the first looks at the indexes found for a question, best first; memories by number.
 
     `caps` is the hub cap of each agent, `phrases` counts the quoted phrases that stand in a
     memory, `moments` are the times that the question names; `others` were found in other ways:
@@ -41,28 +40,30 @@ class Candidates:
     """
 
     question: Question
-    text: Sequence[Scored]
-    vector: Sequence[Scored]
+    text: Hits
+    vector: Hits
     caps: Mapping[str, int]
-    phrases: Mapping[str, int] = field(default_factory=dict)
+    phrases: Mapping[int, int] = field(default_factory=dict)
     moments: Moments | None = None
-    others: Sequence[str] = ()
-    summaries: Mapping[str, str] = field(default_factory=dict)
+    others: Sequence[int] = ()
+    summaries: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Bonus:
     """A part of the score that is no matter of the evidence, and is added to some candidates.
 
-    `applies` says whether a question calls for it at all. `times` is asked about ids and gives
-    pairs of an id and how many times the `weight` is added; an id may come twice. What it takes is
-    told in the receipt as `stage`. One that `comes_first` counts in units of the greatest score
-    that any memory has without it: what has it comes before all that has it not.
+    `applies` says whether a question calls for it at all. `times` is asked about memories by
+    number and gives pairs of one and how many times the `weight` is added; one may come twice.
+    What it takes is told in the receipt as `stage`. One that `comes_first` counts in units of the
+    greatest score that any memory has without it: what has it comes before all that has it not.
     """
 
     name: str
     weight: float
     stage: str
     applies: Callable[[Candidates], bool]
-    times: Callable[[Engine, Candidates, Sequence[str]], Awaitable[Iterable[tuple[str, int]]]]
+    times: Callable[
+        [NumberedEngine, Candidates, Sequence[int]], Awaitable[Iterable[tuple[int, int]]]
+    ]
     comes_first: bool = False

@@ -78,8 +78,9 @@ _QUANTITY: Final = re.compile(
 
 def find_anchor(text: str) -> Anchor | None:
     """Return the first event that a text is asked from; None where it names plain times at most."""
-    times = find_time_words(text, _ANY_DAY)
-    for match in _matches(text):
+    matches = [*_matches(text)]
+    times = find_time_words(text, _ANY_DAY) if matches else []
+    for match in matches:
         begin, end = match.span("words")
         if any(words.begin < end and begin < words.end for words in times):
             continue

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import repeat
+from itertools import chain
 from typing import Final
 
 from service.index.engine import Engine
-from service.records import Filters, Scored
+from service.index.numbered import NumberedEngine
+from service.records import Filters
 from service.search.times.times import Span, anchor_named, times_named
 
 # What happened is often written down some days later ("last weekend we …").
@@ -47,11 +48,11 @@ async def moments_named(engine: Engine, text: str, filters: Filters) -> Moments 
     return Moments(tuple(within), tuple(later))
 
 
-async def visible_within(engine: Engine, keys: Sequence[str], spans: Sequence[Filters]) -> set[str]:
+async def visible_within(
+    engine: NumberedEngine, numbers: Sequence[int], spans: Sequence[Filters]
+) -> set[int]:
     """Return those of the memories that pass at least one of the filters."""
-    hits = Scored.each(keys, repeat(0.0))
-    found = [await engine.keep_visible(hits, span, len(hits)) for span in spans]
-    return {hit.id for each in found for hit in each}
+    return set(chain.from_iterable([await engine.passing(numbers, span) for span in spans]))
 
 
 async def _around_anchor(engine: Engine, text: str, filters: Filters) -> tuple[Span, ...]:

@@ -17,7 +17,7 @@ from service.index.resident.apply_commits import apply_commits
 from service.index.resident.fetching import read_packed
 from service.index.resident.neighbours import before_and_after, concepts_of, memories_of, related
 from service.index.resident.vectors import Floats, VectorIndex
-from service.records import Commit, Filters, RowChange
+from service.records import Commit, Filters, RowChange, Scored
 from service.store.vector_forms import stored_vector
 
 AT = datetime(2026, 2, 13, 9, tzinfo=UTC)
@@ -63,6 +63,17 @@ def visible(index: AgentIndex, keys: Iterable[str], filters: Filters) -> set[str
     return set(index.seen(keys, filters))
 
 
+def by_text(index: AgentIndex, words: str, filters: Filters, limit: int) -> list[Scored]:
+    return index.by_text(words, filters, limit).named(index.keys)
+
+
+def by_vector(
+    index: AgentIndex, vector: Floats, filters: Filters, limit: int
+) -> tuple[list[Scored], int]:
+    found, filtered = index.by_vector(vector, filters, limit)
+    return found.named(index.keys), filtered
+
+
 def gone(change: RowChange) -> RowChange:
     return RowChange(change.table, change.key, None)
 
@@ -76,8 +87,8 @@ def said(index: AgentIndex, keys: Sequence[str] = KEYS) -> dict[str, Any]:
     question = vector_of(99)
     return {
         "counts": index.counts(),
-        "text": {w: index.by_text(w, EVERYTHING, 100) for w in (*WORDS, " ".join(WORDS))},
-        "vector": index.by_vector(question, EVERYTHING, 100),
+        "text": {w: by_text(index, w, EVERYTHING, 100) for w in (*WORDS, " ".join(WORDS))},
+        "vector": by_vector(index, question, EVERYTHING, 100),
         "visible": visible(index, keys, Filters()),
         "concepts": concepts_of(index, keys, 100),
         "memories": memories_of(index, SLUGS),
@@ -159,14 +170,14 @@ def test_a_key_that_comes_back_has_nothing_of_its_former_self() -> None:
     take(index, memory("m0", "blue", scope="gpu", tags=["a"], archived_at=AT), embedding("m0", 1))
     take(index, gone(memory("m0", "")), gone(embedding("m0", 1)))
     assert visible(index, ["m0"], EVERYTHING) == set()
-    assert index.by_text("blue", EVERYTHING, 10) == []
-    assert index.by_vector(vector_of(1), EVERYTHING, 10)[0] == []
+    assert by_text(index, "blue", EVERYTHING, 10) == []
+    assert by_vector(index, vector_of(1), EVERYTHING, 10)[0] == []
     take(index, memory("m0", "bunny"))
     assert visible(index, ["m0"], Filters()) == {"m0"}
     assert visible(index, ["m0"], Filters(tags=("a",))) == set()
-    assert index.by_text("blue", EVERYTHING, 10) == []
-    assert index.by_vector(vector_of(1), EVERYTHING, 10)[0] == []
-    assert [hit.id for hit in index.by_text("bunny", Filters(), 10)] == ["m0"]
+    assert by_text(index, "blue", EVERYTHING, 10) == []
+    assert by_vector(index, vector_of(1), EVERYTHING, 10)[0] == []
+    assert [hit.id for hit in by_text(index, "bunny", Filters(), 10)] == ["m0"]
     assert (len(index.keys), index.wasted_rows) == (1, 0)
 
 
@@ -206,7 +217,7 @@ def test_a_memory_that_moves_away_leaves_with_its_vector() -> None:
     take(index, memory("m0", "blue"), embedding("m0", 1))
     take(index, memory("m0", "blue", agent="other"))
     assert index.counts()["memory"] == index.counts()["embedding"] == 0
-    assert index.by_text("blue", EVERYTHING, 10) == []
+    assert by_text(index, "blue", EVERYTHING, 10) == []
 
 
 def test_an_edge_given_another_weight_is_still_one_edge() -> None:
@@ -231,10 +242,10 @@ def test_vectors_that_do_not_fit_are_left_out_and_told() -> None:
     blank = RowChange("embedding", "m2", {"vector": [float("nan")] * 8, "fingerprint": MODEL})
     empty = RowChange("embedding", "m3", {"vector": [], "fingerprint": MODEL})
     take(index, narrow, odd, blank, empty, embedding("m4", 4, "another model/8"))
-    assert {hit.id for hit in index.by_vector(vector_of(2), EVERYTHING, 10)[0]} == {"m5"}
+    assert {hit.id for hit in by_vector(index, vector_of(2), EVERYTHING, 10)[0]} == {"m5"}
     assert sum(index.left_out().values()) == 5
     assert index.left_out()[OTHER_MODEL] == 1
-    assert len(index.by_text("blue", EVERYTHING, 10)) == 6
+    assert len(by_text(index, "blue", EVERYTHING, 10)) == 6
     take(index, *(embedding(key, 2) for key in KEYS[:3]), gone(embedding("m3", 2)))
     assert index.left_out() == {OTHER_MODEL: 1}
     take(index, gone(memory("m4", "")))
@@ -258,7 +269,7 @@ def test_what_changes_during_a_scan_is_seen_after_it(monkeypatch: pytest.MonkeyP
         return rows
 
     monkeypatch.setattr(VectorIndex, "candidates", disturbed)
-    found, _ = index.by_vector(vector_of(3), Filters(scope="home"), 10)
+    found, _ = by_vector(index, vector_of(3), Filters(scope="home"), 10)
     assert {hit.id for hit in found} == {"m0", "m1", "m2", "m5", "m7"}
     assert (found[0].id, round(found[0].score, 2)) == ("m5", 1.0)
 
@@ -331,7 +342,7 @@ def test_a_memory_that_becomes_corrupt_is_not_answered_as_it_was(bad: RowChange)
     take(index, memory("m0", "blue"), memory("m1", "blue"))
     take(index, bad)
     assert visible(index, ["m0", "m1"], EVERYTHING) == {"m1"}
-    assert [hit.id for hit in index.by_text("blue", EVERYTHING, 10)] == ["m1"]
+    assert [hit.id for hit in by_text(index, "blue", EVERYTHING, 10)] == ["m1"]
     assert index.left_out() == {CORRUPT: 1}
     take(index, bad)
     assert index.left_out() == {CORRUPT: 1}
@@ -346,8 +357,8 @@ def test_equal_scores_stand_in_the_order_of_ids_and_the_limit_cuts_there() -> No
     shuffled = chance.sample(keys, len(keys))
     take(index, *(memory(k, "blue bunny") for k in shuffled), *(embedding(k, 1) for k in shuffled))
     for limit in (1, 7, 1499, 1500, 2000):
-        assert [hit.id for hit in index.by_text("bunny", EVERYTHING, limit)] == keys[:limit]
-        assert [hit.id for hit in index.by_vector(vector_of(4), EVERYTHING, limit)[0]] == (
+        assert [hit.id for hit in by_text(index, "bunny", EVERYTHING, limit)] == keys[:limit]
+        assert [hit.id for hit in by_vector(index, vector_of(4), EVERYTHING, limit)[0]] == (
             keys[:limit]
         )
 
@@ -355,9 +366,9 @@ def test_equal_scores_stand_in_the_order_of_ids_and_the_limit_cuts_there() -> No
 def test_a_question_of_another_length_finds_nothing() -> None:
     index = AgentIndex("main")
     question = np.ones(9, np.float32)
-    assert index.by_vector(question, EVERYTHING, 5) == ([], 0)
+    assert by_vector(index, question, EVERYTHING, 5) == ([], 0)
     take(index, memory("m0", "blue"), embedding("m0", 1))
-    assert index.by_vector(question, EVERYTHING, 5) == ([], 0)
+    assert by_vector(index, question, EVERYTHING, 5) == ([], 0)
 
 
 def test_the_memory_it_holds_grows_with_what_it_holds() -> None:
@@ -399,12 +410,12 @@ def test_readers_beside_a_writer_see_whole_commits() -> None:
     names = " ".join(f"round{number}" for number in range(0, 150, 10))
 
     def read_text() -> None:
-        found = index.by_text(names, EVERYTHING, 100)
+        found = by_text(index, names, EVERYTHING, 100)
         assert len({round(hit.score, 4) for hit in found}) <= 1
         assert len(found) in {0, len(KEYS)}
 
     def read_vectors() -> None:
-        found, _ = index.by_vector(vector_of(4), EVERYTHING, 100)
+        found, _ = by_vector(index, vector_of(4), EVERYTHING, 100)
         assert [hit.id for hit in found] == KEYS
         assert len({hit.score for hit in found}) == 1
 

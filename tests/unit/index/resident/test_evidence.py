@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -10,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.index.evidence import Evidence, Question
+from service.index.links import Links
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.evidence import collect_evidence, newest
 from service.index.resident.facts import Facts
-from service.index.resident.neighbours import linked
+from service.index.resident.neighbours import linked, summary_rows
 from service.index.resident.vectors import VectorIndex
 from service.moments import micros_of
 from service.records import Filters
@@ -52,7 +54,18 @@ def ask(
     index: AgentIndex, keys: Sequence[str], text: str = "word", vector: list[float] | None = None
 ) -> Evidence:
     question = Question.read(text, None if vector is None else np.array(vector, np.float32))
-    return collect_evidence(index, question, Filters(), keys, REACH)
+    _, found = collect_evidence(index, question, Filters(), rows_of(index, keys), REACH)
+    return found
+
+
+def links_of(index: AgentIndex, keys: Sequence[str], most: int) -> Links:
+    rows, links = linked(index, rows_of(index, keys), most)
+    assert [index.keys[row] for row in rows] == list(links.keys)
+    return links
+
+
+def rows_of(index: AgentIndex, keys: Sequence[str]) -> list[int]:
+    return [index.rows[key] for key in keys if key in index.rows]
 
 
 def ways(found: Evidence, key: str) -> tuple[list[str], list[str]]:
@@ -162,21 +175,21 @@ def test_a_concept_links_its_own_memory_and_few_link_each_other() -> None:
         index.put_ends("references", key, slugs)
     found = {
         key: [(concept.name, ends) for concept, ends in links]
-        for key, links in linked(index, ["a", "b", "d", "nobody"], 10).by_start().items()
+        for key, links in links_of(index, ["a", "b", "d", "nobody"], 10).by_start().items()
     }
     assert found == {
         "a": [("GPU", ["b", "c"])],
         "b": [("GPU", ["a"]), ("Two", ["d"])],
         "d": [("Two", ["b"])],
     }
-    assert linked(index, ["a", "b"], 2).by_start().keys() == {"b"}
+    assert links_of(index, ["a", "b"], 2).by_start().keys() == {"b"}
 
 
 def test_what_all_memories_say_is_worked_out_once_until_something_is_written() -> None:
     index, question = index_of(facts("a"), facts("b")), Question.read("word crane", None)
 
     def look() -> Evidence:
-        return collect_evidence(index, question, Filters(), ["a"], REACH)
+        return collect_evidence(index, question, Filters(), rows_of(index, ["a"]), REACH)[1]
 
     first = look().corpus
     assert look().corpus is first
@@ -184,3 +197,15 @@ def test_what_all_memories_say_is_worked_out_once_until_something_is_written() -
     index.put_memories([facts("c", "crane word word")])
     new = look().corpus
     assert (new.documents, new.words, new.document_frequencies.tolist()) == (3, 5, [3, 1])
+
+
+def test_sources_of_a_summary_that_is_not_there_are_still_of_one_summary() -> None:
+    index = AgentIndex("main")
+    of = {"a": "gone", "b": "here", "c": "gone", "d": "lost", "here": None}
+    index.put_memories([replace(facts(key), consolidated_into=into) for key, into in of.items()])
+    told = summary_rows(index, [*range(5), 99])
+    assert told.keys() == {0, 1, 2, 3}
+    assert told[1] == index.rows["here"]
+    assert told[0] == told[2] < 0
+    assert told[0] != told[3] < 0
+    assert summary_rows(AgentIndex("main"), [0]) == {}

@@ -67,8 +67,8 @@ def conversation(counts: list[list[int]], speaks: list[bool]) -> Evidence:
 def told(found: Evidence, first: list[int] | None = None) -> Certainty:
     """Return the certainty of an answer that has these rows, or all in their order."""
     rows = range(len(found.keys)) if first is None else first
-    fused = [Fused(found.keys[row], 1 / (place + 1), {}) for place, row in enumerate(rows)]
-    return certainty_of(SignalValues.of(found), fused)
+    scores = [1 / (place + 1) for place in range(len(rows))]
+    return certainty_of(SignalValues.of(found), rows, scores)
 
 
 @given(st.none() | _COSINE, _SHARE, _SHARE, _SPEAKER)
@@ -174,8 +174,7 @@ def test_neighbours_and_what_the_graph_led_to_are_no_candidates() -> None:
     said = told(replace(found, within=(2, 3, 3), values=values))
     assert said.cosine == pytest.approx(0.4)
     assert said.coverage == 0.5
-    by_graph = [Fused("elsewhere", 1.0, {}), Fused("m0", 0.5, {})]
-    assert certainty_of(SignalValues.of(found), by_graph).coverage == 0.5
+    assert certainty_of(SignalValues.of(found), [3, 0], [1.0, 0.5]).coverage == 0.5
 
 
 def test_what_another_said_is_no_evidence_of_a_named_speaker() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from service.index.evidence import Floats, Question
-from service.records import Concept, Scored
+from service.index.numbered import Hits
+from service.records import Concept
 from service.search.fusion import explanation
 from service.search.fusion.explanation import Explanation
 from service.search.fusion.graph_paths import Trail
@@ -18,20 +19,20 @@ from service.search.signals.registry import WEIGHTS
 from service.search.signals.signal import Candidates
 from tests.unit.search.fusion.test_scoring import chain
 
-_HITS = ("m2", "m0", "m1")
+_HITS = (2, 0, 1)
 
 
 def explained(shown: int = 3) -> Explanation:
     """Return what is said of three memories: words found m0, meaning m1, neither m2."""
     values = SignalValues.of(chain([[3], [1], [2]], [3, 3, 3], [0.2, 0.9, 0.5], is_chain=False))
-    scores = Scores()
-    scores.add(values, Scale.of(values).shares(values, WEIGHTS))
-    scores.add_share("m1", "phrase", 2.0)
-    scores.add_share("m2", "phrase", 2.0)
+    scores = Scores(["m0", "m1", "m2"])
+    scores.add([0, 1, 2], values, Scale.of(values).shares(values, WEIGHTS))
+    scores.add_share(1, "phrase", 2.0)
+    scores.add_share(2, "phrase", 2.0)
     question = Question(("crane",), np.array([True]), np.ones(2, np.float32), {})
-    candidates = Candidates(question, [Scored("m0", 107.3)], [Scored("m1", 0.9)], {}, {}, None, [])
-    trail = Trail.begin("m1", 3.0).to("m2", Concept(("main", "gpu"), "GPU", 2), 5.0)
-    return Explanation(scores, _HITS, shown, {"m2": trail}, {"m2": 0.25}, candidates)
+    candidates = Candidates(question, Hits([0], [107.3]), Hits([1], [0.9]), {})
+    trail = Trail.begin("m1", 1, 3.0).to("m2", 2, Concept(("main", "gpu"), "GPU", 2), 5.0)
+    return Explanation(scores, _HITS, shown, {2: trail}, {2: 0.25}, candidates)
 
 
 def test_an_index_tells_its_own_rank_and_what_it_did_not_find_comes_behind() -> None:
@@ -67,7 +68,7 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_nothing_is_worked_out_until_somebody_looks_and_then_once(worked_out: list[int]) -> None:
     why = explained()
-    hits = [Fused(key, 1.0, LateSignals(why.signals, n)) for n, key in enumerate(_HITS)]
+    hits = [Fused(f"m{place}", 1.0, LateSignals(why.signals, n)) for n, place in enumerate(_HITS)]
     assert worked_out == []
     assert all(dict(hit.signals) for hit in hits)
     assert worked_out == [3]
@@ -87,7 +88,7 @@ def test_of_those_that_are_not_shown_nothing_is_worked_out_until_one_is(
 
 def test_hits_that_were_sent_say_the_same_and_share_one_table() -> None:
     why = explained()
-    hits = [Fused(key, 1.0, LateSignals(why.signals, n)) for n, key in enumerate(_HITS)]
+    hits = [Fused(f"m{place}", 1.0, LateSignals(why.signals, n)) for n, place in enumerate(_HITS)]
     body = pickle.dumps(hits)
     assert body.count(b"SignalTable") == 1
     sent = pickle.loads(body)  # noqa: S301 - its own

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import pytest
@@ -28,14 +28,24 @@ def trails(
     seeds: Mapping[str, float], graph: LinkTable, scores: Mapping[str, float]
 ) -> dict[str, Trail]:
     """Search a graph in which memories without a score may not be seen."""
+    ids = sorted(
+        {*seeds, *graph, *scores, *(k for links in graph.values() for _, e in links for k in e)}
+    )
+    number_of = {key: number for number, key in enumerate(reversed(ids), 7)}
+    named = {number: key for key, number in number_of.items()}
 
-    async def look(keys: Iterable[str]) -> Links:
-        return Links.of({key: graph[key] for key in keys if key in graph})
+    async def look(numbers: Sequence[int]) -> tuple[list[int], Links]:
+        keys = [named[number] for number in numbers]
+        links = Links.of({key: graph[key] for key in keys if key in graph})
+        return [number_of[key] for key in links.keys], links
 
-    async def score(keys: Iterable[str]) -> Mapping[str, float]:
-        return {key: scores[key] for key in keys if key in scores}
+    async def score(numbers: Sequence[int]) -> Mapping[int, float]:
+        return {number: scores[named[number]] for number in numbers if named[number] in scores}
 
-    return asyncio.run(best_trails(seeds, look, score))
+    told = ["?"] * 7 + ids[::-1]
+    found = asyncio.run(best_trails({number_of[k]: s for k, s in seeds.items()}, told, look, score))
+    assert all(tuple(map(named.get, trail.numbers)) == trail.memories for trail in found.values())
+    return {named[number]: trail for number, trail in found.items()}
 
 
 def world_of(chance: random.Random) -> tuple[dict[str, float], LinkTable, dict[str, float]]:
@@ -98,14 +108,15 @@ def test_what_common_concepts_lead_to_is_asked_for_where_rare_ones_leave_room(
     links = Links.of({"a": [(concept("hub", 500), far), (concept("rare", few), near)]})
     asked: list[str] = []
 
-    async def look(_: Iterable[str]) -> Links:
-        return links
+    async def look(_: Sequence[int]) -> tuple[Sequence[int], Links]:
+        return range(len(links.keys)), links
 
-    async def score(keys: Iterable[str]) -> Mapping[str, float]:
-        asked.extend(keys)
+    async def score(numbers: Sequence[int]) -> Mapping[int, float]:
+        asked.extend(links.keys[number] for number in numbers)
         return {}
 
-    asyncio.run(best_trails({"a": 1.0}, look, score))
+    seed = links.keys.index("a")
+    asyncio.run(best_trails({seed: 1.0}, links.keys, look, score))
     assert set(asked) == {*near, *(far if looks_at_many else ())}
 
 

@@ -175,10 +175,10 @@ def test_equal_memories_have_equal_scores_wherever_they_stand() -> None:
 
 
 def test_the_best_come_first_of_equal_ones_the_newest_then_by_id() -> None:
-    scores = Scores()
-    scores.moments = {"a": 5, "b": 7, "c": 1, "d": 7}
-    assert scores.best({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}, 9) == ["c", "b", "d", "a"]
-    assert scores.best({"d": 1.0, "b": 1.0, "c": 2.0, "a": 1.0}, 2) == ["c", "b"]
+    scores = Scores("xdxbca")
+    scores.numbers, scores.moments = [1, 3, 4, 5], [7, 7, 1, 5]
+    assert [scores.names[place] for place in scores.best([1.0, 1.0, 2.0, 1.0], 9)] == list("cbda")
+    assert [scores.names[place] for place in scores.best([1.0, 1.0, 2.0, 1.0], 2)] == list("cb")
 
 
 def test_a_requests_weights_are_factors() -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from service.index.engine import Engine
+from service.index.numbered import NumberedEngine
 from service.records import Filters, Scored
 from service.search.times.time_filters import Moments, moments_named, visible_within
 
@@ -33,10 +34,9 @@ class FakeEngine:
     async def by_text(self, text: str, filters: Filters, limit: int) -> list[Scored]:
         return [Scored(key, 1.0) for key in MOMENTS if key in text and passes(key, filters)][:limit]
 
-    async def keep_visible(
-        self, ranking: Sequence[Scored], filters: Filters, limit: int
-    ) -> list[Scored]:
-        return [hit for hit in ranking if passes(hit.id, filters)][:limit]
+    async def passing(self, numbers: Sequence[int], filters: Filters) -> list[int]:
+        keys = list(MOMENTS)
+        return [number for number in numbers if passes(keys[number], filters)]
 
 
 ENGINE = cast("Engine", FakeEngine())
@@ -97,9 +97,10 @@ def test_no_time_and_no_known_event_is_none(text: str) -> None:
 
 def test_what_passes_any_of_the_filters_is_told_once() -> None:
     spans = [Filters(until=day("2024-04-01")), Filters(since=day("2024-03-01"))]
-    assert asyncio.run(visible_within(ENGINE, list(MOMENTS), spans)) == set(MOMENTS)
-    assert asyncio.run(visible_within(ENGINE, list(MOMENTS), spans[:1])) == {"old"}
-    assert asyncio.run(visible_within(ENGINE, list(MOMENTS), [])) == set()
+    engine = cast("NumberedEngine", FakeEngine())
+    assert asyncio.run(visible_within(engine, [0, 1, 2], spans)) == {0, 1, 2}
+    assert asyncio.run(visible_within(engine, [0, 1, 2], spans[:1])) == {0}
+    assert asyncio.run(visible_within(engine, [0, 1, 2], [])) == set()
 
 
 QUESTIONS = (
