@@ -4,14 +4,17 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
 from service.errors import ServiceError
-from service.inference.languages import ENGLISH, PARAPHRASES, TRANSLATIONS, brings_together
+from service.inference.languages import brings_together
+from service.inference.translations import ENGLISH, PARAPHRASES, TRANSLATIONS
 from service.inference.vectors import Vectors
 from service.store.database import Database
 from service.store.queries import load_query
 from service.text.cjk import languages_of
+from service.text.languages import language_by_words
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ class LanguageFit:
         It is logged when another language comes to it. Raises what the store and the embedder do.
         """
         texts = await self._db.run(SAMPLE, limit=_SAMPLED)
-        found = _languages(texts)
+        found = await asyncio.to_thread(_languages, texts)
         if not found:
             self.warning = None
             return
@@ -74,8 +77,13 @@ async def keep_looking_at_languages(fit: LanguageFit) -> None:
 
 def _languages(texts: list[str]) -> list[str]:
     """Return the languages that enough of the texts are written in, in order."""
-    counts = Counter(language for text in texts for language in languages_of(text))
+    counts = Counter(chain.from_iterable(map(_languages_of, texts)))
     return sorted(one for one, count in counts.items() if count >= _LEAST_SHARE * len(texts))
+
+
+def _languages_of(text: str) -> set[str]:
+    by_words = language_by_words(text)
+    return languages_of(text) | ({by_words} if by_words else set())
 
 
 def _warning(model: str, unread: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from service.inference.translations import TRANSLATIONS
 from tests.conftest import Start
 from tests.effort import amount
 from tests.servers.running import running_service
@@ -50,6 +51,15 @@ def _fill(folder: Path, url: str, *texts: str) -> None:
     with running_service(data_dir=folder, embedding_url=url) as service:
         assert service.client.get("/health/ready").json()["warnings"] == []
         _store(service.client, *texts)
+
+
+@pytest.mark.parametrize("language", ["German", "Polish", "Russian", "Hindi", "Thai"])
+def test_a_model_that_reads_english_alone_is_told_of_for(
+    tmp_path: Path, minilm_url: str, language: str
+) -> None:
+    _fill(tmp_path, minilm_url, " ".join(TRANSLATIONS[language]), ENGLISH_NOTE)
+    [told] = _warnings(tmp_path, minilm_url)
+    assert f"memories in {language}," in told
 
 
 def test_a_model_that_does_not_read_the_notes_is_told_of(tmp_path: Path, minilm_url: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.inference.language_fit import LanguageFit
-from service.inference.languages import ENGLISH, PARAPHRASES, TRANSLATIONS
+from service.inference.translations import ENGLISH, PARAPHRASES, TRANSLATIONS
 from tests.servers.outer_embeddings import OuterEmbeddings, serving, vector_of
 from tests.stores.open_store import OpenStore
 
@@ -16,6 +16,9 @@ TEXTS = {
     "Korean": "회의는 월요일로 미뤘다. Redis 도 옮겼다.",
     "Chinese": "今天的会议推迟了。",
     "Japanese": "会議は月曜日に延期された。",
+    "German": "Wir haben die Besprechung auf Montag verschoben, und der Server ist umgezogen.",
+    "Hindi": "बैठक को सोमवार तक टाल दिया गया है और सर्वर की जगह बदल दी गई है।",
+    "Thai": "เลื่อนการประชุมไปวันจันทร์แล้ว",
 }
 
 
