@@ -8,6 +8,7 @@ others of them: docs/observer-measured.md.
 
 # ruff: noqa: E501 - rows of tables
 
+import re
 from typing import Final
 
 from service.observe.lasting import Cues, cues_of
@@ -20,8 +21,53 @@ _PARTS: Final = {
     "name": r"(?-i:[A-Z][a-z]+)",
     "tool": r"[\w`][\w`./+-]*",
 }
+# What people tell others to do or not: "Always here to help" and "Never saw it" say no rule.
+_DO: Final = (
+    r"(?:accept|add|allow|answer|ask|assume|avoid|block|build|bump|cache|call|change|check|cite"
+    r"|commit|confirm|connect|copy|create|define|delete|deploy|describe|disable|document|download"
+    r"|drop|edit|enable|ensure|escape|explain|expose|fetch|follow|force|format|generate|handle"
+    r"|hardcode|ignore|import|include|install|keep|leave|lint|list|load|log|lower|make|mark|mention"
+    r"|merge|mock|modify|move|name|notify|open|pass|pin|post|prefer|print|propose|publish|push|put"
+    r"|query|quote|raise|read|rebase|refactor|reject|remove|rename|reorder|reply|report|require"
+    r"|respond|retry|return|reuse|review|rewrite|run|save|send|set|share|show|sign|skip|sort|speak"
+    r"|squash|start|stop|store|suggest|summari[sz]e|switch|tell|test|throw|touch|translate|truncate"
+    r"|trust|turn|update|upgrade|upload|use|validate|verify|wrap|write)\b"
+)
+_SAID: Final = {
+    "decision": re.compile(
+        r"^(?:ok(?:ay)?,? |so,? |then,? |and )?"
+        r"(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled) (?:to|on|that|against|for|not)\b"
+        r"|(?:final )?decision\s?:|let'?s (?:go with|stick with|switch to|settle on|use)\b"
+        r"(?!.{0,40}\b(?:example|lunch|for (?:this|now)|(?:smoke )?test)\b)"
+        r"|(?:we|i)(?:'ll| will| are going to|'re going to) (?:use|go with|stick with)\b"
+        r"(?!.{0,30}\bexample))",
+        re.IGNORECASE,
+    ),
+    "preference": re.compile(
+        rf"^(?:(?:please|and|but|also|so|no|ok(?:ay)?),? )?(?:(?:always|never) {_DO}"
+        rf"|(?:don'?t|do not) ever {_DO}|(?:stop|quit) (?:using|adding|writing|creating|doing)\b"
+        rf"|make sure (?:to|you|that you) (?:always|never) {_DO}"
+        rf"|from now on\b|going forward,|in (?:the )?future,? (?:please\b|always\b|never\b|{_DO}))"
+        rf"|\b(?:you|we|they|it) (?:should|must|shall) (?:always|never) {_DO}"
+        r"|^(?:i|we) (?:(?:strongly |really )?prefer(?! (?:this|that|the [a-z]{4,6}(?:d|st|er))\b)"
+        r"|(?:always|never) want you to|(?:like|hate|love) it when you)\b"
+        r"|^(?:i'd|i would) (?:rather you|prefer)\b",
+        re.IGNORECASE,
+    ),
+    "fact": re.compile(
+        r"^(?:please |and )?(?:remember(?: that\b(?!,)|:"
+        r"|,? (?:i|we) (?:prefer|like|hate|want|use|always|never|don'?t|do not)\b"
+        r"|(?: that)?,? (?:my|our) .{1,80} (?:is|are)\b)|keep in mind(?: that|:)"
+        r"|(?:add|save|write) (?:(?:this|that|it) )?to (?:your |my )?memory:"
+        r"|(?:don'?t|do not) forget that|for the record[,:]|fyi[,:]? )",
+        re.IGNORECASE,
+    ),
+}
 
 ENGLISH: Final[Cues] = cues_of(
+    "English",
+    "decision",
+    _SAID,
     _PARTS,
     without=r"""
 ^(?!no\b|don'?t|never|always|stop|please|pls|use\b|keep\b).{1,400}!$

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - rows of tables
 
+import re
 from typing import Final
 
 from service.observe.lasting import Cues, cues_of
@@ -9,8 +10,27 @@ from service.observe.lasting import Cues, cues_of
 _PARTS: Final = {
     "end": r"[.!~ㅋㅎ ]{0,6}$",
 }
+# Endings by which Korean asks for something, or says that it must be.
+_ASKED: Final = (
+    r"(?:세요|십시오|시오|줘요?|줄래|하자|합시다|할 것|말 것|말자|지 ?마라?|해라|해둬|해 둬|써|써요"
+    r"|바랍니다|부탁해요?|부탁드립니다|해야 ?(?:한다|합니다|해요?|함)|않는다|않습니다|않기|금지)"
+)
+_SAID: Final = {
+    "decision": re.compile(
+        r"^결정\s?[:：]|기로 (?:했(?:다|습니다|어요?|음)|결정(?:했다|했습니다|했어요?|함)|하자|합시다|해요|합니다)[.!]?$"
+    ),
+    "preference": re.compile(
+        rf"^(?:앞으로(?:는)?|항상|절대로?|언제나) .{{0,200}}{_ASKED}[.!]?$|(?:선호해요?|선호합니다)[.!]?$"
+    ),
+    "fact": re.compile(
+        r"^(?:기억해 ?(?:줘|주세요|둬|두세요)|참고로)|기억해 ?(?:줘|주세요|둬|두세요)[.!]?$"
+    ),
+}
 
 KOREAN: Final[Cues] = cues_of(
+    "Korean",
+    "결정",
+    _SAID,
     _PARTS,
     without=r"""
 ^(?:그|그녀)(?:는|가)

@@ -5,14 +5,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+# What a statement may be, those first that count where a sentence says that it is of several.
+KINDS: Final = ("decision", "preference", "fact")
 # What the cues of one kind have to come to: 1, as sums of decimals in binary are.
 _LEAST: Final = 0.999
 
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """One language's: what rules a sentence out; by kind what speaks for it, with its weight."""
+    """One language's, by its English name.
 
+    `mark` is the word before what was decided. `said` is by kind what a sentence says of itself
+    that is to be kept, whatever else it tells; of others `without` rules some out, and `by_kind`
+    is what speaks for them, with its weight.
+    """
+
+    language: str
+    mark: str
+    said: Mapping[str, re.Pattern[str]]
     without: tuple[re.Pattern[str], ...]
     by_kind: Mapping[str, tuple[tuple[float, re.Pattern[str]], ...]]
 
@@ -28,7 +38,14 @@ class Cues:
         return best if weights[best] >= _LEAST else None
 
 
-def cues_of(parts: Mapping[str, str], without: str, **kinds: str) -> Cues:
+def cues_of(
+    language: str,
+    mark: str,
+    said: Mapping[str, re.Pattern[str]],
+    parts: Mapping[str, str],
+    without: str,
+    **kinds: str,
+) -> Cues:
     """Read cues from rows: an expression each, those of a kind behind their weight.
 
     `{name}` in one stands for the part of that name. Capitals tell nothing, unless an expression
@@ -42,6 +59,9 @@ def cues_of(parts: Mapping[str, str], without: str, **kinds: str) -> Cues:
 
     weighed = {kind: [row.split(" ", 1) for row in _rows(rows)] for kind, rows in kinds.items()}
     return Cues(
+        language,
+        mark,
+        said,
         tuple(map(compiled, _rows(without))),
         {
             kind: tuple((float(weight), compiled(cue)) for weight, cue in rows)
