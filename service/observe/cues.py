@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from service.observe.chinese_cues import CHINESE
 from service.observe.english_cues import ENGLISH
 from service.observe.korean_cues import KOREAN
-from service.observe.lasting import KINDS, Cues
+from service.observe.lasting import STATEMENT_KINDS, Cues
 from service.text.cjk import languages_of
 from service.text.fences import outside_fences
 
@@ -87,5 +87,8 @@ def _cues_for(sentence: str) -> Cues:
 
 def _said_kind(sentence: str) -> str | None:
     """Return the kind that a sentence says it is of, in whatever language."""
-    said = (kind for kind in KINDS if any(cues.said[kind].search(sentence) for cues in _LANGUAGES))
-    return next(said, None)
+    languages = (ENGLISH,) if sentence.isascii() else _LANGUAGES
+    for kind in STATEMENT_KINDS:
+        if any(cues.said[kind].search(sentence) for cues in languages):
+            return kind
+    return None

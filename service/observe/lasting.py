@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # What a statement may be, those first that count where a sentence says that it is of several.
-KINDS: Final = ("decision", "preference", "fact")
+STATEMENT_KINDS: Final = ("decision", "preference", "fact")
 # What the cues of one kind have to come to: 1, as sums of decimals in binary are.
 _LEAST: Final = 0.999
 
