@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final
 
@@ -11,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from service.client.options import ConsolidateOptions
-from service.client.reports import Consolidated, ConsolidationStatus, SummaryOfGroup
+from service.client.reports import Consolidated, ConsolidationStatus, SummaryOfGroup, TakenBack
 from service.commands.connect import connect
 from service.commands.following import follow
 from service.commands.given_options import told_as_json, with_json
@@ -36,9 +37,24 @@ def command(
     ] = False,
     agent: Annotated[str | None, typer.Option(help="Default: MEMORY_AGENT.")] = None,
     scope: Annotated[str | None, typer.Option(help="Only logs of this scope.")] = None,
+    undo: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Take a run back in place of a new one.")
+    ] = None,
+    pin: Annotated[
+        bool, typer.Option("--pin", help="With --undo: the next run leaves what comes back.")
+    ] = False,
 ) -> None:
     """Compact old logs into summaries: shows the plan, and with --execute carries it out."""
     settings = begin()
+    if undo is not None:
+        if execute or scope:
+            raise Misused("--undo takes a whole run back: give it without --execute and --scope.")
+        taken = asyncio.run(take_back(settings, agent or settings.agent, undo, pin=pin))
+        if not told_as_json(taken):
+            _print_taken_back(undo, taken, answers())
+        return
+    if pin:
+        raise Misused("--pin tells what --undo does with what comes back: give a run to --undo.")
     wish: ConsolidateOptions = {
         "agent": agent or settings.agent,
         "older_than_days": _days(older_than),
@@ -49,6 +65,12 @@ def command(
         shown, done = asyncio.run(consolidate(settings, wish, show, execute=execute))
     if not told_as_json({"plan": shown, "done": done}):
         _print_outcome(shown, done, answers())
+        if done and done["run"]:
+            of_agent = f" --agent {shlex.quote(agent)}" if agent else ""
+            _say(
+                answers(),
+                f"`graph-memory consolidate --undo {done['run']}{of_agent}` takes it back",
+            )
 
 
 def _days(age: str) -> float:
@@ -57,6 +79,12 @@ def _days(age: str) -> float:
     if found is None:
         raise Misused(f"--older-than {age!r} is no age: write 12h, 3d or 2w.")
     return float(found[1]) * _DAYS[found[2]]
+
+
+async def take_back(settings: Settings, agent: str, run: str, *, pin: bool) -> TakenBack:
+    """Take a run back; raises InvalidRequest for one that is unknown or was taken back."""
+    async with connect(settings) as memory:
+        return await memory.undo_consolidation(agent=agent, run=run, pin=pin)
 
 
 async def consolidate(
@@ -109,10 +137,21 @@ def _print_outcome(shown: Consolidated, done: ConsolidationStatus | None, consol
         _say(console, f"the same thing: {concept['id']} and {', '.join(concept['merged'])}")
     for warning in told["warnings"]:
         _say(console, f"warning: {warning}")
-    if done and done["run"]:
-        _say(console, f"run {done['run']}: POST /consolidate/undo takes it back")
-    elif shown["plan"] and not done:
+    if shown["plan"] and not done:
         _say(console, "Nothing was changed: run it again with --execute.")
+
+
+def _print_taken_back(run: str, taken: TakenBack, console: Console) -> None:
+    """Print what came back of a run, and what went."""
+    restored = how_many(len(taken["restored"]), "memory is", "memories are")
+    removed = how_many(len(taken["removed"]), "summary is", "summaries are")
+    told = [f"{restored} as before", f"{removed} gone"]
+    if taken["revised"]:
+        told.append(f"{how_many(len(taken['revised']), 'summary says', 'summaries say')} less")
+    if taken["parted"]:
+        parted = how_many(len(taken["parted"]), "concept is its", "concepts are their")
+        told.append(f"{parted} own again")
+    _say(console, f"run {run} is taken back: {', '.join(told)}")
 
 
 def _table(groups: Sequence[SummaryOfGroup]) -> Table:

@@ -322,9 +322,18 @@ def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
     assert (wrong.returncode, "write 12h, 3d or 2w" in wrong.stderr) == (2, True)
     done = _run("consolidate", "--execute", **environment)
     assert "2 memories were consolidated into 1 summary (1 new)" in done.stdout
-    assert "POST /consolidate/undo takes it back" in done.stdout
     again = _run("consolidate", "--execute", **environment)
     assert "0 memories would be consolidated into 0 summaries" in again.stdout
+    run = done.stdout.rpartition("`graph-memory consolidate --undo ")[2].partition("`")[0]
+    assert f"`graph-memory consolidate --undo {run}` takes it back" in done.stdout
+    for misused in (["--undo", run, "--execute"], ["--pin"]):
+        assert _run("consolidate", *misused, **environment).returncode == 2
+    back = _run("consolidate", "--undo", run, "--pin", **environment)
+    assert f"run {run} is taken back: 2 memories are as before, 1 summary is gone" in back.stdout
+    unknown = _run("consolidate", "--undo", run, **environment)
+    assert (unknown.returncode, "was undone already" in unknown.stderr) == (1, True)
+    pinned = _run("consolidate", "--execute", **environment)
+    assert "0 memories would be consolidated into 0 summaries" in pinned.stdout
 
 
 def test_a_consolidation_from_a_shell_goes_through_the_running_service(
