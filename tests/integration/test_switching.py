@@ -12,14 +12,16 @@ from rich.console import Console
 from service.commands import switch_engine as switching
 from service.commands.reembed import FORGET_VECTORS, reembed
 from service.commands.switch_engine import switch_engine, switch_store
-from service.errors import QueryFailed, TextIndexMissing, VectorFormMismatch
+from service.errors import QueryFailed, StoreUnavailable, TextIndexMissing, VectorFormMismatch
 from service.inference.embedder import Embedder
 from service.inference.fitting import Fitting
 from service.inference.model import EmbedderAddress
 from service.inference.vectors import Vectors
 from service.records import Filters
 from service.settings import Settings
+from service.store import database_indexes
 from service.store.database_indexes import DATABASE_INDEXES, fit_indexes, switch_indexes
+from service.store.queries import Query
 from service.store.vector_forms import VectorForm, read_vector
 from service.writing.embed_later import embed_pending, keep_embedding
 from tests.servers.outer_embeddings import Answer, OuterEmbeddings, outer_embeddings
@@ -269,6 +271,41 @@ async def test_a_switch_there_and_back_makes_words_of_older_versions_anew(tmp_pa
         assert await switch_indexes(opened.db, SCHEMA, "database")
         now = await opened.ask("SELECT VALUE words FROM ONLY type::record('memory', $key)", key=key)
         assert now == was
+        assert await opened.complaints() == []
+
+
+async def test_words_that_a_switch_was_making_when_it_ended_are_made_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path, "array") as opened:
+        await opened.push(*TEXTS)
+        every = "SELECT VALUE words FROM memory ORDER BY id"
+        was = await opened.ask(every)
+        assert await switch_indexes(opened.db, SCHEMA, "resident")
+        await opened.ask("UPDATE memory SET words = 'of an older version' RETURN NONE")
+        monkeypatch.setattr(database_indexes, "_PAGE_MEMORIES", 2)
+        run, pages = opened.db.run, list[str]()
+
+        async def ends(query: Query, *args: Any, **params: Any) -> Any:
+            pages.append(query.name)
+            if pages.count("write_words") == 3:
+                raise StoreUnavailable("It ends here.")
+            return await run(query, *args, **params)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(opened.db, "run", ends)
+            with pytest.raises(StoreUnavailable):
+                await switch_indexes(opened.db, SCHEMA, "database")
+        half = await opened.ask(every)
+        assert isinstance(half, list)
+        assert isinstance(was, list)
+        assert half == [*was[:4], *["of an older version"] * 3]
+        # Nobody searches them: the engine of the database does not open without its index.
+        assert not await has_words(opened)
+        with pytest.raises(TextIndexMissing, match="run `graph-memory switch-engine`"):
+            await fit_indexes(opened.db, SCHEMA, "database")
+        assert await switch_indexes(opened.db, SCHEMA, "database")
+        assert await opened.ask(every) == was
         assert await opened.complaints() == []
 
 
