@@ -263,7 +263,12 @@ class JobRunner:
         finally:
             # A report that fails costs a number on the way; the end is told below.
             await asyncio.gather(*reports, return_exceptions=True)
-        await self._update(job, "done")
+        done = asyncio.ensure_future(self._update(job, "done"))
+        try:
+            await asyncio.shield(done)
+        except asyncio.CancelledError:
+            # Whoever read that it is done may stop the service before the store's answer is here.
+            await done
         return job.counts
 
     async def _update(self, job: Job, state: str, detail: str | None = None) -> None:

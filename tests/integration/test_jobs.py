@@ -306,6 +306,28 @@ async def test_a_stop_leaves_the_job_to_run_again(tmp_path: Path) -> None:
         assert (await run.scans.run_and_wait(None)).unchanged == 200
 
 
+async def test_a_stop_right_after_the_end_leaves_nothing_to_run_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as run:
+        update, is_stored = run.opened.db.run, asyncio.Event()
+
+        async def answered_late(query: Query, *args: Any, **params: Any) -> Any:
+            answer = await update(query, *args, **params)
+            if query is UPDATE_JOB and params["state"] == "done":
+                is_stored.set()
+                await asyncio.sleep(0.1)
+            return answer
+
+        monkeypatch.setattr(run.opened.db, "run", answered_late)
+        key = await run.scans.submit(None)
+        run.begin()
+        await is_stored.wait()
+        await run.end()
+        assert await run.is_at(key, "done")
+    assert "runs again" not in caplog.text
+
+
 async def test_wishes_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         for path in ("../c.toml", "none.md", "/etc/passwd"):
