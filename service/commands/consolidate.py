@@ -25,13 +25,14 @@ from service.settings import Settings
 _AGE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)([hdw])")
 _DAYS: Final[Mapping[str, float]] = {"h": 1 / 24, "d": 1, "w": 7}
 _MOST_ROWS: Final = 20
+_AT_LEAST: Final = "3d"
 
 
 @with_json
 def command(
     older_than: Annotated[
-        str, typer.Option(help="Age of a log from which it is compacted: 12h, 3d, 2w.")
-    ] = "3d",
+        str | None, typer.Option(help="Age of a log from which it is compacted: 12h, 2w. [3d]")
+    ] = None,
     execute: Annotated[
         bool, typer.Option("--execute", help="Do it; without this nothing is changed.")
     ] = False,
@@ -47,8 +48,10 @@ def command(
     """Compact old logs into summaries: shows the plan, and with --execute carries it out."""
     settings = begin()
     if undo is not None:
-        if execute or scope:
-            raise Misused("--undo takes a whole run back: give it without --execute and --scope.")
+        if execute or scope or older_than:
+            raise Misused(
+                "--undo takes a whole run back: give it without --execute, --scope, --older-than."
+            )
         taken = asyncio.run(take_back(settings, agent or settings.agent, undo, pin=pin))
         if not told_as_json(taken):
             _print_taken_back(undo, taken, answers())
@@ -57,7 +60,7 @@ def command(
         raise Misused("--pin tells what --undo does with what comes back: give a run to --undo.")
     wish: ConsolidateOptions = {
         "agent": agent or settings.agent,
-        "older_than_days": _days(older_than),
+        "older_than_days": _days(_AT_LEAST if older_than is None else older_than),
         "scope": scope or None,
     }
     # Of a plan nobody tells how far it is: the bar shows that it goes on, and since when.

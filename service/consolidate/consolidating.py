@@ -110,8 +110,8 @@ async def _carried_out(pipeline: Pipeline, plan: ConsolidationPlan, limit: int) 
             raise
         msg = (
             f"A memory changed while its summary was made. {outcome.counts.groups} groups were "
-            f"done before, as run {outcome.run!r}, which POST /consolidate/undo takes back; the "
-            "others were not: make a new plan."
+            f"done before, as run {outcome.run!r}, which POST /consolidate/undo takes back, and "
+            "`graph-memory consolidate --undo`; the others were not: make a new plan."
         )
         raise PlanStale(msg) from error
     return outcome

@@ -70,5 +70,6 @@ class NumberedEngine(Protocol):
     async def summaries_of(self, numbers: Iterable[int]) -> dict[int, int]:
         """Return the number of the summary that each memory is part of.
 
-        One that stands for a summary which is not there has no id.
+        They are for comparing: of a summary that is not there it may be below 0, and no place in
+        `ids`.
         """

@@ -6,7 +6,7 @@ other than to the seven others, about as it does with the English paraphrase. On
 only sees letters, and puts all of them equally far.
 
 Measured with all-MiniLM-L6-v2: a paraphrase is nearer than the others by a cosine of .71, the
-translation by -.00 (Thai) to .14 (French), a fifth of that at most. Of a model trained on
+translation by -.00 (Hindi) to .14 (French), a fifth of that at most. Of a model trained on
 translations the two are about alike by its purpose, so that the border at .4 leaves room on both
 sides; a share, since models differ in how near they put strangers. No multilingual model was at
 hand to measure its side.

@@ -8,7 +8,8 @@ from service.access.caller import caller
 from service.ingest.counts import Failure, ScanCounts
 from service.ingest.scan import Scanner, scan_request
 from service.ingest.sources import Sources
-from service.jobs.jobs import Counts, Job, JobRunner, Work
+from service.jobs.jobs import Job, JobRunner, Work
+from service.jobs.outcomes import Counts
 from service.settings import Settings
 from service.writing.pipeline import Pipeline
 

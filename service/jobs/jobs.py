@@ -16,10 +16,10 @@ from service.errors import (
     JobNotFound,
     QueryFailed,
     ServiceError,
-    StoreUnavailable,
     Unavailable,
 )
 from service.jobs.claims import Claims
+from service.jobs.outcomes import Counts, finish, interruption, resolve
 from service.store.database import Database, record
 from service.store.keyring import Keyring
 from service.store.queries import load_query
@@ -64,7 +64,6 @@ class Job:
     key: str | None = None
 
 
-Counts = Mapping[str, Any]
 # Does a job and returns its counts; it tells on the way, as often as it likes, how far it is. Of a
 # job that was interrupted it is called again: it must find out itself what is done already.
 Work = Callable[[Job, Callable[[Counts], None]], Awaitable[Counts]]
@@ -129,9 +128,9 @@ class JobRunner:
         job = await self.read(key)
         if job.state == "done":
             # It ended before anyone waited for it.
-            _resolve(self._finished.pop(key, future), job.counts)
+            resolve(self._finished.pop(key, future), job.counts)
         elif job.state == "failed":
-            _resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
+            resolve(self._finished.pop(key, future), InvalidRequest(job.detail or ""))
         return await asyncio.shield(future)
 
     async def run(self, *, inherits: bool = True) -> None:
@@ -219,13 +218,13 @@ class JobRunner:
             outcome = await self._work(job)
         except (Unavailable, asyncio.CancelledError) as error:
             log.warning("job %s was interrupted; it runs again", job.id)
-            outcome, is_over = _interruption(error), False
+            outcome, is_over = interruption(error), False
             raise
         except ServiceError as error:
             outcome = error
         finally:
             if future := self._finished.pop(job.id, None):
-                _resolve(future, outcome)
+                resolve(future, outcome)
             if is_over and isinstance(outcome, ServiceError):
                 # What was done before it failed stays told.
                 await self._update(job, "failed", outcome.detail)
@@ -263,31 +262,12 @@ class JobRunner:
         finally:
             # A report that fails costs a number on the way; the end is told below.
             await asyncio.gather(*reports, return_exceptions=True)
-        done = asyncio.ensure_future(self._update(job, "done"))
-        try:
-            await asyncio.shield(done)
-        except asyncio.CancelledError:
-            # Whoever read that it is done may stop the service before the store's answer is here.
-            await done
+        await finish(asyncio.ensure_future(self._update(job, "done")))
         return job.counts
 
     async def _update(self, job: Job, state: str, detail: str | None = None) -> None:
         key, counts = record("job", job.id), job.counts
         await self.db.run(UPDATE_JOB, id=key, state=state, counts=counts, detail=detail)
-
-
-def _interruption(error: BaseException) -> ServiceError:
-    return error if isinstance(error, Unavailable) else StoreUnavailable("The service stops.")
-
-
-def _resolve(future: asyncio.Future[Counts], outcome: Counts | ServiceError) -> None:
-    if future.done():
-        return
-    if isinstance(outcome, ServiceError):
-        future.set_exception(outcome)
-        future.exception()  # whoever asked may have gone: nobody need read it
-    else:
-        future.set_result(outcome)
 
 
 def _line_of(job: Job) -> tuple[str, str]:

@@ -326,7 +326,7 @@ def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
     assert "0 memories would be consolidated into 0 summaries" in again.stdout
     run = done.stdout.rpartition("`graph-memory consolidate --undo ")[2].partition("`")[0]
     assert f"`graph-memory consolidate --undo {run}` takes it back" in done.stdout
-    for misused in (["--undo", run, "--execute"], ["--pin"]):
+    for misused in (["--undo", run, "--execute"], ["--undo", run, "--older-than", "3d"], ["--pin"]):
         assert _run("consolidate", *misused, **environment).returncode == 2
     back = _run("consolidate", "--undo", run, "--pin", **environment)
     assert f"run {run} is taken back: 2 memories are as before, 1 summary is gone" in back.stdout

@@ -526,6 +526,9 @@ async def same_numbers(both: Both, question: Question, ids: Sequence[str]) -> No
 
         by_words = await numbered.by_text(question.words, asked, 9)
         assert by_words.named(numbered.ids) == await engine.by_text(question.words, asked, 9)
+        for phrase in (query_words(question.words), *query_words(question.words).split()):
+            held = await numbered.by_phrase(phrase, asked, 9)
+            assert held.named(numbered.ids) == await engine.by_phrase(phrase, asked, 9)
         near, filtered = await numbered.by_vector(vector, asked, 9)
         assert (near.named(numbered.ids), filtered) == await engine.by_vector(vector, asked, 9)
         kept = await engine.keep_visible([Scored(key, 0.0) for key in ids], asked, len(ids))

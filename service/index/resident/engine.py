@@ -38,6 +38,7 @@ from service.store.fetching import fetch_newest, newest_first
 
 Answer = TypeVar("Answer")
 
+_MOST_PHRASE_TEXTS: Final = 1000
 # A memory's share in the search for the newest, measured.
 _MOMENT: Final = 2.5e-8
 
@@ -64,10 +65,16 @@ class ResidentEngine:
         return await self._best(filters.agents, found, limit)
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> list[Scored]:
-        """Return memories that hold a phrase, as each agent's index and the store say."""
-        parts = await self._each(filters.agents)
-        found = [(await part.by_phrase(phrase, filters, limit)).named(part.ids) for part in parts]
-        return await self._best(filters.agents, found, limit)
+        """Return memories that hold a phrase: all its words by the index, their order by the store.
+
+        Of very many that hold all the words only the first are looked through.
+        """
+        most = max(_MOST_PHRASE_TEXTS, limit)
+        found = await self._ask(
+            filters.agents, lambda i: i.by_all_words(phrase, filters, most).named(i.keys)
+        )
+        ranking = await self._best(filters.agents, found, most)
+        return await keep_phrase(self.residency.db, ranking, phrase, limit)
 
     async def by_vector(
         self, vector: Floats, filters: Filters, limit: int
@@ -243,13 +250,8 @@ class ResidentEngine:
         """Return an agent's index, loaded first if need be."""
         return await self.residency.index_of(agent)
 
-    async def _keep_phrase(
-        self, ranking: Sequence[Scored], phrase: str, limit: int
-    ) -> list[Scored]:
-        return await keep_phrase(self.residency.db, ranking, phrase, limit)
-
     async def _rows_of(self, agent: str) -> RowEngine:
-        return RowEngine(await self._index_of(agent), self._asking, self._keep_phrase)
+        return RowEngine(await self._index_of(agent), self._asking, self.by_phrase)
 
     async def _each(self, agents: Sequence[str]) -> list[RowEngine]:
         return [await self._rows_of(agent) for agent in agents]

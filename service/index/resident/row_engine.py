@@ -14,10 +14,8 @@ from service.records import Filters, Scored
 from service.text.words import query_words
 from service.threads import give_way
 
-# Gives the first so many of a ranking whose words hold a phrase.
-KeepPhrase = Callable[[Sequence[Scored], str, int], Awaitable[list[Scored]]]
+ByPhrase = Callable[[str, Filters, int], Awaitable[list[Scored]]]
 
-_MOST_PHRASE_TEXTS: Final = 1000
 # Measured: a memory's share in the search for one word; to count one word in one memory; to compare
 # one number of two vectors.
 _POSTING: Final = 1e-9
@@ -28,15 +26,14 @@ _NUMBER: Final = 6e-11
 class RowEngine:
     """Asks the index that an agent has now, also when another one takes its place meanwhile.
 
-    That goes on as it was: a search sees what stood in the index when it began, and later changes
-    for as long as nobody loads it anew.
+    Of that a search sees what changes until it is loaded anew or let go of, and what stood there.
     """
 
-    def __init__(self, index: AgentIndex, asking: Asking, keep_phrase: KeepPhrase) -> None:
+    def __init__(self, index: AgentIndex, asking: Asking, by_phrase: ByPhrase) -> None:
         self.ids: Sequence[str] = index.keys
         self._index = index
         self._asking = asking
-        self._keep_phrase = keep_phrase
+        self._by_phrase = by_phrase
 
     def numbers_of(self, keys: Iterable[str]) -> list[int]:
         """Return the rows of memories by id; those that never stood here are left out."""
@@ -52,16 +49,9 @@ class RowEngine:
         )
 
     async def by_phrase(self, phrase: str, filters: Filters, limit: int) -> Hits:
-        """Return memories that hold a phrase: all its words by the index, their order by the store.
-
-        Of very many that hold all the words only the first are looked through.
-        """
-        most = max(_MOST_PHRASE_TEXTS, limit)
-        found = await self._asking.in_thread(
-            self._index, lambda i: i.by_all_words(phrase, filters, most)
-        )
-        kept = await self._keep_phrase(found.named(self.ids), phrase, limit)
-        return Hits(self.numbers_of(hit.id for hit in kept), [hit.score for hit in kept])
+        """Return memories that hold a phrase, as the engine says it by ids."""
+        found = await self._by_phrase(phrase, filters, limit)
+        return Hits(self.numbers_of(hit.id for hit in found), [hit.score for hit in found])
 
     async def by_vector(self, vector: Floats, filters: Filters, limit: int) -> tuple[Hits, int]:
         """Return the memories nearest in meaning, by comparing every one that passes."""

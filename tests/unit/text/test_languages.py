@@ -1,5 +1,6 @@
 """The language of a text by its smallest words; pages of ours are English."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def test_a_text_is_known_by_its_smallest_words(language: str) -> None:
     text = NOTES.get(language, " ".join(TRANSLATIONS[language]))
     assert language_by_words(text) == language
     assert language_by_words(text.upper()) == language
+    assert language_by_words(unicodedata.normalize("NFD", text)) == language
     assert language_by_words(f"# Note 7\n\n- {text}\n") == language
 
 
@@ -38,7 +40,9 @@ def test_english_is_no_other_language(page: Path) -> None:
     "text",
     [
         "", "...", "42", " ".join(ENGLISH), " ".join(PARAPHRASES), "Die Hard is on at nine.",
-        "He said: la la la.", "Rio de Janeiro and Le Havre were met in a port.", "def und(): pass",
+        "How do I connect to Postgres?", "To do: a backup", "I like to do puzzles",
+        "Option A: do X. Option B: go to Y.", "He said: la la la.",
+        "Rio de Janeiro and Le Havre were met in a port.", "def und(): pass",
         "The team calls it das Boot und nothing else, as the book has it that we read in school.",
     ],
 )  # fmt: skip
