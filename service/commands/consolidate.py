@@ -31,7 +31,8 @@ _AT_LEAST: Final = "3d"
 @with_json
 def command(
     older_than: Annotated[
-        str | None, typer.Option(help="Age of a log from which it is compacted: 12h, 2w. [3d]")
+        str | None,
+        typer.Option(help="Age of a log from which it is compacted: 12h, 2w. Default: 3d."),
     ] = None,
     execute: Annotated[
         bool, typer.Option("--execute", help="Do it; without this nothing is changed.")

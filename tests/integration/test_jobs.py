@@ -19,8 +19,10 @@ from service.errors import (
     NoSources,
     PathOutsideSources,
     ServiceError,
+    StoreUnavailable,
 )
 from service.ingest.jobs import SCAN, Scans
+from service.jobs import outcomes
 from service.jobs.jobs import CREATE_JOB, FORGET_JOBS, UPDATE_JOB, Job
 from service.settings import Settings
 from service.store.database import record
@@ -326,6 +328,26 @@ async def test_a_stop_right_after_the_end_leaves_nothing_to_run_again(
         await run.end()
         assert await run.is_at(key, "done")
     assert "runs again" not in caplog.text
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_stop_waits_no_longer_for_a_store_that_is_away(
+    monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    async def told() -> None:
+        await asyncio.sleep(0.01 if fails else 60)
+        raise StoreUnavailable("It is away.")
+
+    monkeypatch.setattr(outcomes, "_PATIENCE_SECONDS", 0.05)
+    update = asyncio.ensure_future(told())
+    ending = asyncio.create_task(outcomes.finish(update))
+    await asyncio.sleep(0)
+    ending.cancel()
+    done, _ = await asyncio.wait([ending], timeout=5)
+    assert done
+    assert ending.cancelled()
+    await asyncio.gather(update, return_exceptions=True)
+    assert update.done()
 
 
 async def test_wishes_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -16,11 +16,14 @@ from service.errors import AgentUnknown, StoreUnavailable
 from service.index.database.engine import DatabaseEngine
 from service.index.engine import Engine
 from service.index.numbered import Hits
+from service.index.resident import engine as resident_engine
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.row_engine import RowEngine
 from service.index.resident.vectors import VectorIndex
-from service.records import Filters
+from service.memories.screening import Pushed
+from service.memories.storing import store
+from service.records import Filters, Scored
 from service.search import ranking
 from service.search.hybrid import hybrid_search
 from service.search.searcher import Searcher, SearchQuery, turns_of
@@ -227,3 +230,47 @@ async def test_who_never_stored_anything_costs_the_store_two_questions(
         with pytest.raises(AgentUnknown):
             await hybrid_search(searcher, SearchQuery("Which crane?", Filters(("nobody",))))
     assert asked == ["owns_anything", "get_meta"]
+
+
+@pytest.mark.parametrize("fusion", ["default", "rrf"])
+async def test_a_search_goes_on_while_its_index_is_loaded_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fusion: str
+) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        await opened.push(*_NOTES)
+        residency = cast("ResidentEngine", opened.engine).residency
+        searcher = Searcher(opened.db, opened.vectors, Settings(_env_file=None), opened.engine)
+        query = SearchQuery("Which crane is red?", fusion=fusion)
+        before = [hit.memory.id for hit in (await hybrid_search(searcher, query)).hits]
+        index, embed = await residency.index_of("main"), opened.vectors.embed_query
+
+        async def late(text: str, seconds: float) -> Any:
+            vector = await embed(text, seconds)
+            await residency.rebuild(["main"])
+            return vector
+
+        monkeypatch.setattr(opened.vectors, "embed_query", late)
+        found = [hit.memory.id for hit in (await hybrid_search(searcher, query)).hits]
+        assert await residency.index_of("main") is not index
+    assert found == before
+    assert found
+
+
+async def test_a_phrase_of_several_agents_is_looked_for_in_one_ranking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_through = list[int]()
+    keep = resident_engine.keep_phrase
+
+    async def kept(db: Database, ranking: Sequence[Scored], phrase: str, limit: int) -> Any:
+        looked_through.append(len(ranking))
+        return await keep(db, ranking, phrase, limit)
+
+    monkeypatch.setattr(resident_engine, "keep_phrase", kept)
+    monkeypatch.setattr(resident_engine, "_MOST_PHRASE_TEXTS", 3)
+    async with open_store(tmp_path, form="bytes") as opened:
+        for agent in ("main", "second"):
+            said = [Pushed(f"The crane {n} is red.", agent=agent) for n in range(4)]
+            await store(opened.pipeline, said)
+        found = await opened.engine.by_phrase("is red", Filters(("main", "second")), 2)
+    assert (len(found), looked_through) == (2, [3])

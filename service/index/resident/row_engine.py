@@ -26,7 +26,7 @@ _NUMBER: Final = 6e-11
 class RowEngine:
     """Asks the index that an agent has now, also when another one takes its place meanwhile.
 
-    Of that a search sees what changes until it is loaded anew or let go of, and what stood there.
+    Until then a search sees what is written meanwhile; from then on what stood there.
     """
 
     def __init__(self, index: AgentIndex, asking: Asking, by_phrase: ByPhrase) -> None:
