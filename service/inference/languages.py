@@ -30,8 +30,18 @@ def brings_together(
     The vectors are those of translations.py, in their order and of unit length. A model that
     tells no paraphrase from a stranger reads nothing.
     """
+    return share_of(english, paraphrases, translations) >= _LEAST_SHARE
+
+
+def share_of(
+    english: Sequence[Vector], paraphrases: Sequence[Vector], translations: Sequence[Vector]
+) -> float:
+    """Return how near translations lie, in shares of paraphrases: 1 is as near; 0 if these do not.
+
+    The vectors are as in brings_together; a translation may lie farther than a stranger.
+    """
     nearer = _nearer(english, paraphrases)
-    return nearer > 0 and _nearer(english, translations) >= _LEAST_SHARE * nearer
+    return _nearer(english, translations) / nearer if nearer > 0 else 0.0
 
 
 def _nearer(ours: Sequence[Vector], theirs: Sequence[Vector]) -> float:

@@ -19,6 +19,7 @@ from service.index.numbered import Hits
 from service.index.resident import engine as resident_engine
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.engine import ResidentEngine
+from service.index.resident.phrases import keep_phrase
 from service.index.resident.row_engine import RowEngine
 from service.index.resident.vectors import VectorIndex
 from service.memories.screening import Pushed
@@ -260,11 +261,10 @@ async def test_a_phrase_of_several_agents_is_looked_for_in_one_ranking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_through = list[int]()
-    keep = resident_engine.keep_phrase
 
     async def kept(db: Database, ranking: Sequence[Scored], phrase: str, limit: int) -> Any:
         looked_through.append(len(ranking))
-        return await keep(db, ranking, phrase, limit)
+        return await keep_phrase(db, ranking, phrase, limit)
 
     monkeypatch.setattr(resident_engine, "keep_phrase", kept)
     monkeypatch.setattr(resident_engine, "_MOST_PHRASE_TEXTS", 3)
