@@ -6,6 +6,7 @@ Of the model that EMBEDDING_MODEL names, all-MiniLM-L6-v2 by default, loaded int
 service warns below .4 (service/inference/languages.py).
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from service.records import Vector
 
 def main() -> None:
     """Load the model, print a line for each language, the nearest first."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     encoder = open_encoder(Settings())
     english, paraphrases = embed(encoder, ENGLISH), embed(encoder, PARAPHRASES)
     shares = {
