@@ -34,7 +34,7 @@ def _rooms(text: str) -> tuple[tuple[Room, ...], ...]:
 ROOMS: Final[Mapping[str, tuple[tuple[Room, ...], ...]]] = {
     "service": _rooms("""
         caching* compiled* kinds* moments* plurals* redaction* settling stages* threads version*
-        errors*
+        errors* late_pattern*
         access*
         field_types*
         metadata*

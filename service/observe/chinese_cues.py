@@ -2,17 +2,17 @@
 
 # ruff: noqa: E501 - rows of tables
 
-import re
 from typing import Final
 
+from service.late_pattern import LatePattern
 from service.observe.lasting import Cues, cues_of
 
 _SAID: Final = {
-    "decision": re.compile(r"^(?:我们|我)?(?:已经)?决定(?!了)|^决定[:：]"),
-    "preference": re.compile(
+    "decision": LatePattern(r"^(?:我们|我)?(?:已经)?决定(?!了)|^决定[:：]"),
+    "preference": LatePattern(
         r"^(?:请)?(?:以后(?!再)|从现在起|从现在开始|总是|始终|永远不要|绝不|务必)|^我(?:更)?(?:喜欢|偏好)"
     ),
-    "fact": re.compile(r"^(?:请)?记住"),
+    "fact": LatePattern(r"^(?:请)?记住"),
 }
 
 CHINESE: Final[Cues] = cues_of(

@@ -89,6 +89,6 @@ def _said_kind(sentence: str) -> str | None:
     """Return the kind that a sentence says it is of, in whatever language."""
     languages = (ENGLISH,) if sentence.isascii() else _LANGUAGES
     for kind in STATEMENT_KINDS:
-        if any(cues.said[kind].search(sentence) for cues in languages):
+        if any(cues.said[kind].compiled.search(sentence) for cues in languages):
             return kind
     return None

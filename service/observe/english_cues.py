@@ -11,6 +11,7 @@ others of them: docs/observer-measured.md.
 import re
 from typing import Final
 
+from service.late_pattern import LatePattern
 from service.observe.lasting import Cues, cues_of
 
 # Before what counts: "ok so", "btw", "yeah but"; a name; a word of code; what stands here and now.
@@ -34,7 +35,7 @@ _DO: Final = (
     r"|trust|turn|update|upgrade|upload|use|validate|verify|wrap|write)\b"
 )
 _SAID: Final = {
-    "decision": re.compile(
+    "decision": LatePattern(
         r"^(?:ok(?:ay)?,? |so,? |then,? |and )?"
         r"(?:(?:we|i)(?:'ve| have)? (?:decided|agreed|settled) (?:to|on|that|against|for|not)\b"
         r"|(?:final )?decision\s?:|let'?s (?:go with|stick with|switch to|settle on|use)\b"
@@ -43,7 +44,7 @@ _SAID: Final = {
         r"(?!.{0,30}\bexample))",
         re.IGNORECASE,
     ),
-    "preference": re.compile(
+    "preference": LatePattern(
         rf"^(?:(?:please|and|but|also|so|no|ok(?:ay)?),? )?(?:(?:always|never) {_DO}"
         rf"|(?:don'?t|do not) ever {_DO}|(?:stop|quit) (?:using|adding|writing|creating|doing)\b"
         rf"|make sure (?:to|you|that you) (?:always|never) {_DO}"
@@ -54,7 +55,7 @@ _SAID: Final = {
         r"|^(?:i'd|i would) (?:rather you|prefer)\b",
         re.IGNORECASE,
     ),
-    "fact": re.compile(
+    "fact": LatePattern(
         r"^(?:please |and )?(?:remember(?: that\b(?!,)|:"
         r"|,? (?:i|we) (?:prefer|like|hate|want|use|always|never|don'?t|do not)\b"
         r"|(?: that)?,? (?:my|our) .{1,80} (?:is|are)\b)|keep in mind(?: that|:)"

@@ -2,9 +2,9 @@
 
 # ruff: noqa: E501 - rows of tables
 
-import re
 from typing import Final
 
+from service.late_pattern import LatePattern
 from service.observe.lasting import Cues, cues_of
 
 _PARTS: Final = {
@@ -16,13 +16,13 @@ _ASKED: Final = (
     r"|바랍니다|부탁해요?|부탁드립니다|해야 ?(?:한다|합니다|해요?|함)|않는다|않습니다|않기|금지)"
 )
 _SAID: Final = {
-    "decision": re.compile(
+    "decision": LatePattern(
         r"^결정\s?[:：]|기로 (?:했(?:다|습니다|어요?|음)|결정(?:했다|했습니다|했어요?|함)|하자|합시다|해요|합니다)[.!]?$"
     ),
-    "preference": re.compile(
+    "preference": LatePattern(
         rf"^(?:앞으로(?:는)?|항상|절대로?|언제나) .{{0,200}}{_ASKED}[.!]?$|(?:선호해요?|선호합니다)[.!]?$"
     ),
-    "fact": re.compile(
+    "fact": LatePattern(
         r"^(?:기억해 ?(?:줘|주세요|둬|두세요)|참고로)|기억해 ?(?:줘|주세요|둬|두세요)[.!]?$"
     ),
 }

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from service.late_pattern import LatePattern
+
 # What a statement may be, those first that count where a sentence says that it is of several.
 STATEMENT_KINDS: Final = ("decision", "preference", "fact")
 # What the cues of one kind have to come to: 1, as sums of decimals in binary are.
@@ -22,16 +24,16 @@ class Cues:
 
     language: str
     mark: str
-    said: Mapping[str, re.Pattern[str]]
-    without: tuple[re.Pattern[str], ...]
-    by_kind: Mapping[str, tuple[tuple[float, re.Pattern[str]], ...]]
+    said: Mapping[str, LatePattern]
+    without: tuple[LatePattern, ...]
+    by_kind: Mapping[str, tuple[tuple[float, LatePattern], ...]]
 
     def kind_of(self, sentence: str) -> str | None:
         """Return the kind whose cues add up to the most; of equal ones the first."""
-        if any(sign.search(sentence) for sign in self.without):
+        if any(sign.compiled.search(sentence) for sign in self.without):
             return None
         weights = {
-            kind: sum(weight for weight, cue in cues if cue.search(sentence))
+            kind: sum(weight for weight, cue in cues if cue.compiled.search(sentence))
             for kind, cues in self.by_kind.items()
         }
         best = max(weights, key=lambda kind: weights[kind])
@@ -41,7 +43,7 @@ class Cues:
 def cues_of(
     language: str,
     mark: str,
-    said: Mapping[str, re.Pattern[str]],
+    said: Mapping[str, LatePattern],
     parts: Mapping[str, str],
     without: str,
     **kinds: str,
@@ -52,19 +54,19 @@ def cues_of(
     says so.
     """
 
-    def compiled(expression: str) -> re.Pattern[str]:
+    def late(expression: str) -> LatePattern:
         for name, part in parts.items():
             expression = expression.replace(f"{{{name}}}", part)
-        return re.compile(expression, re.IGNORECASE)
+        return LatePattern(expression, re.IGNORECASE)
 
     weighed = {kind: [row.split(" ", 1) for row in _rows(rows)] for kind, rows in kinds.items()}
     return Cues(
         language,
         mark,
         said,
-        tuple(map(compiled, _rows(without))),
+        tuple(map(late, _rows(without))),
         {
-            kind: tuple((float(weight), compiled(cue)) for weight, cue in rows)
+            kind: tuple((float(weight), late(cue)) for weight, cue in rows)
             for kind, rows in weighed.items()
         },
     )

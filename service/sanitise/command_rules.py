@@ -5,9 +5,9 @@ Each is known by its place alone: behind which command and option, or as which f
 
 # ruff: noqa: E501 - rows of a table
 
-import re
 from typing import Final
 
+from service.late_pattern import LatePattern
 from service.sanitise.secret_rules import PASSWORDS, Rule
 
 # Words of a command line, also as a list of JSON or YAML has them: `["redis-cli", "-a", "..."]`.
@@ -219,51 +219,51 @@ _PASSWORDS: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
 )  # fmt: skip
 COMMANDS: Final[tuple[Rule, ...]] = (
     *(
-        Rule("password", words, re.compile(option), "placed", re.compile(_line_of(command)))
+        Rule("password", words, LatePattern(option), "placed", LatePattern(_line_of(command)))
         for words, command, option in _OPTIONS
     ),
-    *(Rule("password", words, re.compile(pattern), proof) for words, proof, pattern in _PASSWORDS),
+    *(Rule("password", words, LatePattern(pattern), proof) for words, proof, pattern in _PASSWORDS),
     Rule(
         "secret", ("token", "secret", "apikey"),
-        re.compile(rf"{_DASH}-{_OF_WHAT}(?:token|secret|apikey){_GAP}{_SECRET}"),
+        LatePattern(rf"{_DASH}-{_OF_WHAT}(?:token|secret|apikey){_GAP}{_SECRET}"),
         "random",
     ),
     # A token in a user's place, and no password: `-u sk_live_...:`.
     Rule(
         "secret", ("curl",),
-        re.compile(rf"""(?:-[a-zA-Z]{{0,6}}u|--user)(?:{_GAP}|=)?["']?(?P<secret>[A-Za-z0-9._-]{{16,200}}):(?=[\s"'])"""),
-        "random", re.compile(_line_of("curl")),
+        LatePattern(rf"""(?:-[a-zA-Z]{{0,6}}u|--user)(?:{_GAP}|=)?["']?(?P<secret>[A-Za-z0-9._-]{{16,200}}):(?=[\s"'])"""),
+        "random", LatePattern(_line_of("curl")),
     ),
     # The same with the password first.
     Rule(
-        "password", ("machine ",), re.compile(
+        "password", ("machine ",), LatePattern(
         rf"\bmachine[ \t]{{1,8}}\S{{1,200}}{_NETRC_GAP}password[ \t]{{1,8}}(?P<secret>\S{{6,200}}){_NETRC_GAP}login[ \t]{{1,8}}\S"
         ),
         "prefix",
     ),
     # Who logs in with a token alone.
     Rule(
-        "secret", ("vault login", "wandb login", "authtoken", "codecov"), re.compile(
+        "secret", ("vault login", "wandb login", "authtoken", "codecov"), LatePattern(
             rf"\b(?:(?:vault|wandb) login|ngrok (?:config add-)?authtoken|codecov -t){_BLANKS}(?:-\S{{1,40}}{_BLANKS}){{0,3}}{_SECRET}"
         ),
         "random",
     ),
     # Lines of .netrc; a host has a dot or a number, else it is prose about a machine's login.
     Rule(
-        "password", ("machine ",), re.compile(
+        "password", ("machine ",), LatePattern(
         rf"\bmachine[ \t]{{1,8}}(?=\S{{0,200}}[.0-9]|localhost)\S{{1,200}}{_NETRC_GAP}login[ \t]{{1,8}}\S{{1,200}}{_NETRC_GAP}"
         rf"(?:account[ \t]{{1,8}}\S{{1,200}}{_NETRC_GAP})?password[ \t]{{1,8}}(?P<secret>\S{{6,200}})"
         ),
         "prefix",
     ),
     Rule(
-        "authorization", ("basic ", "auth\"", "auth=", "auth:"), re.compile(
+        "authorization", ("basic ", "auth\"", "auth=", "auth:"), LatePattern(
             r"""(?i:\bbasic[ \t]{1,4}|(?<![A-Za-z0-9])_?auth\\{0,7}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}["']?)(?P<secret>[A-Za-z0-9+/]{6,500}={0,2})(?![\w+/=-])"""
         ),
         "basic",
     ),
     Rule(
-        "cookie", ("cookie",), re.compile(
+        "cookie", ("cookie",), LatePattern(
             r"""(?i:\bcookie\\{0,7}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}["']?|;[ \t]?)"""
             rf"(?i:{_COOKIES})=(?!abc123)(?P<secret>[A-Za-z0-9%._~+/-]{{16,2000}}=?)"
         ),

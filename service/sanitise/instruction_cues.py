@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Final, NamedTuple
 
+from service.late_pattern import LatePattern
+
 _SENTENCE_ENDS: Final = re.compile(r"[.!?;](?=\s|$)|[\n。！？；]")
 # A short text is one thought; of a longer one each sentence is.
 _SHORT_CHARACTERS: Final = 320
@@ -191,16 +193,16 @@ _CHINESE_RULES: Final = (
     Rule("addressed", 0.5, ("addressed", "must")),
     Rule("authority", 0.55, ("power", "speaks", "yield", "reader")),
 )
-Cues = Mapping[str, re.Pattern[str]]
+Cues = Mapping[str, LatePattern]
 
 
 STEMS: Final[Mapping[str, frozenset[str]]] = {
     kind: frozenset(stems.split("|")) for kind, stems in _STEMS.items()
 }
 
-_ENGLISH_CUES: Final[Cues] = {kind: re.compile(one) for kind, one in _ENGLISH.items()}
-_KOREAN_CUES: Final[Cues] = {kind: re.compile(one) for kind, one in _KOREAN.items()}
-_CHINESE_CUES: Final[Cues] = {kind: re.compile(one) for kind, one in _CHINESE.items()}
+_ENGLISH_CUES: Final[Cues] = {kind: LatePattern(one) for kind, one in _ENGLISH.items()}
+_KOREAN_CUES: Final[Cues] = {kind: LatePattern(one) for kind, one in _KOREAN.items()}
+_CHINESE_CUES: Final[Cues] = {kind: LatePattern(one) for kind, one in _CHINESE.items()}
 LANGUAGES: Final[Mapping[str, tuple[Cues, tuple[Rule, ...]]]] = {
     "english": (_ENGLISH_CUES, _ENGLISH_RULES),
     "korean": (_KOREAN_CUES, _KOREAN_RULES),
@@ -230,7 +232,7 @@ def rules_met(
 
     def is_there(kind: str) -> bool:
         if kind not in known:
-            known[kind] = cues[kind].search(text) is not None
+            known[kind] = cues[kind].compiled.search(text) is not None
         return known[kind]
 
     ends: list[int] = []
@@ -239,7 +241,7 @@ def rules_met(
             continue
         ends = ends or [0, *(one.end() for one in _SENTENCE_ENDS.finditer(text)), len(text)]
         for start, end in _sentences(text, cues[rule.kinds[0]], ends):
-            if all(cues[kind].search(text, start, end) for kind in rule.kinds[1:]):
+            if all(cues[kind].compiled.search(text, start, end) for kind in rule.kinds[1:]):
                 yield rule, start, end
                 break
 
@@ -253,13 +255,13 @@ def lacks_any(present: Set[str], groups: Iterable[frozenset[str]]) -> bool:
     return False
 
 
-def _sentences(text: str, anchor: re.Pattern[str], ends: list[int]) -> Iterator[tuple[int, int]]:
+def _sentences(text: str, anchor: LatePattern, ends: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the sentences in which an anchor stands; a short text is one."""
     if len(text) <= _SHORT_CHARACTERS:
         yield 0, len(text)
         return
     place = seen = 0
-    for number, match in enumerate(anchor.finditer(text)):
+    for number, match in enumerate(anchor.compiled.finditer(text)):
         if number >= _MOST_ANCHORS:
             return
         while ends[place + 1] <= match.start():

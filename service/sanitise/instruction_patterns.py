@@ -5,6 +5,8 @@
 import re
 from typing import Final, NamedTuple
 
+from service.late_pattern import LatePattern
+
 # Changed with every change of a pattern, so that figures tell what they are of.
 VERSION: Final = "2"
 
@@ -17,7 +19,7 @@ class Pattern(NamedTuple):
 
     name: str
     weight: float
-    expression: re.Pattern[str]
+    expression: LatePattern
     words: tuple[frozenset[str], ...] = ()
 
 
@@ -160,11 +162,11 @@ def _words(written: str) -> tuple[frozenset[str], ...]:
 
 
 ENGLISH: Final[tuple[Pattern, ...]] = tuple(
-    Pattern(name, weight, re.compile(expression), _words(words))
+    Pattern(name, weight, LatePattern(expression), _words(words))
     for name, weight, words, expression in _ENGLISH
 )
-KOREAN: Final[tuple[Pattern, ...]] = tuple(Pattern(n, w, re.compile(e)) for n, w, e in _KOREAN)
-CHINESE: Final[tuple[Pattern, ...]] = tuple(Pattern(n, w, re.compile(e)) for n, w, e in _CHINESE)
+KOREAN: Final[tuple[Pattern, ...]] = tuple(Pattern(n, w, LatePattern(e)) for n, w, e in _KOREAN)
+CHINESE: Final[tuple[Pattern, ...]] = tuple(Pattern(n, w, LatePattern(e)) for n, w, e in _CHINESE)
 DISCUSSED: Final = re.compile(
     r"injection|jailbreak|attack|payload|malicious|adversar|phishing|example|e\.g\.|such as|for instance|phrase|"
     r"detect|filter|sanitis|sanitiz|red team|vulnerab|exploit|testing|test case|인젝션|공격|악성|예시|예를|탐지|문구|"

@@ -66,7 +66,7 @@ def without_instructions(text: str) -> str:
 def _found(text: str, *, is_hidden: bool) -> Iterable[tuple[str, float]]:
     present = _WORDS.words_in(text)
     for pattern in _asked(text, present):
-        match = pattern.expression.search(text)
+        match = pattern.expression.compiled.search(text)
         if match:
             is_told = not is_hidden and _is_quoted(text, match)
             yield pattern.name, pattern.weight * (_QUOTED_SHARE if is_told else 1)

@@ -8,6 +8,7 @@ Each line or element is a secret of its own: so lines stay where they are.
 import re
 from typing import Final
 
+from service.late_pattern import LatePattern
 from service.sanitise.secret_rules import KEY_NAMES, PASSWORDS, Rule
 
 _NAME_ENDS: Final = r"""(?:\\{0,7}["'`]|[*_]){0,3}[ \t]{0,4}"""
@@ -23,7 +24,9 @@ _WITH_DASHES: Final = rf""":{_LINE_END}[ \t]{{0,24}}-[ \t]{{1,4}}["']?[^\s"']{{6
 _FOLDED: Final = rf""":[ \t]{{0,4}}[|>][0-9+-]{{0,2}}{_LINE_END}[ \t]{{1,24}}[^\s"'`]{{6,500}}(?:{_LINE_END}[ \t]{{1,24}}[^\s"'`]{{6,500}}){{0,200}}(?=[ \t]{{0,8}}(?:[\r\n]|\Z))"""
 _SEVERAL: Final = rf"{_NAME_ENDS}(?:{_IN_BRACKETS}|{_WITH_COMMAS}|{_WITH_DASHES}|{_FOLDED})"
 _BEGINS: Final = re.compile(r"""(?<=[\s"'`,=:])[^\s"'`,=:\\]""")
-_VALUE: Final = re.compile(r"""(?P<secret>[^\s"'`,;<>(){}|\[\]\\]{6,500}+)(?=\\{0,7}["'`,\s]|\Z)""")
+_VALUE: Final = LatePattern(
+    r"""(?P<secret>[^\s"'`,;<>(){}|\[\]\\]{6,500}+)(?=\\{0,7}["'`,\s]|\Z)"""
+)
 # A JSON Web Token that was cut in lines: by a mail, or by the edge of a terminal.
 _CUT: Final = r"(?:\\?\r?\n[ \t>|+]{0,12})"
 _LETTERS: Final = r"[A-Za-z0-9_-]"
@@ -32,7 +35,7 @@ _WHOLE_SIGNATURE: Final = (
     rf"(?:{'|'.join(f'{_LETTERS}{{{size}}}' for size in (43, 64, 86, 128, 342))})(?!{_LETTERS})"
 )
 _MIXED: Final = "".join(rf"(?={_LETTERS}{{0,2000}}{one})" for one in ("[A-Z]", "[a-z]", "[0-9]"))
-_CUT_JWT: Final = re.compile(
+_CUT_JWT: Final = LatePattern(
     rf"(?<![A-Za-z0-9_-])eyJ{_LETTERS}{{8,2000}}(?:{_CUT}{_LETTERS}{{4,2000}}){{0,3}}{_CUT}?\.{_CUT}?eyJ{_LETTERS}{{4,2000}}"
     rf"(?:{_CUT}{_LETTERS}{{4,2000}}){{0,60}}{_CUT}?\.{_CUT}?"
     rf"(?:{_WHOLE_SIGNATURE}|{_LETTERS}{{8,2000}}(?:{_CUT}{_MIXED}{_LETTERS}{{8,2000}}(?=[ \t\"']{{0,8}}(?:[\r\n\\]|\Z))){{0,20}})"
@@ -41,17 +44,17 @@ _CUT_JWT: Final = re.compile(
 # Asked first: of a token that was cut the rule for whole ones takes a part.
 CUT: Final[tuple[Rule, ...]] = (
     Rule(
-        "jwt", ("eyj",), re.compile(r"(?P<secret>[A-Za-z0-9._-]{8,4000})"), "prefix", _CUT_JWT,
+        "jwt", ("eyj",), LatePattern(r"(?P<secret>[A-Za-z0-9._-]{8,4000})"), "prefix", _CUT_JWT,
         re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9._-]"),
     ),
 )  # fmt: skip
 SEVERAL: Final[tuple[Rule, ...]] = (
     Rule(
         "secret", ("keys", "secrets", "tokens", "credentials", "creds", ": |", ": >"), _VALUE, "key",
-        re.compile(rf"(?i:(?:{KEY_NAMES})s?){_SEVERAL}"), _BEGINS,
+        LatePattern(rf"(?i:(?:{KEY_NAMES})s?){_SEVERAL}"), _BEGINS,
     ),
     Rule(
         "password", PASSWORDS, _VALUE, "chosen",
-        re.compile(rf"(?i:(?:{'|'.join(PASSWORDS)})s?){_SEVERAL}"), _BEGINS,
+        LatePattern(rf"(?i:(?:{'|'.join(PASSWORDS)})s?){_SEVERAL}"), _BEGINS,
     ),
 )  # fmt: skip

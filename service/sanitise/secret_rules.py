@@ -5,6 +5,8 @@
 import re
 from typing import Final, NamedTuple
 
+from service.late_pattern import LatePattern
+
 # Where an option may begin, also in a list of JSON.
 _WORD: Final = re.compile(r"""(?<![^\s"'`])[^\s"'`]""")
 
@@ -23,9 +25,9 @@ class Rule(NamedTuple):
 
     kind: str
     words: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: LatePattern
     proof: str = "prefix"
-    within: re.Pattern[str] | None = None
+    within: LatePattern | None = None
     begins: re.Pattern[str] = _WORD
 
 
@@ -105,7 +107,7 @@ _ID: Final = (
 
 _NAMED: Final = (
     Rule(
-        "aws-secret-key", ("aws",), re.compile(
+        "aws-secret-key", ("aws",), LatePattern(
             r"(?i:aws[_-]?(?:\w{0,12}secret|secret)[_-]?(?:access[_-]?)?key)" + rf"(?:{_SEPARATED}|[ \t]{{1,4}})"
             + r"""["'`]?(?P<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])"""
         ),
@@ -113,10 +115,10 @@ _NAMED: Final = (
     ),
     Rule(
         "jwt", ("eyj",),
-        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+        LatePattern(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     ),
     Rule(
-        "authorization", ("bearer", "basic ", "authorization"), re.compile(
+        "authorization", ("bearer", "basic ", "authorization"), LatePattern(
             r"(?i:\b(?:bearer[ \t]{1,4}|authorization\\{0,7}[\"']?\s{0,4}[:=]\s{0,4}\\{0,7}[\"']?(?:(?:basic|token|bearer|(?:[a-z]{1,12}-)?(?:api-?)?key|geniekey|ssws|oauth|bot|jwt|negotiate|splunk)[ \t]{1,4}(?:token=)?)?\\{0,7}[\"']?))(?!AWS4-)"
             r"(?P<secret>[A-Za-z0-9._~+/=-]{12,2000})"
         ),
@@ -124,29 +126,29 @@ _NAMED: Final = (
     ),
     # Private parts of a key as JSON (RFC 7517) and as .NET's XML.
     Rule(
-        "private-key", ("kty",), re.compile(
+        "private-key", ("kty",), LatePattern(
             r"""(?:d|p|q|dp|dq|qi|k)\\{0,7}"\s{0,4}:\s{0,4}\\{0,7}"(?P<secret>[A-Za-z0-9_-]{20,2000})\\{0,7}\""""
         ),
         "prefix",
-        re.compile(r"""\{[^{}]{0,6000}"kty\\{0,7}"[^{}]{0,6000}"""),
+        LatePattern(r"""\{[^{}]{0,6000}"kty\\{0,7}"[^{}]{0,6000}"""),
     ),
     Rule(
         "private-key", ("<rsakeyvalue",),
-        re.compile(r"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,4}(?P<secret>[A-Za-z0-9+/]{40,2000}={0,2})\s{0,4}</"),
+        LatePattern(r"<(?:D|P|Q|DP|DQ|InverseQ)>\s{0,4}(?P<secret>[A-Za-z0-9+/]{40,2000}={0,2})\s{0,4}</"),
     ),
     # A token in the user's place; a DSN of Sentry is shorter, and public.
     Rule(
         "url-password", ("://",),
-        re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,200}(?=:x-oauth-basic@)|[A-Za-z0-9_-]{36,200}(?=@[A-Za-z0-9\[]))"),
+        LatePattern(r"://(?P<secret>[A-Za-z0-9_-]{20,200}(?=:x-oauth-basic@)|[A-Za-z0-9_-]{36,200}(?=@[A-Za-z0-9\[]))"),
         "key",
     ),
     # Links of proxies have no user but a password.
     Rule(
         "url-password", ("trojan://", "hysteria", "ss://"),
-        re.compile(r"""(?i:\b(?:trojan|hysteria2?|ss)://)(?P<secret>[^\s:/@"'<>]{6,200})@(?=[A-Za-z0-9\[])"""), "placed",
+        LatePattern(r"""(?i:\b(?:trojan|hysteria2?|ss)://)(?P<secret>[^\s:/@"'<>]{6,200})@(?=[A-Za-z0-9\[])"""), "placed",
     ),
     Rule(
-        "url-password", ("://",), re.compile(
+        "url-password", ("://",), LatePattern(
             r"""://(?P<user>[^\s:/@"'<>\[\]]{0,100}):(?P<secret>[^\s/"'<>]{3,200})@(?=[A-Za-z0-9\[.-])"""
         ),
         "url",
@@ -154,32 +156,32 @@ _NAMED: Final = (
     # The parameter of an address that is called a key; a document of Google's is known by one too.
     Rule(
         "secret", ("key=", "auth="),
-        re.compile(r"(?i:[?&](?<!/ccc[?])(?:key|auth)=)(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-)(?P<secret>[A-Za-z0-9._~-]{20,200})(?![\w%+/=-])"),
+        LatePattern(r"(?i:[?&](?<!/ccc[?])(?:key|auth)=)(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-)(?P<secret>[A-Za-z0-9._~-]{20,200})(?![\w%+/=-])"),
         "key",
     ),
     Rule(
-        "secret", ("openweathermap",), re.compile(r"(?i:[?&]appid=)(?P<secret>[0-9a-f]{32})(?![0-9a-f])"), "key",
+        "secret", ("openweathermap",), LatePattern(r"(?i:[?&]appid=)(?P<secret>[0-9a-f]{32})(?![0-9a-f])"), "key",
     ),
     # A header that is called by whose key it is; a variable has it behind an equals sign.
     Rule(
         "secret", ("x-honeycomb-team",),
-        re.compile(rf"(?i:x-honeycomb-team){_SEPARATED}{_QUOTE}?(?P<secret>[A-Za-z0-9_-]{{20,100}})(?![\w-])"), "random",
+        LatePattern(rf"(?i:x-honeycomb-team){_SEPARATED}{_QUOTE}?(?P<secret>[A-Za-z0-9_-]{{20,100}})(?![\w-])"), "random",
     ),
     Rule(
         "signature", ("aws4-hmac-sha256",),
-        re.compile(r"AWS4-HMAC-SHA256[^\n]{1,600}?Signature=(?P<secret>[0-9a-f]{64})(?![0-9a-f])"), "random",
+        LatePattern(r"AWS4-HMAC-SHA256[^\n]{1,600}?Signature=(?P<secret>[0-9a-f]{64})(?![0-9a-f])"), "random",
     ),
     Rule(
         "signature", ("sig=", "signature="),
-        re.compile(r"(?i:[?&](?:sig|x-amz-signature|x-goog-signature)=)(?P<secret>[A-Za-z0-9%+/=_-]{32,600})"),
+        LatePattern(r"(?i:[?&](?:sig|x-amz-signature|x-goog-signature)=)(?P<secret>[A-Za-z0-9%+/=_-]{32,600})"),
         "random",
     ),
     Rule(
         "wireguard-key", ("privatekey", "presharedkey"),
-        re.compile(r"(?:PrivateKey|PresharedKey)[ \t]{0,8}=[ \t]{0,8}(?P<secret>[A-Za-z0-9+/]{43}=)"),
+        LatePattern(r"(?:PrivateKey|PresharedKey)[ \t]{0,8}=[ \t]{0,8}(?P<secret>[A-Za-z0-9+/]{43}=)"),
     ),
     Rule(
-        "password", (*PASSWORDS, "_pass", "_pw", "bindpw", "rootpw", "adminpw", "userpw", "identified by"), re.compile(
+        "password", (*PASSWORDS, "_pass", "_pw", "bindpw", "rootpw", "adminpw", "userpw", "identified by"), LatePattern(
             rf"(?i:(?:(?:{_PASSWORD_NAMES}){_FOLDER}(?:_?(?:hash|value|string))?|identified by)"
             rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was|to)[ \t]{{1,4}}|(?:(?<=--password)|(?<=identified by))[ \t]{{1,4}}){_IN_LIST}{_VALUE}"
             rf"|{_BELOW}))"
@@ -188,60 +190,60 @@ _NAMED: Final = (
     ),
     # As Google and Apple give them out: four times four letters.
     Rule(
-        "password", ("app password", "app-password", "app_password", "app-specific"), re.compile(
+        "password", ("app password", "app-password", "app_password", "app-specific"), LatePattern(
             rf"(?i:\bapp[ _-](?:specific[ _-])?passw\w{{2,3}}){_SEPARATED}{_QUOTE}?"
             r"(?P<secret>[a-z]{4}(?P<gap>[ -]?)[a-z]{4}(?P=gap)[a-z]{4}(?P=gap)[a-z]{4})(?![a-z])"
         ),
         "letters",
     ),
     Rule(
-        "password", ("pass:", "pass=", "pass =", "pass\"", "pass'", "pass`", "pass*"), re.compile(
+        "password", ("pass:", "pass=", "pass =", "pass\"", "pass'", "pass`", "pass*"), LatePattern(
             rf"(?:{_NO_PASSAGE}(?<![A-Za-z0-9])[Pp]ass|(?<=[a-z0-9])Pass|(?<=DB)PASS|(?<=db)pass){_SEPARATED}{_VALUE}"
         ),
         "chosen",
     ),
     # In quotes behind the word alone, or in brackets: SQL's `PASSWORD '...'`, `setPassword("...")`.
     Rule(
-        "password", PASSWORDS, re.compile(
+        "password", PASSWORDS, LatePattern(
             r"""(?i:\b(?:set_?)?(?:password|passwd|passphrase)(?:[ \t]{1,4}|\())(?:'(?P<secret>[^'\s]{6,200})'|"(?P<secret2>[^"\s]{6,200})")"""
         ),
         "chosen",
     ),
     # As PHP defines constants: of WordPress, whose salts have all marks.
     Rule(
-        "password", ("define(",), re.compile(
+        "password", ("define(",), LatePattern(
             r"""(?i:\bdefine\(\s{0,4}["']\w{0,60}(?:password|passwd|_pass|_pw)["'],\s{0,40})(?:'(?P<secret>[^'\n]{6,200})'|"(?P<secret2>[^"\n]{6,200})")"""
         ),
         "placed",
     ),
     Rule(
-        "secret", ("define(",), re.compile(
+        "secret", ("define(",), LatePattern(
             r"""(?i:\bdefine\(\s{0,4}["']\w{0,60}(?:_key|_salt|_secret|_token)["'],\s{0,40})(?:'(?P<secret>[^'\n]{32,200})'|"(?P<secret2>[^"\n]{32,200})")"""
         ),
         "salt",
     ),
     # A user and a password in brackets, as libraries of HTTP take them.
     Rule(
-        "password", ("auth(", "auth=("), re.compile(
+        "password", ("auth(", "auth=("), LatePattern(
             r"""(?i:auth)=?\(["'][^"'\n]{1,100}["'],\s{0,4}(?:'(?P<secret>[^'\n]{6,200})'|"(?P<secret2>[^"\n]{6,200})")"""
         ),
         "chosen",
     ),
     Rule(
-        "password", (*PASSWORDS_OF_EUROPE, "mdp"), re.compile(
+        "password", (*PASSWORDS_OF_EUROPE, "mdp"), LatePattern(
             rf"(?i:(?:{'|'.join(PASSWORDS_OF_EUROPE)}|(?<![^\W_])mdp)(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:ist|war|lautet|est|es|is|é|è|to|är|er)[ \t]{{1,4}}){_VALUE}|{_BELOW}))"
         ),
         "chosen",
     ),
     Rule(
-        "password", PASSWORDS_OF_CJK, re.compile(
+        "password", PASSWORDS_OF_CJK, LatePattern(
             rf"(?:{'|'.join(PASSWORDS_OF_CJK)})[ \t]{{0,4}}(?:[은는]|[:\uff1a=]|是|为|為|は)?[ \t]{{0,4}}[\"'`\u300c\u300e]?"
             r"(?P<secret>[!-~]{6,200})"
         ),
         "chosen",
     ),
     Rule(
-        "secret", ("key", "secret", "token", "credential", "creds"), re.compile(
+        "secret", ("key", "secret", "token", "credential", "creds"), LatePattern(
             # Behind an account's twelve digits it is a name: `arn:aws:secretsmanager:…:secret:db-9Fx2Kq`.
             rf"(?i:(?<![0-9]{{12}}:)(?:{KEY_NAMES})(?:[_-]?(?:key|id|base|value|token|secret)){{0,2}}{_ID}"
             rf"(?:(?:{_SEPARATED}|[ \t]{{1,4}}(?:is|was)[ \t]{{1,4}}|(?<=-key)[ \t]{{1,4}}"
@@ -250,7 +252,7 @@ _NAMED: Final = (
         "random",
     ),
     Rule(
-        "secret", ("key",), re.compile(
+        "secret", ("key",), LatePattern(
             rf"(?:(?i:(?<![a-z])(?:{_PURPOSES})[ _-]?key)|(?<=[A-Z0-9])_KEY{_NO_OPENER}|(?<=[A-Za-z])-(?i:key)(?=\\{{0,7}}[\"']?:){_NO_OPENER})"
             rf"(?:[ _-]?[0-9]{{1,2}})?(?:{_SEPARATED}|[ \t]{{1,4}}(?i:is|was)[ \t]{{1,4}}){_VALUE}"
         ),
@@ -259,10 +261,10 @@ _NAMED: Final = (
     # A personal access token, or what unlocks a vault of passwords.
     Rule(
         "secret", ("_pat", "_session"),
-        re.compile(rf"(?<=[A-Z0-9])_(?:PAT|SESSION){_SEPARATED}{_QUOTE}?(?P<secret>[A-Za-z0-9._+/=-]{{20,200}})(?![\w.+/=-])"), "random",
+        LatePattern(rf"(?<=[A-Z0-9])_(?:PAT|SESSION){_SEPARATED}{_QUOTE}?(?P<secret>[A-Za-z0-9._+/=-]{{20,200}})(?![\w.+/=-])"), "random",
     ),
     Rule(
-        "secret", KEY_WORDS_ABROAD, re.compile(
+        "secret", KEY_WORDS_ABROAD, LatePattern(
             rf"(?i:(?:{KEY_NAMES_ABROAD})[ \t]?(?:[은는は]|ist|est)?(?:{_SEPARATED}|[ \t]{{1,4}}){_VALUE})"
         ),
         "random",

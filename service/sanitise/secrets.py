@@ -116,7 +116,7 @@ def _masked_by(rule: Rule, text: str, kinds: list[str]) -> str:
     parts, end = [], 0
     for found in _found_by(rule, text):
         group = _group_of(found)
-        user = found["user"] if "user" in rule.pattern.groupindex else None
+        user = found["user"] if "user" in rule.pattern.compiled.groupindex else None
         if found.start() < end:
             continue
         if is_proved(found[group], rule.proof, user) and not _is_masked(found, group):
@@ -128,11 +128,11 @@ def _masked_by(rule: Rule, text: str, kinds: list[str]) -> str:
 
 def _found_by(rule: Rule, text: str) -> Iterator[re.Match[str]]:
     if rule.within is None:
-        yield from rule.pattern.finditer(text)
+        yield from rule.pattern.compiled.finditer(text)
         return
-    for place in rule.within.finditer(text):
+    for place in rule.within.compiled.finditer(text):
         for word in rule.begins.finditer(text, *place.span()):
-            if found := rule.pattern.match(text, word.start()):
+            if found := rule.pattern.compiled.match(text, word.start()):
                 yield found
 
 

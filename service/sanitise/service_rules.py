@@ -2,9 +2,9 @@
 
 # ruff: noqa: E501 - rows of a table
 
-import re
 from typing import Final
 
+from service.late_pattern import LatePattern
 from service.sanitise.secret_rules import Rule
 
 # Not inside of a word; but a line end of JSON and a percent-encoded character end in a letter, and
@@ -274,7 +274,7 @@ def _rules(table: str, proof: str) -> tuple[Rule, ...]:
         Rule(
             kind,
             tuple(words.split("|")),
-            re.compile(f"{_BEGINS}(?:{pattern.replace('{UUID}', _UUID)}){_ENDS}"),
+            LatePattern(f"{_BEGINS}(?:{pattern.replace('{UUID}', _UUID)}){_ENDS}"),
             proof,
         )
         for kind, words, pattern in rows

@@ -1,0 +1,21 @@
+"""Expressions of long tables, most of which no text ever asks for."""
+
+import re
+from functools import cached_property
+
+
+class LatePattern:
+    """An expression that is compiled when it is first asked.
+
+    All of a program's are a quarter of its start, and a text meets few rows of a table. What is no
+    expression is found out as late: the law of tests/unit/test_linear_expressions.py compiles all.
+    """
+
+    def __init__(self, text: str, flags: int = 0) -> None:
+        self._text = text
+        self._flags = flags
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression itself; raises re.error for what is none."""
+        return re.compile(self._text, self._flags)
