@@ -8,6 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from service.caching import cached_by_text
@@ -56,7 +58,8 @@ class Dictionary:
     _declared: set[str] = field(default_factory=set)
     # Names of concepts that are another's alias, and the capitals that they need.
     _displaced: dict[str, int] = field(default_factory=dict)
-    _longest_by_first: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    # By first key how many keys names have that begin so: a bit for each number.
+    _lengths_by_first: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _longest_by_letter: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     @property
@@ -96,7 +99,7 @@ class Dictionary:
         if capitals:
             self._capitals[key] = capitals
         first, length = key.split("_", 1)[0], key.count("_") + 1
-        self._longest_by_first[first] = max(self._longest_by_first[first], length)
+        self._lengths_by_first[first] |= 1 << length
         if length == 1 and stands_in_runs(key):
             letters = max(self._longest_by_letter[key[0]], len(key))
             self._longest_by_letter[key[0]] = letters
@@ -189,25 +192,28 @@ class Dictionary:
         return set(sorted(slugs)[:_MOST_CONCEPTS])
 
     def _scan(self, tokens: list[str], keys: list[str], slugs: set[str]) -> None:
-        longest_by_first, until = self._longest_by_first, 0
+        lengths_by_first, until = self._lengths_by_first, 0
         # Most words begin no name.
-        begins = [at for at, key in enumerate(keys) if key in longest_by_first or not key.isascii()]
+        begins = [at for at, key in enumerate(keys) if key in lengths_by_first or not key.isascii()]
         for at in begins:
             if at < until:
                 continue
             key = keys[at]
-            longest, is_ascii = longest_by_first.get(key, 0), key.isascii()
+            lengths, is_ascii = lengths_by_first.get(key, 0), key.isascii()
             if not is_ascii:
-                longest = max([longest, *(longest_by_first.get(s, 0) for s in stems(key))])
-            length = self._match(tokens, keys, at, min(longest, len(keys) - at), slugs)
+                lengths |= reduce(or_, (lengths_by_first.get(s, 0) for s in stems(key)), 0)
+            length = self._match(tokens, keys, at, lengths, slugs)
             if not length and not is_ascii:
                 self._scan_letters(key, slugs)
             until = at + length
 
     def _match(
-        self, tokens: list[str], keys: list[str], at: int, longest: int, slugs: set[str]
+        self, tokens: list[str], keys: list[str], at: int, lengths: int, slugs: set[str]
     ) -> int:
-        for length in range(longest, 0, -1):
+        lengths &= (2 << len(keys) - at) - 1
+        while lengths:
+            length = lengths.bit_length() - 1
+            lengths ^= 1 << length
             last = keys[at + length - 1]
             for end in (last,) if last.isascii() else (last, *stems(last)):
                 key = "_".join([*keys[at : at + length - 1], end])
