@@ -8,14 +8,13 @@ from typing import TypeVar
 
 from service.drafts.chains import Link, expected_edges
 from service.drafts.drafts import Written, length_of, names_in
-from service.drafts.stored_memory import StoredMemory
 from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Edge
 from service.links.expansions import Expansions, learn_expansions
 from service.links.merges import MOST_RELINKED
 from service.links.orphans import Orphans, find_orphans
-from service.links.stored import PairEdge
+from service.links.stored import PairEdge, StoredText
 from service.names.dictionary import Dictionary
 from service.names.names import CERTAIN, Name
 from service.names.proper_nouns import proper_names
@@ -116,7 +115,7 @@ async def _texts_of(
     Behind them the names so far that perhaps more memories mention.
     """
     again, moved = change.relink | change.regrouped.relink, change.moved
-    relinked = await stored.memories_by_id(db, again - {d.id for d in change.drafts})
+    relinked = await stored.texts_by_id(db, again - {d.id for d in change.drafts})
     drafts = {d.id: d for d in change.drafts if d.id not in moved}
     texts: dict[str, Written] = {**relinked, **drafts}
     anew = change.replaced.keys() - moved
@@ -234,13 +233,13 @@ def _proper_nouns(texts: Mapping[str, Written]) -> dict[str, Mapping[str, Name]]
     return {key: proper_names(text.content) for key, text in texts.items()}
 
 
-async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredMemory]:
+async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, StoredText]:
     """Return the other memories that may mention a concept which has just come up.
 
     Those that a later transaction links anew are left to it.
     """
     left_out = change.regrouped.later.union(memory.id for memory in change.gone)
-    return await stored.memories_by_id(db, keys - left_out)
+    return await stored.texts_by_id(db, keys - left_out)
 
 
 def _later(
