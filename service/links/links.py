@@ -67,6 +67,7 @@ async def find_links(db: Database, engine: Engine, dictionary: Dictionary, chang
     new = (*expansions.new, *given, *proper.promoted.values(), *change.regrouped.names)
     found = await stored.mentioning(engine, change.agent, [name.name for name in new])
     touched = await _touched(db, change, found.keys - texts.keys())
+    touched = await read_texts(length_of(touched.values()), _naming, new, touched)
     texts |= touched
     after = await read_texts(length_of(texts.values()), _find_all, dictionary, texts)
     mentioned = frozenset().union(*(after[key] for key in _teaching(texts)))
@@ -240,6 +241,17 @@ async def _touched(db: Database, change: Change, keys: set[str]) -> dict[str, St
     """
     left_out = change.regrouped.later.union(memory.id for memory in change.gone)
     return await stored.texts_by_id(db, keys - left_out)
+
+
+def _naming(names: Iterable[Name], texts: Mapping[str, StoredText]) -> dict[str, StoredText]:
+    """Return the texts that mention one of the names: of all that hold its words some do.
+
+    Names of the dictionary that are longer may stand there instead; in the others nothing changes.
+    """
+    dictionary = Dictionary()
+    for name in names:
+        dictionary.add(name)
+    return {key: text for key, text in texts.items() if find_concepts(dictionary, text)}
 
 
 def _later(
