@@ -6,8 +6,8 @@ from typing import Final
 from tests.servers.npm import installed
 
 PACKAGES: Final = {
-    "claude": "@anthropic-ai/claude-code@2.1.330",
-    "codex": "@openai/codex@0.169.0",
+    "claude": "@anthropic-ai/claude-code@2.1.332",
+    "codex": "@openai/codex@0.171.0",
 }
 
 
