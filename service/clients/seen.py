@@ -91,7 +91,7 @@ async def list_seen(db: Database, agent: str) -> list[Seen]:
 
 async def _captured_since(db: Database, hook: HookSeen, row: dict[str, object]) -> bool:
     """Return whether the session of the last prompt was captured since that."""
-    session, prompted = row.get("last_session"), row.get("last_prompt_at")
+    session, prompted = row.get("prompted_session"), row.get("last_prompt_at")
     if session is None or not isinstance(prompted, datetime):
         return False
     place = record("transcript", [hook.agent, session, hook.client])

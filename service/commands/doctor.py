@@ -205,7 +205,9 @@ def _hooks(program: Program, seen: SeenClient | None) -> Finding:
         return Finding("hooks", _BAD if wrote else _ODD, told)
     hooked = datetime.fromisoformat(seen["last_hook_at"])
     if seen["warning"]:
-        return Finding("hooks", _BAD, seen["warning"])
+        # It ends with "run the doctor", which is what runs.
+        what = seen["warning"].rpartition(": ")[0]
+        return Finding("hooks", _BAD, f"{what}: {program.hint}.")
     if wrote and wrote - hooked.timestamp() > _SLACK_SECONDS:
         written = datetime.fromtimestamp(wrote, UTC)
         told = f"the last came at {hooked:%Y-%m-%d %H:%M}, but a session went on at {written:%H:%M}"

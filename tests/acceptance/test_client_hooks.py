@@ -282,11 +282,12 @@ def test_a_program_whose_sessions_go_on_uncaptured_is_warned_of(client: httpx.Cl
     assert "nothing of the last 3 prompts was captured" in one["warning"]
     for number in range(4):
         session = f"t{number}"
+        hook(client, "codex", agent, "SessionStart", session_id=session)
         hook(client, "codex", agent, "UserPromptSubmit", prompt="Go on.", session_id=session)
         lines = {"agent": agent, "session": session, "client": "codex", "text": "", "final": True}
         assert client.post("/observe", json=lines).status_code == 200
     one = seen(client, agent, "codex")
-    assert (one["hooks"], one["sessions"], one["warning"]) == (7, 4, None)
+    assert (one["hooks"], one["sessions"], one["warning"]) == (11, 4, None)
 
 
 @pytest.mark.parametrize("said", ["Harbour", {"name": "harbour"}], ids=["text", "parts"])

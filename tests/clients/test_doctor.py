@@ -168,6 +168,15 @@ def test_hooks_that_never_came(machine: Machine, memory: RunningService) -> None
     assert (state, "none ever came" in said) == ("wrong", True)
 
 
+def test_hooks_whose_prompts_are_not_captured(machine: Machine, memory: RunningService) -> None:
+    for session in ("s1", "s2", "s3"):
+        body = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": "Go on."}
+        memory.client.post("/hooks/codex", json=body).raise_for_status()
+    state, told = findings(machine, 1, "codex")["hooks"]
+    assert (state, "nothing of the last 3 prompts was captured" in told) == ("wrong", True), told
+    assert told.endswith("look whether its hooks are trusted there."), told
+
+
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_each_program_is_told_what_it_reads(
     machine: Machine, memory: RunningService, name: str
