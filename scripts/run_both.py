@@ -1,6 +1,6 @@
 """Run everything in the foreground: the embedding server and the service, on an embedded store.
 
-Called by scripts/run. Without MEMORY_SOURCES the example notes are scanned.
+Called by scripts/run. Without MEMORY_SOURCES the example notes are scanned; with it they go again.
 """
 
 import os
@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from itertools import zip_longest
 from pathlib import Path
 
 import httpx
@@ -55,6 +56,7 @@ def main() -> int:
             processes.append(begin("service", ["serve"], environment))
             if not wait_until_ready(service, processes):
                 return 1
+            drop_examples(service, environment)
             scan(service, environment)
         greet(url, environment)
         while all(process.poll() is None for process in processes):
@@ -178,6 +180,31 @@ def wait_until_ready(service: httpx.Client, processes: list[subprocess.Popen[byt
     return False
 
 
+def drop_examples(service: httpx.Client, environment: dict[str, str]) -> None:
+    """Empty the example notes that an earlier start read, where folders of somebody's are named.
+
+    An agent would be told them as its own for ever: what a folder gave that is no longer named
+    stays. A note that is in the first of the folders, or says something else, is somebody's own.
+    """
+    first = Path(environment["MEMORY_SOURCES"].partition(",")[0].strip()).expanduser()
+    whose = {"agent": environment["MEMORY_AGENT"]} if environment.get("MEMORY_AGENT") else {}
+    for note in sorted(EXAMPLES.rglob("*.md")):
+        name = note.relative_to(EXAMPLES).as_posix()
+        if (first / name).exists():
+            continue
+        answer = service.get("/documents", params={"path": name, **whose})
+        if answer.status_code == 200 and says(answer.json()["text"], note.read_text("utf-8")):
+            service.post("/ingest", json={"source": name, "text": "", **whose}, timeout=60)
+
+
+def says(stored: str, note: str) -> bool:
+    """Say whether a stored document is this note; lines that were deleted from it are empty."""
+    lines, told = note.splitlines(), stored.splitlines()
+    return bool(told) and all(
+        line in {"", own} for line, own in zip_longest(told, lines, fillvalue="")
+    )
+
+
 def scan(service: httpx.Client, environment: dict[str, str]) -> None:
     """Scan the folders and tell what came in."""
     with console.status(f"Reading {environment['MEMORY_SOURCES']} ..."):
@@ -209,6 +236,11 @@ def greet(url: str, environment: dict[str, str]) -> None:
     connect = "connect claude-code    # or codex, openclaw, mcp --for cursor"
     if not is_socket:  # Programs ask by an address.
         print(f"  ./scripts/graph-memory {connect}")
+    if environment["MEMORY_SOURCES"] == str(EXAMPLES):
+        console.print(
+            "\nThese are example notes, which an agent would be told as its own. Your folder takes "
+            "their place, an empty one too:\n  MEMORY_SOURCES=~/notes ./scripts/run"
+        )
     console.print("\nCtrl-C stops both.")
 
 

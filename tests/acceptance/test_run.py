@@ -78,6 +78,33 @@ def test_a_socket_and_a_free_port_are_asked_as_the_greeting_says(tmp_path: Path,
     assert not path.exists()
 
 
+def test_folders_of_somebodys_own_take_the_place_of_the_examples(tmp_path: Path) -> None:
+    """An agent is told them as its own: a person's code phrase, what it may spend."""
+    environment = _environment(tmp_path)
+    own = tmp_path / "own"
+    own.mkdir()
+    # Of the same name as a note of the examples, and as one of an agent that pushed it.
+    (own / "MEMORY.md").write_text("# Own\n\nThe ferry leaves at nine.\n")
+    pushed = {"source": "people/jr.md", "text": "# JR\n\nOf somebody else.\n"}
+    told: list[tuple[str, str]] = []
+    for sources in ("", str(own), str(own)):
+        with _begun(environment | {"MEMORY_SOURCES": sources}, tmp_path / "said") as process:
+            try:
+                _wait_until(lambda: "Ctrl-C stops both" in _said(tmp_path), process)
+                assert ("example notes" in _said(tmp_path)) == (not sources)
+                with httpx.Client(base_url=f"http://127.0.0.1:{environment['MEMORY_PORT']}") as at:
+                    if not sources:
+                        at.post("/ingest", json=pushed).raise_for_status()
+                    listed = at.get("/memories", params={"limit": 100}).json()["memories"]
+            finally:
+                process.terminate()
+                process.wait(timeout=30)
+        told = [(one["source"]["uri"], one["content"]) for one in listed]
+    assert sorted(told) == [
+        ("MEMORY.md", "The ferry leaves at nine."), ("people/jr.md", "Of somebody else."),
+    ]  # fmt: skip
+
+
 def test_a_second_start_leaves_the_first_service_alone(tmp_path: Path) -> None:
     environment = _environment(tmp_path)
     asked: list[str] = []
