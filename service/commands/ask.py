@@ -22,6 +22,7 @@ from service.commands.terminal import (
     tell_json,
     tell_missing,
 )
+from service.kinds import KINDS
 from service.settings import Settings
 
 _MOST: Final = 20
@@ -29,6 +30,7 @@ _MOST: Final = 20
 _SURE: Final = 0.5
 # In shares of the best one's score.
 _NEAR: Final = 0.6
+_NO_HANDOFFS: Final = [kind for kind in KINDS if kind != "handoff"]
 
 
 @at_place
@@ -79,4 +81,12 @@ def _passage(hit: Hit) -> Text:
 
 async def _ask(settings: Settings, question: str, choices: SearchOptions) -> SearchAnswer:
     async with connect(settings) as memory:
-        return await memory.search(question, **choices)
+        answer = await memory.search(question, **choices)
+        if any(_is_echo(hit) for hit in _near_the_best(answer["results"])):
+            answer = await memory.search(question, **choices | {"kinds": _NO_HANDOFFS})
+        return answer
+
+
+def _is_echo(hit: Hit) -> bool:
+    """Say whether it repeats what was asked last in a session: the question is no answer to it."""
+    return hit["kind"] == "handoff" and "automatic" in hit["tags"]

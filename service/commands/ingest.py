@@ -19,6 +19,7 @@ from service.errors import InvalidRequest, NoSources
 from service.ingest.folders import configured_folders
 from service.plurals import how_many
 from service.settings import Settings
+from service.store.address import StoreAddress
 
 # The contract's bound on `paths`.
 _MOST_PATHS: Final = 1000
@@ -74,7 +75,8 @@ def _folders(settings: Settings, places: Sequence[Path]) -> tuple[Path, ...]:
     """
     folders = configured_folders(settings.sources)
     if all(any(place.is_relative_to(f.path) for f in folders) for place in places):
-        if not folders:
+        # The service that holds the store has folders of its own.
+        if not folders and not StoreAddress(settings.store_url).is_held():
             raise NoSources("Nothing to scan: give a folder, or set MEMORY_SOURCES.")
         return settings.sources
     return tuple(dict.fromkeys(place.parent if place.is_file() else place for place in places))

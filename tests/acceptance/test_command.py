@@ -281,6 +281,11 @@ def test_a_scan_from_a_shell_goes_through_the_running_service(
         assert done.returncode == 0, done.stderr
         _check_summary(done.stdout, 2, 4, 4)
         assert client.get("/stats").json()["memories"] == 4
+        # The folders are the service's: ./scripts/run gives them to nobody else.
+        bare = {name: value for name, value in environment.items() if name != "MEMORY_SOURCES"}
+        again = _run("ingest", "--once", **bare)
+        assert again.returncode == 0, again.stderr
+        _check_summary(again.stdout, 2, 4, 0)
         (notes / "memory" / "2026-02-14.md").write_text("# 2026-02-14\n\nnew\n", encoding="utf-8")
         one = _run("ingest", "--once", str(notes / "memory" / "2026-02-14.md"), **environment)
         assert one.returncode == 0, one.stderr

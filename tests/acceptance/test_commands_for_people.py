@@ -72,6 +72,28 @@ def test_what_is_asked_is_quoted_with_its_source_or_not_known(
         assert (refused.returncode, json.loads(refused.stdout)["abstained"]) == (3, True)
 
 
+def test_a_question_is_no_answer_to_itself(tmp_path: Path, minilm_url: str) -> None:
+    """What a session asked last stands in its automatic handoff, and is found by the same words."""
+    own = _environment(tmp_path, MEMORY_EMBEDDING_URL=minilm_url)
+    shell = Shell(own, tmp_path)
+    question = "Which day do we deploy on?"
+    asked = {
+        "session": "s", "client": "generic", "final": True,
+        "entries": [{"role": "user", "content": question}],
+    }  # fmt: skip
+    with _serving(own) as (client, _):
+        client.post("/observe", json=asked).raise_for_status()
+        code, why = shell.run("ask", question)
+        assert (code, why.startswith("Nothing is known of that")) == (3, True)
+        client.post("/decisions", json={"text": "We deploy on Mondays."}).raise_for_status()
+        said = shell.said("ask", question)
+        assert ("on Mondays" in said, "Last request" in said) == (True, False)
+        # One that somebody wrote answers.
+        left = {"text": "The yellow crane waits for a new hook from Ines."}
+        client.post("/handoff", json=left).raise_for_status()
+        assert "from Ines" in shell.said("ask", "What does the yellow crane wait for?")
+
+
 def _ended(shell: Shell, own: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "service", *words], cwd=shell.folder, capture_output=True, text=True,
